@@ -1,0 +1,42 @@
+SHELL := /bin/bash
+PYTHON := .venv/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help setup check test demo bench chaos golden lock clean
+
+help: ## Show what can be made.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.ready ## Make .venv with everything in it; instant when nothing changed.
+	@command -v bwrap >/dev/null || echo "note: bubblewrap is not installed: no sandbox, its tests are skipped (apt install bubblewrap)"
+
+.venv/.ready: pyproject.toml uv.lock requirements.lock scripts/setup.sh
+	@bash scripts/setup.sh
+
+check: setup ## Check format, lint, types and floors.
+	$(PYTHON) -m ruff format --check src tests scripts
+	$(PYTHON) -m ruff check src tests scripts
+	$(PYTHON) -m mypy
+	.venv/bin/lint-imports --no-cache
+
+test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
+	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
+
+demo: setup ## Run the demonstration: a real repository, recorded replies.
+	.venv/bin/agentforge demo
+
+bench: setup ## Measure start, step and memory, and print the table.
+	$(PYTHON) bench/run.py
+
+chaos: setup ## Kill a golden run at every durable write, resume, compare.
+	$(PYTHON) -m pytest -m chaos
+
+golden: setup ## Regenerate what is generated: docs/cli.md, the contracts parsed ahead.
+	$(PYTHON) scripts/compile_contracts.py
+	$(PYTHON) scripts/cli_docs.py
+
+lock: ## Resolve dependencies anew (needs uv): uv.lock, requirements.lock.
+	uv lock
+	uv export --frozen --all-extras --no-emit-project --no-header --quiet --output-file requirements.lock
+
+clean: ## Remove .venv and caches.
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

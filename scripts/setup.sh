@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Makes .venv with agentforge, its extras and the development tools: by uv when it is there, else by venv and pip from
+# requirements.lock. Called by `make setup`, only when pyproject.toml or a lock file changed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# apt PACKAGE...: install Debian packages where that needs no question; 1 when it cannot be done.
+apt() {
+    command -v apt-get >/dev/null || return 1
+    local as_root=()
+    if [ "$(id -u)" != 0 ]; then
+        sudo -n true 2>/dev/null || return 1
+        as_root=(sudo -n)
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1
+}
+
+# find_python: print a Python of version 3.11 or newer.
+find_python() {
+    local name
+    for name in python3 python3.13 python3.12 python3.11 python3.14 python; do
+        if command -v "$name" >/dev/null && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$name"
+            return
+        fi
+    done
+    echo "error: no Python 3.11 or newer was found; install one, or uv (https://docs.astral.sh/uv/)" >&2
+    return 1
+}
+
+with_pip() {
+    local python
+    python=$(find_python)
+    if ! "$python" -m venv .venv >/dev/null 2>&1; then
+        rm -rf .venv
+        apt python3-venv || true
+        if ! "$python" -m venv .venv; then
+            echo "error: $python cannot make a virtual environment; install it (apt install python3-venv), or uv" >&2
+            return 1
+        fi
+    fi
+    local pip=(.venv/bin/python -m pip --disable-pip-version-check --quiet)
+    "${pip[@]}" install --require-hashes -r requirements.lock
+    "${pip[@]}" install --no-deps -e .
+}
+
+command -v bwrap >/dev/null || apt bubblewrap || true
+
+if command -v uv >/dev/null; then
+    uv sync --locked --all-extras --quiet
+else
+    with_pip
+fi
+touch .venv/.ready
+echo "ready: $(.venv/bin/agentforge --version), $(.venv/bin/python --version)"

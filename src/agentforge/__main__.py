@@ -1,0 +1,26 @@
+"""The `agentforge` command. `--version` is answered here, before anything else is imported."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line of this process.
+
+    Returns:
+        The exit code, see errors.py.
+    """
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from agentforge import __version__
+
+        sys.stdout.write(f"agentforge {__version__}\n")
+        return 0
+    from agentforge.cli.entry import run
+
+    return run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""What the agent loop does next. Pure."""
+
+from __future__ import annotations
+
+from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
+from agentforge.agent.limits import exhausted
+from agentforge.agent.repetition import STOP_AFTER, repetitions
+from agentforge.events.state import Escalation, RunState
+
+SILENT_LIMIT = 4
+"""Replies in a row without a tool call before a human is asked."""
+
+_MUTATING = frozenset({"write_file", "append_file", "edit", "apply_patch", "shell"})
+
+
+def decide_turn(state: RunState) -> Effect | None:
+    """Return the next effect of the loop inside a stage; None never happens while the stage waits for its artifact."""
+    turn = state.turn
+    if turn.replied:
+        return _after_reply(state)
+    stop = _stop(state)
+    if stop is not None:
+        return stop
+    return CallModel(step=turn.step if turn.calling or turn.model_failures else turn.step + 1)
+
+
+def _after_reply(state: RunState) -> Effect:
+    turn = state.turn
+    if turn.done >= len(turn.calls):
+        return FinishStep(step=turn.step)
+    if state.mode == "interactive" and any(call.name in _MUTATING for call in turn.calls):
+        approval = step_approval(state)
+        if approval is None:
+            plan = "; ".join(f"{call.name} {call.arguments[:160]}" for call in turn.calls)
+            return Stop(kind="approval", reason=f"step {turn.step} wants to change the workspace", question=plan)
+        if approval.resolution is not None and approval.resolution.decision == "reject":
+            words = approval.resolution.text or "no reason given"
+            return RunTool(index=turn.done, in_doubt=False, refusal=f"the human refused this step: {words}")
+    return RunTool(index=turn.done, in_doubt=turn.started)
+
+
+def step_approval(state: RunState) -> Escalation | None:
+    """The approval that was asked for the current step, None when it was not asked yet."""
+    for item in reversed(tuple(state.escalations.values())):
+        if item.kind == "approval" and item.context.get("step") == state.turn.step:
+            return item
+    return None
+
+
+def _stop(state: RunState) -> Stop | None:
+    turn = state.turn
+    limit = exhausted(state)
+    if limit:
+        return Stop(kind="limit", reason=limit, question="Raise the limit and go on, or abort?")
+    if turn.silent_steps >= SILENT_LIMIT:
+        return Stop(
+            kind="stuck",
+            reason=f"the model answered {turn.silent_steps} times without calling a tool",
+            question="What should it do? Or choose another model and resume.",
+        )
+    if repetitions(turn.loop) >= STOP_AFTER:
+        return Stop(
+            kind="stuck",
+            reason="the model repeats the same calls with the same results",
+            question="What is it missing?",
+        )
+    if turn.steps_in_attempt >= state.limits.stage_steps:
+        return Stop(
+            kind="stuck",
+            reason=f"{turn.steps_in_attempt} steps without a result in stage {state.stage}",
+            question="How should this stage be done?",
+        )
+    return None

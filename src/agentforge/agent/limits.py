@@ -1,0 +1,26 @@
+"""The limits of a run, tested before every model call over the sums of the whole run."""
+
+from __future__ import annotations
+
+from agentforge.events.state import RunState
+
+
+def exhausted(state: RunState) -> str:
+    """Say which limit forbids another model call, "" when none does.
+
+    A call is refused when the budget would not hold another step as large as the largest so far.
+    """
+    limits, totals = state.limits, state.totals
+    used = totals.prompt_tokens + totals.completion_tokens
+    if limits.max_steps is not None and totals.steps >= limits.max_steps:
+        return f"max_steps: {totals.steps} of {limits.max_steps} steps are used"
+    if limits.budget_tokens is not None and used + totals.max_step_prompt_tokens > limits.budget_tokens:
+        next_step = totals.max_step_prompt_tokens
+        return f"budget_tokens: {used} of {limits.budget_tokens} tokens are used, the next step may need {next_step}"
+    if limits.budget_usd is not None and totals.llm_calls:
+        mean = totals.cost_usd / totals.llm_calls
+        if totals.cost_usd + mean > limits.budget_usd:
+            return f"budget_usd: {totals.cost_usd:.4f} of {limits.budget_usd} USD are spent and a step costs {mean:.4f}"
+    if limits.deadline_s is not None and state.active_s >= limits.deadline_s:
+        return f"deadline: {state.active_s:.0f} of {limits.deadline_s:.0f} seconds have passed"
+    return ""

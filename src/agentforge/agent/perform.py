@@ -1,0 +1,261 @@
+"""Performing the effects of the agent loop: the model call, the tool calls, the end of a step. Yields intent, then result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.context.budget import one_line, short_error
+from agentforge.errors import ModelError
+from agentforge.events import kinds
+from agentforge.messages import ModelReply, ModelRequest, request_value
+from agentforge.tools.base import Observation, failed
+from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
+
+if TYPE_CHECKING:
+    from agentforge.context.minimal import StepContext
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import Call, RunState
+    from agentforge.models.model import Model
+    from agentforge.tools.base import Tool, ToolContext
+
+
+class BlobStore(Protocol):
+    """Content-addressed bytes of a run."""
+
+    def put(self, data: bytes) -> str:
+        """Store and return the digest."""
+
+    def get(self, digest: str) -> bytes:
+        """Return the bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """The four values in which a pipeline step and a chat turn differ, and what the loop needs to do its work.
+
+    Attributes:
+        context: builds what is sent from the state (the context policy).
+        tools: what may be called, by name; enforced at dispatch whatever was offered.
+        snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
+        price: cost of a reply in USD, None when the price is unknown.
+        prose: reads an artifact out of a reply that calls no tool, None when there is none.
+    """
+
+    model: Model
+    model_name: str
+    context: Callable[[RunState], StepContext]
+    tools: Mapping[str, Tool]
+    tool_context: ToolContext
+    policy: InvocationPolicy
+    blobs: BlobStore
+    snapshot: Callable[[RunState], tuple[str, bytes] | None]
+    price: Callable[[ModelReply], float | None]
+    max_output_tokens: int
+    temperature: float | None
+    on_delta: Callable[[str], None] | None = None
+
+
+def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
+    """Send one request.
+
+    Raises:
+        ModelError: after ModelFailed was recorded; the run is kept and can be resumed.
+    """
+    context = spec.context(state)
+    stage = state.stages.get(state.stage)
+    request = ModelRequest(
+        messages=context.messages,
+        tools=context.tools,
+        max_output_tokens=spec.max_output_tokens,
+        temperature=spec.temperature,
+        labels={
+            "run": state.run_id,
+            "stage": state.stage,
+            "step": effect.step,
+            "stage_step": (stage.steps if stage else 0) + (0 if effect.step == state.turn.step else 1),
+        },
+    )
+    yield kinds.ModelCalled(
+        step=effect.step,
+        stage=state.stage,
+        attempt=stage.attempt if stage else 1,
+        model=spec.model_name,
+        request=spec.blobs.put(canonical_bytes(request_value(request))),
+        context_tokens=context.tokens,
+        sections=context.sections,
+    )
+    try:
+        reply = spec.model.complete(request, on_delta=spec.on_delta)
+    except ModelError as error:
+        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
+        raise
+    yield _replied(effect.step, reply, spec)
+
+
+def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
+    return kinds.ModelReplied(
+        step=step,
+        text=spec.policy.scrub(reply.text),
+        tool_calls=tuple(
+            {"call_id": call.call_id, "name": call.name, "arguments": spec.policy.scrub(call.arguments)}
+            for call in reply.tool_calls
+        ),
+        finish=reply.finish,
+        usage={
+            "prompt_tokens": reply.usage.prompt_tokens,
+            "completion_tokens": reply.usage.completion_tokens,
+            "cached_tokens": reply.usage.cached_tokens,
+            "cache_write_tokens": reply.usage.cache_write_tokens,
+            "reported": int(reply.usage_reported),
+        },
+        model=reply.model,
+        cost_usd=spec.price(reply),
+        requests=reply.requests,
+        duration_ms=reply.duration_ms,
+        thinking=spec.policy.scrub(reply.thinking),
+    )
+
+
+def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
+    """Carry out one tool call; settle it first when a dead process left it in doubt."""
+    call = state.turn.calls[effect.index]
+    if effect.refusal:
+        refused = Observation(
+            status="denied", summary=one_line(effect.refusal), text=effect.refusal, error_type="human-refused"
+        )
+        yield _finished(call, effect.index, state, present(refused, policy=spec.policy), spec, started=None)
+        return
+    prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    if isinstance(prepared, Observation):
+        yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
+        return
+    if effect.in_doubt:
+        doubt = _settle(prepared, state, spec.tool_context.root)
+        if doubt is not None:
+            yield _finished(call, effect.index, state, present(doubt, policy=spec.policy), spec, started=None)
+            return
+    else:
+        yield kinds.ToolStarted(
+            step=state.turn.step,
+            index=effect.index,
+            call_id=call.call_id,
+            name=call.name,
+            arguments=prepared.arguments,
+            effect=prepared.tool.effect,
+            touches=touched(prepared, spec.tool_context.root),
+        )
+    started = time.monotonic()
+    observation = perform_call(prepared, context=spec.tool_context)
+    shown = present(observation, policy=spec.policy)
+    yield from _after_tool(call, effect.index, state, shown, spec, started=started)
+
+
+def _after_tool(
+    call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
+) -> Iterator[Event]:
+    yield _finished(call, index, state, shown, spec, started=started)
+    payload = shown.observation.payload
+    if payload is None or shown.observation.status != "success":
+        return
+    stage = state.stages[state.stage]
+    if "draft" in payload:
+        draft = payload["draft"]
+        assert isinstance(draft, Mapping)
+        yield kinds.ArtifactSubmitted(
+            stage=state.stage, attempt=stage.attempt, draft=draft, by="model", step=state.turn.step
+        )
+    if "question" in payload:
+        options = payload.get("options")
+        yield kinds.EscalationRaised(
+            escalation_id=f"E{len(state.escalations) + 1}",
+            stage=state.stage,
+            kind="question",
+            reason="the model asks",
+            question=str(payload["question"]),
+            options=tuple(str(item) for item in options) if isinstance(options, (list, tuple)) else (),
+            context={"step": state.turn.step, "tool": call.name},
+        )
+
+
+def touched(prepared: Prepared, root: Path) -> dict[str, str]:
+    """Digests of the files that a write call may change, "" for a file that does not exist."""
+    from agentforge.workspace.files import digest_file
+
+    out: dict[str, str] = {}
+    for path in prepared.tool.writes(prepared.arguments):
+        target = root / path
+        out[path] = digest_file(target) if target.is_file() else ""
+    return out
+
+
+def _settle(prepared: Prepared, state: RunState, root: Path) -> Observation | None:
+    """Decide what to do with a call that was begun and not recorded as finished; None = do it (again)."""
+    intent = state.turn.started_event or {}
+    if prepared.tool.effect in ("read", "submit", "ask", "execute"):
+        return None
+    before = intent.get("touches")
+    if prepared.tool.effect == "write" and isinstance(before, Mapping):
+        if dict(before) == touched(prepared, root):
+            return None
+        return Observation(
+            status="success",
+            summary=f"{prepared.tool.name}: carried out before the interruption; the files have changed since it was begun",
+            text="The call was carried out before an interruption. Look at the file before you edit it again.",
+            changed=tuple(str(path) for path in before),
+            artifacts=tuple(str(path) for path in before),
+        )
+    return failed(
+        f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",
+        error_type="in-doubt",
+        retryable=False,
+    )
+
+
+def _finished(
+    call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
+) -> kinds.ToolFinished:
+    from agentforge.workspace.files import digest_file
+
+    observation = shown.observation
+    root = spec.tool_context.root
+    changed = {path: digest_file(root / path) if (root / path).is_file() else "" for path in observation.changed}
+    return kinds.ToolFinished(
+        step=state.turn.step,
+        index=index,
+        call_id=call.call_id,
+        name=call.name,
+        status=observation.status,
+        summary=one_line(observation.summary),
+        text=shown.text,
+        error_type=observation.error_type,
+        retryable=observation.retryable,
+        next_actions=observation.next_actions,
+        paths=observation.artifacts,
+        changed=changed,
+        view=observation.view,
+        output=spec.blobs.put(shown.full.encode("utf-8", "surrogateescape")) if shown.full != shown.text else None,
+        result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
+        duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,
+    )
+
+
+def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) -> Iterator[Event]:
+    """Take the workspace's snapshot when the step may have changed it, and close the step."""
+    turn = state.turn
+    wrote = any(result.changed or result.name in ("shell", "run_tests", "run_checks") for result in turn.results)
+    snapshot = spec.snapshot(state) if wrote else None
+    said = one_line(turn.said, limit=160)
+    done = "; ".join(f"{result.name}: {result.summary}" for result in turn.results)
+    yield kinds.StepFinished(
+        step=effect.step,
+        stage=state.stage,
+        summary=one_line(done or short_error(said) or "no tool call", limit=400),
+        tree=snapshot[0] if snapshot else None,
+        patch=spec.blobs.put(snapshot[1]) if snapshot else None,
+    )

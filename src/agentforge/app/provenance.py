@@ -1,0 +1,58 @@
+"""What a run depends on, named by digest, and the tests that the user hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.canonical import digest_bytes, digest_value
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+
+_TEST_SUFFIXES = frozenset({".py", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx", ".go", ".rs"})
+
+
+def digests(settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes]) -> dict[str, object]:
+    """Digests of settings, contracts and prompts; the supplied tests are stored as blobs of the run."""
+    from agentforge.config.contract_files import contract_set
+    from agentforge.store.blobs import Blobs
+
+    blobs = Blobs(folder / "blobs")
+    return {
+        "settings": settings.digest(),
+        "contracts": contract_set(repo).digest,
+        "prompts": _prompts_digest(),
+        "tests": {path: blobs.put(content) for path, content in tests.items()},
+    }
+
+
+def supplied_tests(given: tuple[str, ...], *, cwd: Path, repo: Path) -> dict[str, bytes]:
+    """Contents of the supplied test files by the repository path where they belong.
+
+    A file outside the repository goes to `tests/<its name>`.
+
+    Raises:
+        UsageError: a path that is not there, or holds no test file.
+    """
+    out: dict[str, bytes] = {}
+    for text in given:
+        path = (cwd / text).resolve()
+        if not path.exists():
+            raise UsageError(f"--tests {text}: there is no such file or folder", hint="give paths of test files")
+        files = [path] if path.is_file() else sorted(item for item in path.rglob("*") if item.suffix in _TEST_SUFFIXES)
+        if not files:
+            raise UsageError(f"--tests {text}: the folder holds no test files", hint="give paths of test files")
+        for file in files:
+            inside = file.is_relative_to(repo)
+            out[file.relative_to(repo).as_posix() if inside else f"tests/{file.name}"] = file.read_bytes()
+    return out
+
+
+def _prompts_digest() -> str:
+    from agentforge import pipeline
+
+    folder = Path(str(pipeline.__file__)).with_name("prompts")
+    return digest_value({path.name: digest_bytes(path.read_bytes()) for path in sorted(folder.glob("*.md"))})

@@ -1,0 +1,428 @@
+"""The use cases of a task: start, resume, resolve, abort, list, load. Each opens what it needs and closes it again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge import __version__
+from agentforge.app.result import RunResult
+from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
+from agentforge.events import kinds
+from agentforge.store.clock import utc_now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentforge.app.wiring import Models
+    from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import Escalation, RunState
+    from agentforge.store.log import RunLog
+    from agentforge.store.tasks import TaskRow
+    from agentforge.workspace.git import Git
+
+Watch = Callable[["Event", "RunState"], None]
+
+_LONGEST_REQUEST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """What `start` was asked to do.
+
+    Attributes:
+        cwd: any folder of the repository.
+        approve: stages whose artifact waits for approval.
+        model: `provider/name`, None = by the settings.
+        limits: those of events.state.Limits that were set.
+        base: revision to start from, None = HEAD.
+        tests: files or folders of tests that the user supplies.
+    """
+
+    request: str
+    cwd: Path
+    mode: kinds.Mode = "autonomous"
+    approve: tuple[str, ...] = ()
+    model: str | None = None
+    limits: Mapping[str, int | float | None] = field(default_factory=dict)
+    base: str | None = None
+    include_dirty: bool = False
+    apply: bool = False
+    tests: tuple[str, ...] = ()
+
+
+def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
+    """Create a task and drive it until it is delivered, ended, or waits for a human.
+
+    Raises:
+        AgentForgeError: nothing was created. Once the task exists, an error is in the result instead.
+    Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
+    """
+    from agentforge.app.wiring import Models
+    from agentforge.workspace.git import Git
+
+    began = time.monotonic()
+    if not options.request.strip():
+        raise UsageError(
+            "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'
+        )
+    if len(options.request) > _LONGEST_REQUEST:
+        raise UsageError(
+            f"the request has {len(options.request)} characters, {_LONGEST_REQUEST} at most",
+            hint="put the details into a file of the repository and name it in the request",
+        )
+    git = Git.open(options.cwd)
+    models = Models(settings=settings, environ=environ, flag=options.model)
+    model = models.of_stage("")
+    log = _create(options, git, settings=settings, environ=environ, model_name=model.name, watch=watch)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began)
+
+
+def resume(
+    cwd: Path,
+    task_id: str,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    watch: Watch,
+    limits: Mapping[str, int | float | None] | None = None,
+    model: str | None = None,
+) -> RunResult:
+    """Go on with a task where its log ends. New limits also answer the escalations that asked for them.
+
+    Raises:
+        LockedError: another process drives it.
+        ConflictError: it is over.
+    """
+    from agentforge.app.wiring import Models
+    from agentforge.store.log import RunLog
+    from agentforge.store.tasks import find_task
+
+    began = time.monotonic()
+    log = RunLog.open(find_task(_repo(cwd), task_id)[1], clock=utc_now)
+    state = log.state
+    if state.outcome:
+        log.close()
+        raise ConflictError(
+            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
+        )
+    log.subscribe(watch)
+    log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions(), limits=dict(limits or {})))
+    if limits:
+        for item in log.state.open_escalations:
+            if item.kind == "limit":
+                log.append(
+                    kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text="new limits")
+                )
+    models = Models(settings=settings, environ=environ, flag=model or _flag(state))
+    return _drive(log, settings=settings, environ=environ, models=models, began=began)
+
+
+def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: str = "", by: str = "user") -> RunResult:
+    """Record a human's answer; `resume` goes on with it.
+
+    Args:
+        escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
+    Raises:
+        ConflictError: it was answered already.
+        UsageError: there is no such escalation, the id fits several, or an answer has no text.
+    """
+    from agentforge.store.log import RunLog
+
+    found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
+    if not found:
+        raise _no_escalation(cwd, escalation_id)
+    if len(found) > 1:
+        options = ", ".join(row.address for row in found)
+        raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
+    row = found[0]
+    if decision == "answer" and not text.strip():
+        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
+    with RunLog.open(row.folder, clock=utc_now) as log:
+        if row.item.kind == "limit" and decision in ("approve", "answer"):
+            granted = _granted(log.state, row.item)
+            log.append(kinds.RunResumed(pid=0, limits=granted))
+        log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
+        return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
+    """End a task for good; its trail stays, its worktree goes.
+
+    Raises:
+        LockedError: another process drives it (stop that one first).
+        ConflictError: it is over already.
+    """
+    from agentforge.store.log import RunLog
+    from agentforge.store.tasks import find_task
+    from agentforge.workspace.git import Git
+
+    with RunLog.open(find_task(_repo(cwd), task_id)[1], clock=utc_now) as log:
+        if log.state.outcome:
+            raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
+        message = reason or "aborted by the user"
+        log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
+        _drop_worktree(Git(Path(log.state.repo)), log.state)
+        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An open escalation and where it belongs; `address` is unique."""
+
+    item: Escalation
+    task_id: str
+    folder: Path
+
+    @property
+    def address(self) -> str:
+        """`TASK.E1`."""
+        return f"{self.task_id}.{self.item.escalation_id}"
+
+
+def pending(cwd: Path) -> list[Waiting]:
+    """All open escalations of the repository, oldest first."""
+    return [row for row in escalations(cwd) if row.item.resolution is None]
+
+
+def escalations(cwd: Path) -> list[Waiting]:
+    """All escalations of the repository, open and answered, oldest first."""
+    from agentforge.store.reader import load_state
+
+    found = []
+    for row in listing(cwd):
+        state = load_state(row.folder)
+        found += [Waiting(item=item, task_id=state.run_id, folder=row.folder) for item in state.escalations.values()]
+    return sorted(found, key=lambda row: row.item.raised_at)
+
+
+def listing(cwd: Path) -> list[TaskRow]:
+    """The tasks of the repository, newest first."""
+    from agentforge.store.tasks import list_tasks
+
+    return list_tasks(_repo(cwd))
+
+
+def load(cwd: Path, task_id: str) -> RunResult:
+    """Read a task without becoming its writer."""
+    from agentforge.store.lease import read_holder
+    from agentforge.store.reader import fold
+    from agentforge.store.tasks import find_task
+
+    _, folder = find_task(_repo(cwd), task_id)
+    found = fold(folder)
+    return RunResult(
+        state=found.state,
+        folder=folder,
+        head=found.head,
+        records=found.length,
+        running=read_holder(folder).alive,
+    )
+
+
+# -- below: making, driving, leaving a run
+
+
+def _create(
+    options: StartOptions,
+    git: Git,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    model_name: str,
+    watch: Watch,
+) -> RunLog:
+    from agentforge.app.provenance import digests, supplied_tests
+    from agentforge.app.wiring import secret_values
+    from agentforge.config.paths import data_dir
+    from agentforge.pipeline.delivery import branch_name
+    from agentforge.safety.redaction import redact
+    from agentforge.store.log import RunLog
+    from agentforge.store.tasks import new_task_folder
+    from agentforge.workspace.worktree import worktree_of
+
+    base = _base_commit(options, git, data=data_dir(environ))
+    tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
+    request = redact(options.request, secrets=secret_values(environ)).text
+    now = utc_now()
+    task, folder = new_task_folder(git.top, request, day=now[:10].replace("-", ""))
+    place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
+    first = kinds.RunStarted(
+        kind="task",
+        run_id=task,
+        request=request,
+        repo=str(git.top),
+        base_commit=base,
+        base_ref=git.head_ref(),
+        worktree=str(place),
+        branch=branch_name(task),
+        mode=options.mode,
+        approve=options.approve,
+        model=model_name,
+        limits={**settings.limits(), **options.limits},
+        tests=tuple(tests),
+        digests={},
+        versions=_versions(),
+        apply=options.apply,
+    )
+    first = replace(first, digests=digests(settings, git.top, folder, tests))
+    log = RunLog.create(folder, first, clock=utc_now)
+    log.subscribe(watch)
+    watch(first, log.state)
+    try:
+        git.add_worktree(place, base)
+    except BaseException:
+        log.append(
+            kinds.RunFinished(outcome="failed", error={"slug": "repository", "message": "no worktree", "hint": ""})
+        )
+        log.close()
+        raise
+    return log
+
+
+def _base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
+    if options.include_dirty:
+        if options.base:
+            raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")
+        data.mkdir(parents=True, exist_ok=True)
+        tree = git.dirty_snapshot(data / f"dirty-{git.head()[:12]}.index")
+        head = git.head()
+        if tree == git.tree_of(head):
+            return head
+        commit = git.commit_tree(tree, parents=[head], message="Uncommitted changes, as the base of a task\n")
+        git.update_ref(f"refs/agentforge/dirty/{commit[:12]}", commit)
+        return commit
+    return git.resolve(options.base or "HEAD")
+
+
+def _drive(
+    log: RunLog,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    models: Models,
+    began: float,
+) -> RunResult:
+    """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
+    from agentforge.app.wiring import wire
+    from agentforge.pipeline.controller import run_pipeline
+
+    error: AgentForgeError | None = None
+    with log:
+        with _recorded_interruption(log):
+            try:
+                runtime = wire(log.state, log, settings=settings, environ=environ, models=models)
+                _ready_worktree(log.state)
+                run_pipeline(log, runtime)
+            except AgentForgeError as exc:
+                error = exc
+                if not isinstance(exc, LockedError):
+                    _record_break(log, exc)
+            finally:
+                models.close()
+        state = log.state
+        result = RunResult(
+            state=state,
+            folder=log.folder,
+            head=log.head,
+            records=log.length,
+            duration_s=time.monotonic() - began,
+            error=error,
+        )
+    if state.outcome in ("aborted", "analyzed"):
+        from agentforge.workspace.git import Git
+
+        _drop_worktree(Git(Path(state.repo)), state)
+    return result
+
+
+@contextmanager
+def _recorded_interruption(log: RunLog) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        _record_break(log, AgentForgeError("interrupted by the user"), slug="interrupted")
+        raise
+
+
+def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> None:
+    """Record why the process stops; a log that takes no more records keeps what it has."""
+    from agentforge.errors import StorageError
+
+    try:
+        log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
+    except (StorageError, LockedError, ConflictError):
+        return
+
+
+def _ready_worktree(state: RunState) -> None:
+    """Make sure that the worktree is there; one that was lost is rebuilt from the last snapshot in the log."""
+    from agentforge.app.wiring import scratch_of
+    from agentforge.workspace.git import Git
+
+    place = Path(state.worktree)
+    if (place / ".git").exists():
+        return
+    git = Git(Path(state.repo))
+    git.add_worktree(place, state.base_commit)
+    tree = state.trees.get("work")
+    if tree:
+        git.reset_files(place, tree, index=scratch_of(place) / "index")
+
+
+def _drop_worktree(git: Git, state: RunState) -> None:
+    import shutil
+
+    from agentforge.app.wiring import scratch_of
+
+    place = Path(state.worktree)
+    if place.exists():
+        git.remove_worktree(place)
+    shutil.rmtree(scratch_of(place), ignore_errors=True)
+
+
+def _repo(cwd: Path) -> Path:
+    from agentforge.workspace.git import Git
+
+    return Git.open(cwd).top
+
+
+def _flag(state: RunState) -> str | None:
+    """The model that the run was started with; a chain is not a flag."""
+    return state.model if "/" in state.model and "+" not in state.model else None
+
+
+def _versions() -> dict[str, str]:
+    return {"agentforge": __version__, "python": platform.python_version()}
+
+
+def _granted(state: RunState, item: Escalation) -> dict[str, object]:
+    """The limit that ran out, raised by what it was at the start."""
+    name = item.reason.split(":", 1)[0]
+    name = {"deadline": "deadline_s"}.get(name, name)
+    value = getattr(state.limits, name, None)
+    if value is None:
+        return {}
+    used = {
+        "max_steps": state.totals.steps,
+        "budget_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
+        "budget_usd": state.totals.cost_usd,
+        "deadline_s": state.active_s,
+    }
+    return {name: value + max(used.get(name, 0), value)}
+
+
+def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
+    for row in escalations(cwd):
+        if escalation_id in (row.item.escalation_id, row.address):
+            return ConflictError(
+                f"{row.address} was answered already", hint=f"go on with: agentforge resume {row.task_id}"
+            )
+    return UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")

@@ -1,0 +1,165 @@
+"""From settings and a run's first record to a Runtime: every part is made here and nowhere else."""
+
+from __future__ import annotations
+
+import secrets as random_source
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.stages import load_stages
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+    from agentforge.events.state import RunState
+    from agentforge.messages import ModelReply
+    from agentforge.models.model import Model
+    from agentforge.runners.rig import Rig
+    from agentforge.store.log import RunLog
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.sandbox import Preference, Sandbox
+
+_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_SHORTEST_SECRET = 8
+_STAGE_OUTPUT_TOKENS = 16_000
+
+
+@dataclass(slots=True)
+class Models:
+    """The models of a run, opened when a stage first asks for its own and closed together."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    flag: str | None
+    _open: dict[str, Model] = field(default_factory=dict)
+
+    def of_stage(self, stage: str) -> Model:
+        """The model of a stage: its own setting, else the run's, with the fallback chain behind it.
+
+        Raises:
+            ModelNotConfigured: none was chosen and none was found.
+        """
+        from agentforge.config.model_choice import choose, choose_fallbacks
+        from agentforge.models.catalogue import open_model
+
+        first = choose(self.settings, self.environ, flag=self.flag, stage=stage or None)
+        key = f"{first.provider}/{first.name}"
+        if key not in self._open:
+            others = choose_fallbacks(self.settings, self.environ, first=first)
+            self._open[key] = self._chained([open_model(spec) for spec in (first, *others)])
+        return self._open[key]
+
+    def _chained(self, models: list[Model]) -> Model:
+        if len(models) == 1:
+            return models[0]
+        from agentforge.models.fallback import Breaker, FallbackModel
+
+        return FallbackModel(models, Breaker())
+
+    def close(self) -> None:
+        """Close connections."""
+        for model in self._open.values():
+            close = getattr(model, "close", None)
+            if close is not None:
+                close()
+
+
+def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables whose names say that they are secret, the longest first."""
+    found = {
+        value
+        for name, value in environ.items()
+        if len(value) >= _SHORTEST_SECRET
+        and any(word in name.upper() for word in _SECRET_WORDS)
+        and "/" not in value[:1]
+    }
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def wire(state: RunState, log: RunLog, *, settings: Settings, environ: Mapping[str, str], models: Models) -> Runtime:
+    """Make the runtime of a run.
+
+    Raises:
+        SandboxError: no sandbox, and the settings do not switch it off.
+        ConfigError, ContractInvalid: files of the user's are wrong.
+    """
+    from agentforge.config.contract_files import contract_set
+    from agentforge.models.prices import cost_usd
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.sandbox import choose
+
+    repo, worktree = Path(state.repo), Path(state.worktree)
+    git = Git(repo)
+    scratch = scratch_of(worktree)
+    scratch.mkdir(parents=True, exist_ok=True)
+
+    def price(reply: ModelReply) -> float | None:
+        return cost_usd(reply.model, reply.usage)
+
+    @lru_cache(maxsize=8)
+    def diff(before: str, after: str) -> str:
+        return git.diff(before, after)
+
+    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    supplied = state.digests.get("tests")
+    return Runtime(
+        repo=repo,
+        worktree=worktree,
+        scratch=scratch,
+        git=git,
+        sandbox=sandbox,
+        stages=load_stages(),
+        contracts=contract_set(repo),
+        blobs=log.blobs,
+        rig=_rig(state, git, sandbox, settings=settings, environ=environ),
+        models=models.of_stage,
+        price=price,
+        secrets=secret_values(environ),
+        checks=settings.table("checks"),
+        trail=lambda: (log.head, log.length),
+        diff=diff,
+        nonce=random_source.token_hex(4),
+        supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
+        max_output_tokens=_output_limit(settings),
+        temperature=cast("float | None", settings.get("model.temperature")),
+    )
+
+
+def _output_limit(settings: Settings) -> int:
+    """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
+    key = "model.max_output_tokens"
+    return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
+
+
+def scratch_of(worktree: Path) -> Path:
+    """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
+    return worktree.with_name(f"{worktree.name}.scratch")
+
+
+def _rig(
+    state: RunState, git: Git, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str]
+) -> Callable[[], Rig]:
+    """How this project's tests are run, found out on first use."""
+    worktree = Path(state.worktree)
+
+    @lru_cache(maxsize=1)
+    def rig() -> Rig:
+        from agentforge.runners.cache import ResultCache
+        from agentforge.runners.plan import detect
+        from agentforge.runners.rig import Rig
+
+        plan = detect(Path(state.repo), settings=settings.table("test"), environ=environ)
+        return Rig(
+            plan=plan,
+            git=git,
+            mount_at=Path(state.repo),
+            sandbox=sandbox,
+            scratch=scratch_of(worktree),
+            timeout_s=plan.timeout_s,
+            cache=ResultCache(worktree.parent / "results"),
+        )
+
+    return rig

@@ -1,0 +1,1 @@
+"""The command line: flags in, screens and exit codes out. Nothing is decided here; commands are imported on demand."""

@@ -1,0 +1,87 @@
+"""`agentforge config`: the settings that hold here, each with its origin."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from fnmatch import fnmatchcase
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import folder_of, open_place
+from agentforge.cli.terminal import style_for, table
+from agentforge.config.paths import config_dir, data_dir, project_files, project_top
+
+_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge config show
+  agentforge config path
+"""
+)
+def config() -> None:
+    """Show the settings and where they come from."""
+
+
+@config.command(
+    epilog="""\b
+Examples:
+  agentforge config show
+  agentforge config show --json
+"""
+)
+@cwd_option
+@json_option
+def show(cwd: str | None, as_json: bool) -> int:
+    """Print every setting with its value and its origin."""
+    place = open_place(cwd)
+    rows = [(row.key, shown_value(row.key, row.value), row.origin) for row in place.settings.rows()]
+    if as_json:
+        write_json([{"key": key, "value": value, "origin": origin} for key, value, origin in rows])
+        return 0
+    cells = [(key, json.dumps(value, ensure_ascii=False), origin) for key, value, origin in rows]
+    style = style_for(sys.stdout, place.environ)
+    click.echo("\n".join(table(cells, head=("SETTING", "VALUE", "ORIGIN"), style=style)))
+    return 0
+
+
+@config.command(
+    epilog="""\b
+Examples:
+  agentforge config path
+  agentforge config path --json
+"""
+)
+@cwd_option
+@json_option
+def path(cwd: str | None, as_json: bool) -> int:
+    """Print the places where settings and data are looked for; this works with broken settings, too."""
+    folder = folder_of(cwd)
+    toml, yaml = project_files(project_top(folder, os.environ) or folder)
+    user = config_dir(os.environ)
+    places = {
+        "user settings": user / "config.toml",
+        "user keys": user / ".env",
+        "project settings": toml,
+        "project settings (YAML)": yaml,
+        "data": data_dir(os.environ),
+    }
+    if as_json:
+        write_json({name.replace(" ", "_"): {"path": str(at), "exists": at.exists()} for name, at in places.items()})
+        return 0
+    cells = [(name, str(at), "" if at.exists() else "(not there)") for name, at in places.items()]
+    click.echo("\n".join(table(cells, head=("WHAT", "PATH", ""), style=style_for(sys.stdout, os.environ))))
+    return 0
+
+
+def shown_value(key: str, value: object) -> object:
+    """A setting's value, hidden when its last name looks like that of a secret's variable."""
+    name = key.rpartition(".")[2].upper()
+    in_environment = ".env." in key or key.startswith("shell_environment.set_vars.")
+    return "***" if in_environment and any(fnmatchcase(name, pattern) for pattern in _SECRET) else value

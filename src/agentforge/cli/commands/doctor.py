@@ -1,0 +1,48 @@
+"""`agentforge doctor`: is everything here that AgentForge needs?"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import folder_of
+from agentforge.cli.terminal import style_for, table
+from agentforge.errors import InfrastructureError
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge doctor
+  agentforge doctor --cwd ~/project --json
+"""
+)
+@cwd_option
+@json_option
+def doctor(cwd: str | None, as_json: bool) -> int:
+    """Check what AgentForge needs on this machine and in this folder.
+
+    Exit code 0 when nothing that is required is missing (warnings are not errors), else 7.
+    """
+    from dataclasses import asdict
+
+    from agentforge.cli.examination import examine
+
+    checks = examine(folder_of(cwd), os.environ)
+    errors = sum(check.status == "error" for check in checks)
+    warnings = sum(check.status == "warning" for check in checks)
+    if as_json:
+        rows = [asdict(check) for check in checks]
+        write_json({"ok": not errors, "errors": errors, "warnings": warnings, "checks": rows})
+    else:
+        style = style_for(sys.stdout, os.environ)
+        cells = [(check.name, check.status, check.message) for check in checks]
+        click.echo("\n".join(table(cells, head=("CHECK", "STATUS", "FOUND"), style=style)))
+        for check in checks:
+            if check.status != "ok" and check.detail:
+                click.echo(f"\n{check.name}: {check.detail}")
+    return InfrastructureError.exit_code if errors else 0

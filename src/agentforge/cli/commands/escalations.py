@@ -1,0 +1,102 @@
+"""`agentforge escalations`: the questions that wait for a human."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+from agentforge.cli.summary import escalation_lines
+from agentforge.cli.terminal import cut, printable, style_for, table
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks import Waiting
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations show E1
+"""
+)
+def escalations() -> None:
+    """List and show the questions that wait for a human; answer them with `agentforge resolve`."""
+
+
+@escalations.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge escalations list
+  agentforge escalations list --json
+""",
+)
+@cwd_option
+@json_option
+def list_escalations(cwd: str | None, as_json: bool) -> int:
+    """List what waits, oldest first."""
+    from agentforge.app import tasks
+
+    place = open_place(cwd)
+    rows = tasks.pending(place.cwd)
+    if as_json:
+        write_json([_value(row) for row in rows])
+        return 0
+    if not rows:
+        click.echo("nothing waits for you")
+        return 0
+    cells = [
+        (row.address, row.item.kind, row.item.stage or "-", cut(" ".join(row.item.question.split()), 70))
+        for row in rows
+    ]
+    style = style_for(sys.stdout, place.environ)
+    click.echo("\n".join(table(cells, head=("ESCALATION", "KIND", "STAGE", "QUESTION"), style=style)))
+    return 0
+
+
+@escalations.command(
+    epilog="""\b
+Examples:
+  agentforge escalations show E1
+  agentforge escalations show task-20261121-slugify.E1 --json
+"""
+)
+@click.argument("escalation_id", metavar="ESCALATION_ID")
+@cwd_option
+@json_option
+def show(escalation_id: str, cwd: str | None, as_json: bool) -> int:
+    """Show one escalation with the commands that answer it."""
+    from agentforge.app import tasks
+
+    place = open_place(cwd)
+    row = _find(tasks.escalations(place.cwd), escalation_id)
+    if as_json:
+        write_json(_value(row))
+        return 0
+    style = style_for(sys.stdout, place.environ)
+    click.echo("\n".join(escalation_lines(row.item, task_id=row.task_id, style=style)))
+    for name, value in row.item.context.items():
+        click.echo(f"  {name}: {printable(str(value))}")
+    return 0
+
+
+def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
+    found = [row for row in rows if escalation_id in (row.address, row.item.escalation_id)]
+    waiting = [row for row in found if row.item.resolution is None]
+    if len(found) == 1 or len(waiting) == 1:
+        return (waiting or found)[0]
+    if not found:
+        raise UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")
+    raise UsageError(f"{escalation_id} fits several tasks", hint="one of " + ", ".join(row.address for row in found))
+
+
+def _value(row: Waiting) -> dict[str, object]:
+    from agentforge.app.result import escalation_row
+
+    return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item)}

@@ -1,0 +1,71 @@
+"""`agentforge resolve`: a human's decision on an escalation."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import click
+
+from agentforge.cli.form import Form
+from agentforge.cli.options import cwd_option, form_of, form_options
+from agentforge.cli.place import open_place
+from agentforge.errors import UsageError
+
+Decision = Literal["answer", "approve", "reject", "abort"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge resolve E1 --answer "Keep the old name as an alias"
+  agentforge resolve task-20261121-slugify.E2 --approve --resume
+  agentforge resolve E2 --reject "REQ-002 misses the empty string" --resume
+"""
+)
+@click.argument("escalation_id", metavar="ESCALATION_ID")
+@click.option("--answer", metavar="TEXT", help="Answer the question.")
+@click.option("--approve", is_flag=True, help="Approve what is shown.")
+@click.option("--reject", metavar="REASON", help="Send it back; the reason goes into the stage.")
+@click.option("--abort", is_flag=True, help="End the task.")
+@click.option("--resume", is_flag=True, help="Go on with the task at once.")
+@cwd_option
+@form_options
+def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool, **given: Any) -> int:
+    """Record a decision on ESCALATION_ID: exactly one of --answer, --approve, --reject, --abort."""
+    from agentforge.app import tasks
+    from agentforge.cli.commands.resume import drive_on
+    from agentforge.cli.following import show_result, user_name
+
+    decision, text = decision_of(given)
+    place = open_place(given["cwd"])
+    form = form_of(output_format, as_json=as_json)
+    result = tasks.resolve(place.cwd, escalation_id, decision=decision, text=text, by=user_name(place))
+    if resume:
+        return drive_on(result.state.run_id, limits={}, place=place, form=form)
+    if form != "text":
+        show_result(result, place=place, form=form)
+    else:
+        click.echo(f"recorded; go on with: agentforge resume {result.state.run_id}")
+    return 0
+
+
+def decision_of(given: dict[str, Any]) -> tuple[Decision, str]:
+    """Pick the one decision that was given.
+
+    Raises:
+        UsageError: none, or more than one.
+    """
+    found: list[tuple[Decision, str]] = []
+    if given["answer"] is not None:
+        found.append(("answer", given["answer"]))
+    if given["approve"]:
+        found.append(("approve", ""))
+    if given["reject"] is not None:
+        found.append(("reject", given["reject"]))
+    if given["abort"]:
+        found.append(("abort", ""))
+    if len(found) != 1:
+        raise UsageError(
+            f"{len(found) or 'no'} decisions were given", hint="pass one of --answer, --approve, --reject, --abort"
+        )
+    return found[0]

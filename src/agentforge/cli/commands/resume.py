@@ -1,0 +1,84 @@
+"""`agentforge resume` and `agentforge abort`: going on with a task, or ending it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from agentforge.cli.form import Form
+from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.place import Place, open_place
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge resume task-20261121-slugify
+  agentforge resume task-20261121-slugify --max-steps 300 --budget-usd 5
+"""
+)
+@click.argument("task_id", metavar="ID")
+@click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
+@limit_options
+@cwd_option
+@form_options
+def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
+    """Go on with task ID where it stopped; the start of an id is enough.
+
+    Limits given here replace those of the task and answer its question about an exhausted limit.
+    """
+    limits = limits_of(given)
+    place = open_place(given["cwd"], flags=limit_settings(limits))
+    return drive_on(
+        task_id, limits=limits, place=place, form=form_of(output_format, as_json=as_json), model=given["model"]
+    )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge abort task-20261121-slugify
+  agentforge abort task-20261121-slugify --reason "done by hand" --json
+"""
+)
+@click.argument("task_id", metavar="ID")
+@click.option("--reason", default="", help="Recorded in the task's log.")
+@cwd_option
+@form_options
+def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_json: bool) -> int:
+    """End task ID for good; its record stays."""
+    from agentforge.app import tasks
+    from agentforge.cli.following import show_result
+
+    place = open_place(cwd)
+    result = tasks.abort(place.cwd, task_id, reason=reason)
+    show_result(result, place=place, form=form_of(output_format, as_json=as_json))
+    return 0
+
+
+def drive_on(
+    task_id: str, *, limits: Mapping[str, int | float | None], place: Place, form: Form, model: str | None = None
+) -> int:
+    """Resume a task and follow it.
+
+    Returns:
+        The exit code.
+    """
+    from agentforge.app import tasks
+    from agentforge.cli.following import follow
+
+    return follow(
+        lambda watch: tasks.resume(
+            place.cwd,
+            task_id,
+            limits=limits,
+            model=model,
+            settings=place.settings,
+            environ=place.environ,
+            watch=watch,
+        ),
+        place=place,
+        form=form,
+    )

@@ -1,0 +1,106 @@
+"""`agentforge start`: a request becomes a task, and the task is driven until it ends or waits."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from agentforge.cli.form import Form
+from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.place import open_place
+from agentforge.errors import UsageError
+
+_MAX_REQUEST_BYTES = 1_000_000
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge start "Add a --json flag to the list command"
+  agentforge start "slugify('A  B') must give 'a-b'" --tests tests/test_slug.py
+  agentforge start "Split parser.py by noun" --approve spec --approve deliver
+  agentforge start - --max-steps 60 --deadline 30m --json < request.txt
+"""
+)
+@click.argument("request")
+@click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
+@click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
+@click.option(
+    "--approve",
+    multiple=True,
+    metavar="STAGE",
+    help="Ask for approval after this stage; repeatable. Also: design, plan, tests, code, commit.",
+)
+@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model, for example openai/gpt-5.5 or custom/NAME.")
+@limit_options
+@click.option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
+@click.option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
+@click.option(
+    "--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward."
+)
+@click.option(
+    "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
+)
+@cwd_option
+@form_options
+def start(request: str, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
+    """Turn REQUEST into a verified branch; "-" reads it from standard input.
+
+    The work happens in a worktree of its own. Your checkout, index and branches stay untouched unless --apply is given.
+    Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
+    """
+    from agentforge.app.tasks import StartOptions
+    from agentforge.app.tasks import start as start_task
+    from agentforge.cli.following import follow
+
+    limits = limits_of(given)
+    place = open_place(given["cwd"], flags=limit_settings(limits))
+    options = StartOptions(
+        request=_read_request(request),
+        cwd=place.cwd,
+        mode=mode or "autonomous",  # type: ignore[arg-type] # one of the two flag values, or the default
+        approve=stage_names(given["approve"]),
+        model=given["model"],
+        limits=limits,
+        base=given["base"],
+        include_dirty=given["include_dirty"],
+        apply=given["apply"] or place.settings.flag("deliver.apply"),
+        tests=given["tests"],
+    )
+    return follow(
+        lambda watch: start_task(options, settings=place.settings, environ=place.environ, watch=watch),
+        place=place,
+        form=form_of(output_format, as_json=as_json),
+    )
+
+
+def stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Turn stages and their aliases into stages, in the order of the pipeline.
+
+    Raises:
+        UsageError: a word that names no stage.
+    """
+    from agentforge.pipeline.stages import ALIASES, ORDER
+
+    names = set()
+    for word in words:
+        name = ALIASES.get(word.lower(), word.lower())
+        if name not in ORDER:
+            raise UsageError(f"--approve {word}: no such stage", hint="one of " + ", ".join((*ORDER, *ALIASES)))
+        names.add(name)
+    return tuple(name for name in ORDER if name in names)
+
+
+def _read_request(request: str) -> str:
+    if request != "-":
+        text = request
+    else:
+        data = sys.stdin.buffer.read(_MAX_REQUEST_BYTES + 1)
+        if len(data) > _MAX_REQUEST_BYTES:
+            raise UsageError(f"the request has more than {_MAX_REQUEST_BYTES} bytes", hint="put the details into files")
+        text = data.decode("utf-8", errors="replace")
+    if not text.strip():
+        raise UsageError("the request is empty", hint='say what should change: agentforge start "..."')
+    return text

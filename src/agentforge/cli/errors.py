@@ -1,0 +1,68 @@
+"""How errors are shown: `error[slug]: message - hint` on stderr, or the error in the JSON object; never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentforge.cli.form import Form, result_line, write_json
+from agentforge.errors import AgentForgeError, UsageError
+
+if TYPE_CHECKING:
+    import click
+
+
+def report_error(error: AgentForgeError, *, form: Form) -> int:
+    """Show an error.
+
+    Returns:
+        The error's exit code.
+    Side effects: writes to stderr, and to stdout where JSON was asked for.
+    """
+    if form != "text":
+        shown = {"slug": error.slug, "message": error.message, "hint": error.hint}
+        write_json(result_line({"outcome": "failed", "error": shown}, form=form), form=form)
+    sys.stderr.write(f"error[{error.slug}]: {error}\n")
+    return error.exit_code
+
+
+def report_usage(error: click.UsageError, *, form: Form) -> int:
+    """Show what is wrong with the command line, and where its help is."""
+    path = error.ctx.command_path if error.ctx is not None else "agentforge"
+    message = error.format_message().rstrip(".")
+    hint = "" if " - " in message else f"see `{path} --help`"
+    return report_error(UsageError(message, hint=hint), form=form)
+
+
+def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str]) -> int:
+    """Show an error nobody foresaw; the details go into a file.
+
+    Returns:
+        1, or the code of the narrower error when even the file cannot be written.
+    """
+    kind = type(error).__name__
+    try:
+        hint = f"the details are in {_write_details(error, environ)}"
+    except (OSError, AgentForgeError) as exc:
+        hint = f"the details could not be kept: {exc}"
+    return report_error(AgentForgeError(f"{kind}: {error}", hint=hint), form=form)
+
+
+def _write_details(error: Exception, environ: Mapping[str, str]) -> str:
+    """Write the traceback, without values of variables, to the data folder."""
+    import os
+    import time
+    import traceback
+
+    from agentforge import __version__
+    from agentforge.config.paths import data_dir
+
+    folder = data_dir(environ) / "crashes"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"
+    text = f"agentforge {__version__}, Python {sys.version}\n\n" + "".join(traceback.format_exception(error))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return str(path)

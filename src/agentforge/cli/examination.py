@@ -1,0 +1,167 @@
+"""What the doctor looks at: programs, sandbox, the project's tests, model, settings, disk. One look, one function."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agentforge.config.dotenv import merged_environment
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings, load
+from agentforge.errors import AgentForgeError, ModelNotConfigured
+
+Status = Literal["ok", "warning", "error"]
+
+_VERSION_TIMEOUT_S = 10.0
+_MIN_FREE_BYTES = 500 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding; `detail` says what to do."""
+
+    name: str
+    status: Status
+    message: str
+    detail: str = ""
+
+
+def examine(folder: Path, environ: Mapping[str, str]) -> list[Check]:
+    """Look at everything that a task in `folder` would need.
+
+    Side effects: runs programs with `--version` and a command in the sandbox; a file comes and goes in the data folder.
+    """
+    settings, found = _settings(folder, environ)
+    looks: tuple[Callable[[], Check], ...] = (
+        _python,
+        lambda: _git(environ),
+        lambda: _repository(folder),
+        lambda: _sandbox(settings, environ),
+        lambda: _tests(folder, settings, environ),
+        lambda: _program("ripgrep", "rg", environ, missing="searching falls back to a slow scan"),
+        lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
+        lambda: _program("ty", "ty", environ, missing="changed Python files are not type-checked"),
+        lambda: _model(settings, environ),
+        lambda: _data(environ),
+    )
+    return [found, *(look() for look in looks)]
+
+
+def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check]:
+    """The settings; where they are wrong, the defaults stand in so that the other looks can go on."""
+    try:
+        settings = load(folder, merged_environment(environ))
+    except AgentForgeError as exc:
+        bare = load(Path("/"), {"AGENTFORGE_HOME": "/nonexistent", "HOME": "/nonexistent"})
+        return bare, Check(name="settings", status="error", message=exc.message, detail=exc.hint)
+    files = ", ".join(settings.files()) or "no files, defaults hold"
+    return settings, Check(name="settings", status="ok", message=files)
+
+
+def _python() -> Check:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return Check(name="python", status="ok", message=f"{version} at {sys.executable}")
+
+
+def _git(environ: Mapping[str, str]) -> Check:
+    path = shutil.which("git", path=environ.get("PATH"))
+    if path is None:
+        return Check(name="git", status="error", message="not found", detail="install git (apt install git)")
+    return Check(name="git", status="ok", message=_version_of(path, environ))
+
+
+def _repository(folder: Path) -> Check:
+    from agentforge.workspace.git import Git
+
+    try:
+        git = Git.open(folder)
+        dirty = git.is_dirty()
+    except AgentForgeError as exc:
+        return Check(name="repository", status="warning", message=exc.message, detail=exc.hint)
+    changed = f", {len(dirty)} uncommitted changes are left out (see --include-dirty)" if dirty else ""
+    return Check(name="repository", status="ok", message=f"{git.top} at {git.head()[:10]}{changed}")
+
+
+def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
+    from agentforge.workspace.sandbox import missing_because
+
+    name = "bubblewrap"
+    if settings.get("sandbox.kind") == "none":
+        where = settings.origin("sandbox.kind")
+        return Check(name=name, status="warning", message=f"switched off in {where}", detail="commands run unconfined")
+    reason = missing_because(environ)
+    if reason:
+        detail = 'install it (apt install bubblewrap), or set [sandbox] kind = "none" in your own settings'
+        return Check(name=name, status="error", message=reason, detail=detail)
+    path = shutil.which("bwrap", path=environ.get("PATH")) or "bwrap"
+    return Check(name=name, status="ok", message=f"{_version_of(path, environ)}, ran a command")
+
+
+def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
+    from agentforge.runners.plan import detect
+
+    try:
+        plan = detect(folder, settings=settings.table("test"), environ=environ)
+    except AgentForgeError as exc:
+        return Check(name="tests", status="warning", message=exc.message, detail=exc.hint)
+    if plan.problems or plan.runner == "none":
+        detail = "; ".join(plan.problems) or "set [test] command and junit"
+        return Check(name="tests", status="warning", message=plan.source or "no tests were found", detail=detail)
+    return Check(name="tests", status="ok", message=f"{plan.runner}: {plan.shown_command} ({plan.source})")
+
+
+def _program(name: str, program: str, environ: Mapping[str, str], *, missing: str) -> Check:
+    """A program that comes with AgentForge (beside the interpreter), or stands on PATH."""
+    beside = Path(sys.executable).parent / program
+    path = str(beside) if beside.is_file() else shutil.which(program, path=environ.get("PATH"))
+    if path is None:
+        return Check(name=name, status="warning", message="not found", detail=missing)
+    return Check(name=name, status="ok", message=_version_of(path, environ))
+
+
+def _model(settings: Settings, environ: Mapping[str, str]) -> Check:
+    from agentforge.config.model_choice import explain
+
+    try:
+        choice = explain(settings, merged_environment(environ))
+    except ModelNotConfigured as exc:
+        return Check(name="model", status="warning", message=exc.message, detail=exc.hint)
+    except AgentForgeError as exc:
+        return Check(name="model", status="error", message=exc.message, detail=exc.hint)
+    return Check(name="model", status="ok", message=f"{choice.spec.full_name}, because {choice.reason}")
+
+
+def _data(environ: Mapping[str, str]) -> Check:
+    import os
+    import tempfile
+
+    name = "data folder"
+    try:
+        folder = data_dir(environ)
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            file.write(b"x")
+            os.fsync(file.fileno())
+        free = shutil.disk_usage(folder).free
+    except (OSError, AgentForgeError) as exc:
+        return Check(name=name, status="error", message=str(exc), detail="set AGENTFORGE_HOME to a writable folder")
+    message = f"{folder}, {free / 1024**3:.1f} GiB free"
+    if free < _MIN_FREE_BYTES:
+        return Check(
+            name=name, status="warning", message=message, detail="less than 500 MiB: a task may run out of space"
+        )
+    return Check(name=name, status="ok", message=message)
+
+
+def _version_of(path: str, environ: Mapping[str, str]) -> str:
+    from agentforge.workspace import process
+
+    try:
+        done = process.run([path, "--version"], cwd=None, env=dict(environ), timeout_s=_VERSION_TIMEOUT_S)
+    except AgentForgeError as exc:
+        return f"{path} cannot be run: {exc.message}"
+    first = done.text.strip().splitlines()
+    return f"{first[0]} at {path}" if first else path

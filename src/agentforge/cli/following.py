@@ -1,0 +1,128 @@
+"""Driving a run from the terminal: watch it, ask the person who sits there, show how it ended."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.asking import ask, may_ask
+from agentforge.cli.form import Form, result_line, write_json
+from agentforge.cli.place import Place
+from agentforge.cli.progress import Screen, screen_for
+from agentforge.cli.summary import escalation_lines, summary_lines
+from agentforge.cli.terminal import style_for
+from agentforge.errors import EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from agentforge.app.result import RunResult
+    from agentforge.app.tasks import Watch
+
+Begin = Callable[["Watch"], "RunResult"]
+
+
+def follow(begin: Begin, *, place: Place, form: Form) -> int:
+    """Drive a run until it ends, waits for somebody who is not here, or is interrupted.
+
+    Args:
+        begin: starts or resumes the run with the given watcher.
+    Returns:
+        The exit code.
+    Side effects: prints; prompts when a person sits at the terminal.
+    """
+    screen = screen_for(form, out=sys.stdout, err=sys.stderr, environ=place.environ)
+    try:
+        with _termination_as_interrupt(), screen:
+            result = begin(screen)
+            while may_ask(form) and result.state.open_escalations:
+                with screen.paused():
+                    limits = _settle(result, place=place)
+                if limits is None:
+                    break
+                result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
+    except (KeyboardInterrupt, click.Abort):
+        return _interrupted(screen.run_id, form=form)
+    return show_result(result, place=place, form=form)
+
+
+def show_result(result: RunResult, *, place: Place, form: Form) -> int:
+    """Print how a run stands, for people or for programs.
+
+    Returns:
+        The exit code that belongs to it.
+    """
+    from agentforge.app.result import exit_code, result_value
+
+    if form != "text":
+        write_json(result_line(result_value(result), form=form), form=form)
+        return exit_code(result)
+    style = style_for(sys.stdout, place.environ)
+    lines = summary_lines(result.state, folder=result.folder, duration_s=result.duration_s, style=style)
+    for item in result.state.open_escalations:
+        lines += escalation_lines(item, task_id=result.state.run_id, style=style)
+    sys.stdout.write("\n".join(lines) + "\n")
+    if result.error is not None:
+        sys.stdout.flush()
+        sys.stderr.write(f"error[{result.error.slug}]: {result.error}\n")
+    return exit_code(result)
+
+
+def user_name(place: Place) -> str:
+    """The name under which a human decision is recorded."""
+    return place.environ.get("USER") or place.environ.get("LOGNAME") or "user"
+
+
+def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] | None:
+    """Ask everything that is open and record the decisions; None = something was left for later, else raised limits."""
+    from agentforge.app import tasks
+
+    limits: dict[str, int | float | None] = {}
+    task_id = result.state.run_id
+    style = style_for(sys.stdout, place.environ)
+    for item in result.state.open_escalations:
+        click.echo("\n".join(escalation_lines(item, task_id=task_id, style=style)))
+        reply = ask(item)
+        if reply is None:
+            return None
+        limits.update(reply.limits)  # raised limits answer their question when the task is resumed
+        if not reply.limits:
+            address = f"{task_id}.{item.escalation_id}"
+            tasks.resolve(place.cwd, address, decision=reply.decision, text=reply.text, by=user_name(place))
+    return limits
+
+
+def _go_on(task_id: str, *, limits: dict[str, int | float | None], screen: Screen, place: Place) -> RunResult:
+    from agentforge.app import tasks
+
+    return tasks.resume(place.cwd, task_id, limits=limits, settings=place.settings, environ=place.environ, watch=screen)
+
+
+def _interrupted(task_id: str, *, form: Form) -> int:
+    """Tell that nothing is lost and how to go on."""
+    hint = f"state kept; go on with: agentforge resume {task_id}" if task_id else "nothing was started"
+    if form != "text":
+        error = {"slug": "interrupted", "message": "interrupted", "hint": hint}
+        value = {"task_id": task_id, "outcome": "paused" if task_id else "failed", "error": error}
+        write_json(result_line(value, form=form), form=form)
+    sys.stderr.write(f"\ninterrupted: {hint}\n")
+    return EXIT_INTERRUPTED
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a run as Ctrl-C does: children killed, state kept."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    wanted = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)

@@ -1,0 +1,87 @@
+"""The table of commands and the group that imports a command only when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+from click.shell_completion import CompletionItem
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "start": ("start:start", "Turn a request into a verified branch."),
+    "status": ("status:status", "Show the tasks of this repository, or one of them."),
+    "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
+    "abort": ("resume:abort", "End a task for good."),
+    "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
+    "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),
+    "inspect": ("inspect:inspect", "Look into a task: contexts, actions, diffs, events."),
+    "stages": ("stages:stages", "List the stages and the actions that need them."),
+    "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
+    "config": ("config:config", "Show the settings, each with its origin."),
+    "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
+    "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
+    "completion": ("completion:completion", "Print the completion script of a shell."),
+}
+"""Command -> (module:attribute under cli.commands, short help)."""
+
+
+class LazyGroup(click.Group):
+    """A group whose help and completion need nothing but the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(import_module(f"agentforge.cli.commands.{module}"), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing one."""
+        found = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; an unknown one is answered with the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f" - did you mean `agentforge {near[0]}`?" if near else ""
+            raise click.UsageError(f"unknown command {name!r}{hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`agentforge COMMAND --help` shows flags and examples. `agentforge demo` shows the whole way.",
+)
+@click.option("--version", "-V", is_flag=True, help="Print the version.")
+@click.pass_context
+def agentforge(ctx: click.Context, version: bool) -> None:
+    """A request becomes a verified branch, with proof."""
+    if version:
+        from agentforge import __version__
+
+        click.echo(f"agentforge {__version__}")
+    elif ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

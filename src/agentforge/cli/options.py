@@ -1,0 +1,114 @@
+"""Flags that several commands share, and the kinds of value they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from agentforge.cli.form import FORMS, Form
+from agentforge.config.durations import parse_duration
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Bound(click.ParamType[object]):
+    """A number greater than zero, or "none" for no bound.
+
+    Args:
+        kind: int for things that are counted, float for money.
+    """
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self.kind = kind
+        self.name = "n" if kind is int else "usd"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        """Read the number; "none" stays a word, as in the settings."""
+        if value == "none":
+            return value
+        try:
+            number = self.kind(str(value))
+        except ValueError:
+            number = self.kind(0)
+        if not 0 < number < float("inf"):
+            self.fail(f'{value!r} is not a number greater than 0, nor "none"', param, ctx)
+        return number
+
+
+class Duration(click.ParamType[object]):
+    """A duration such as 90, 45s, 30m, 2h or 1h30m, or "none"."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        """Read the duration as seconds; "none" stays a word, as in the settings."""
+        if value == "none":
+            return value
+        try:
+            return parse_duration(str(value))
+        except ValueError as exc:
+            self.fail(str(exc), param, ctx)
+
+
+def cwd_option(command: Decorated) -> Decorated:
+    """Add `--cwd`."""
+    return click.option(
+        "--cwd", type=click.Path(file_okay=False), metavar="DIR", help="Work in this folder instead of the current one."
+    )(command)
+
+
+def json_option(command: Decorated) -> Decorated:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def form_options(command: Decorated) -> Decorated:
+    """Add `--output-format` and `--json`; read them with `form_of`."""
+    command = click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")(command)
+    return click.option(
+        "--output-format",
+        type=click.Choice(FORMS),
+        default="text",
+        show_default=True,
+        help="Text, one JSON object at the end, or one JSON line per event.",
+    )(command)
+
+
+def form_of(output_format: Form, *, as_json: bool) -> Form:
+    """Combine the two flags."""
+    return "json" if as_json and output_format == "text" else output_format
+
+
+def limit_options(command: Decorated) -> Decorated:
+    """Add the limits of a run; read them with `limits_of`."""
+    for name, kind, text in reversed(
+        (
+            ("--max-steps", Bound(int), "Model calls of the whole run."),
+            ("--budget-tokens", Bound(int), "Prompt and completion tokens of the whole run."),
+            ("--budget-usd", Bound(float), "Money; models without a known price count as zero."),
+            ("--deadline", Duration(), "Working time, waiting for humans excluded: 30m, 2h."),
+            ("--stage-attempts", click.IntRange(min=1), "Attempts per stage before a human is asked."),
+        )
+    ):
+        command = click.option(name, type=kind, help=text)(command)
+    return command
+
+
+def limits_of(values: Mapping[str, Any]) -> dict[str, int | float | None]:
+    """Pick the limits that were given, under the names of `events.state.Limits`; "none" becomes None."""
+    names = {
+        "max_steps": "max_steps",
+        "budget_tokens": "budget_tokens",
+        "budget_usd": "budget_usd",
+        "deadline": "deadline_s",
+        "stage_attempts": "attempts",
+    }
+    given = {names[name]: value for name, value in values.items() if name in names and value is not None}
+    return {name: None if value == "none" else value for name, value in given.items()}
+
+
+def limit_settings(limits: Mapping[str, int | float | None]) -> dict[str, object]:
+    """The same limits as settings of the command line."""
+    return {f"limits.{name.removesuffix('_s')}": "none" if value is None else value for name, value in limits.items()}

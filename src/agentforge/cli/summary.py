@@ -1,0 +1,138 @@
+"""What stands on the screen when a run ends or waits: what came of it, on which evidence, at what cost, what next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+
+from agentforge.cli.terminal import Style, cut, printable, printable_lines
+from agentforge.cli.wording import cost_text, counted
+from agentforge.config.durations import show_duration
+from agentforge.events.state import Escalation, RunState
+
+_LISTED = 8
+_WIDTH = 160
+
+
+def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: Style) -> list[str]:
+    """Describe a run that ended, or that waits for a human, in a screenful."""
+    sign, word = _verdict(state)
+    colour = {"done": "green", "failed": "red"}.get(sign, "yellow")
+    head = f"{style.sign(sign)} {word}"
+    lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
+    if state.delivered:
+        lines += _rows("branch", [_branch(state)])
+    lines += _rows("assumed", assumptions(state))
+    lines += _rows("proved", requirements(state))
+    lines += _rows("checked", checks(state))
+    if state.error:
+        hint = f" - {state.error['hint']}" if state.error.get("hint") else ""
+        lines += _rows("error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
+    lines += _rows("model", [_model(state)])
+    lines += _rows("record", [str(folder)])
+    return lines + _next(state)
+
+
+def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[str]:
+    """Show a question with the commands that answer it."""
+    address = f"{task_id}.{item.escalation_id}"
+    lines = ["", style.paint(f"{style.sign('asked')} {item.kind} {address}  {printable(item.reason)}", "yellow")]
+    lines += [f"  {line}" for line in printable_lines(item.question)]
+    lines += [f"    {number}. {printable(option)}" for number, option in enumerate(item.options, start=1)]
+    return [*lines, "", *(f"  {command}" for command in answers_for(item, task_id=task_id))]
+
+
+def answers_for(item: Escalation, *, task_id: str) -> list[str]:
+    """The commands that settle an escalation."""
+    resolve = f"agentforge resolve {task_id}.{item.escalation_id}"
+    if item.kind == "approval":
+        return [f"{resolve} --approve --resume", f'{resolve} --reject "REASON" --resume']
+    if item.kind == "limit":
+        name = item.reason.partition(":")[0].replace("_", "-")
+        return [f"agentforge resume {task_id} --{name} VALUE", f"agentforge abort {task_id}"]
+    return [f'{resolve} --answer "TEXT" --resume', f"{resolve} --abort"]
+
+
+def assumptions(state: RunState) -> list[str]:
+    """What was taken for granted because nobody was asked."""
+    questions = _mappings(state.artifacts.get("clarify", {}).get("questions"))
+    taken = [item for item in questions if item.get("source") == "assumption"]
+    return [f"{item.get('question')} -> {item.get('answer')}" for item in taken]
+
+
+def requirements(state: RunState) -> list[str]:
+    """Each requirement with the tests that prove it."""
+    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    lines = []
+    for item in _mappings(state.artifacts.get("spec", {}).get("requirements")):
+        name = str(item.get("id"))
+        tests = mapping.get(name, []) if isinstance(mapping, Mapping) else []
+        tests = [str(test) for test in tests] if isinstance(tests, (list, tuple)) else []
+        more = f" and {len(tests) - 2} more" if len(tests) > 2 else ""
+        shown = ", ".join(tests[:2]) + more if tests else "no test"
+        lines.append(f"{name} {cut(printable(str(item.get('description', ''))), 60)} <- {shown}")
+    return lines
+
+
+def checks(state: RunState) -> list[str]:
+    """The last verdict of the stages that measure code, rule by rule counted."""
+    lines = []
+    for name in ("red", "green", "refactor", "deliver"):
+        known = state.stages.get(name)
+        if known is None or not known.results:
+            continue
+        wrong = [str(item.get("message") or item.get("rule")) for item in known.results if not item.get("passed")]
+        held = f"{len(known.results) - len(wrong)} of {counted(len(known.results), 'rule')} hold"
+        lines.append(f"{name}: {held}" + "".join(f"; {text}" for text in wrong[:2]))
+    return lines
+
+
+def _verdict(state: RunState) -> tuple[str, str]:
+    if state.outcome in ("delivered", "analyzed"):
+        return "done", state.outcome
+    if state.outcome:
+        return "failed", state.outcome
+    if state.open_escalations:
+        return "asked", "waits for you"
+    return "note", f"stopped in {state.stage}" if state.stage else "stopped"
+
+
+def _branch(state: RunState) -> str:
+    delivered = state.delivered or {}
+    base = f"{state.base_ref} {state.base_commit[:10]}" if state.base_ref else state.base_commit[:10]
+    applied = ", applied to your checkout" if delivered.get("applied") else ""
+    return f"{delivered.get('branch')} at {str(delivered.get('commit'))[:10]}, from {base}{applied}"
+
+
+def _model(state: RunState) -> str:
+    totals = state.totals
+    if not totals.llm_calls:
+        return "was not called"
+    cached = f" ({totals.cached_tokens:,} cached)" if totals.cached_tokens else ""
+    return (
+        f"{state.model}: {counted(totals.llm_calls, 'call')}, {totals.prompt_tokens:,} prompt tokens{cached}, "
+        f"{totals.completion_tokens:,} completion tokens, {cost_text(totals.cost_usd, known=totals.cost_known)}"
+    )
+
+
+def _next(state: RunState) -> list[str]:
+    if state.outcome == "delivered":
+        branch = quote(str((state.delivered or {}).get("branch")))
+        base = quote(state.base_ref or state.base_commit[:10])
+        merge = [] if (state.delivered or {}).get("applied") else [f"  git merge {branch}"]
+        return ["", f"  git diff {base}...{branch}", *merge]
+    if not state.outcome and not state.open_escalations and state.run_id:
+        return ["", f"  agentforge resume {state.run_id}"]
+    return []
+
+
+def _rows(label: str, texts: list[str]) -> list[str]:
+    shown = [cut(printable(text), _WIDTH) for text in texts[:_LISTED]]
+    if len(texts) > _LISTED:
+        shown.append(f"and {len(texts) - _LISTED} more, see the report")
+    return [f"  {label if number == 0 else '':<8} {text}" for number, text in enumerate(shown)]
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []

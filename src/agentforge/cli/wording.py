@@ -1,0 +1,189 @@
+"""What an event means in words, for people who watch a run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agentforge.cli.terminal import cut, printable
+from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state import RunState
+
+_FINDINGS_SHOWN = 5
+_ARGUMENTS_SHOWN = ("path", "command", "pattern", "name", "tests", "paths", "question")
+_LINE = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Lines about one event.
+
+    Attributes:
+        sign: which mark stands before the first line, see `terminal.Style.sign`.
+        detail: shown only where every step is shown (no live status line).
+        more: indented lines below.
+    """
+
+    text: str
+    sign: str = "note"
+    detail: bool = False
+    more: tuple[str, ...] = ()
+
+
+def notice(event: Event, state: RunState) -> Notice | None:
+    """Say what happened; None when the event says nothing to a watcher."""
+    writer = _NOTICES.get(type(event))
+    return writer(event, state) if writer else None
+
+
+def doing(event: Event) -> str | None:
+    """Say in a few words what is going on after this event; None = unchanged."""
+    if isinstance(event, kinds.ModelCalled):
+        return f"asks {event.model}"
+    if isinstance(event, kinds.ToolStarted):
+        return call_text(event.name, event.arguments)
+    if isinstance(event, kinds.ArtifactSubmitted):
+        return "verifies"
+    if isinstance(event, kinds.FactsGathered):
+        return f"measured {event.name}"
+    if isinstance(event, kinds.StagePassed):
+        return "done"
+    return None
+
+
+def call_text(name: str, arguments: Mapping[str, object]) -> str:
+    """A tool call in one short line: its name and the argument that tells most."""
+    for key in _ARGUMENTS_SHOWN:
+        value = arguments.get(key)
+        if isinstance(value, list):
+            value = " ".join(str(item) for item in value)
+        if isinstance(value, str) and value:
+            return cut(f"{name} {printable(value)}", 80)
+    return name
+
+
+def tokens_text(count: int) -> str:
+    """Tokens in at most six characters: 950, 12.3k, 1.2M."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def cost_text(cost_usd: float, *, known: bool) -> str:
+    """Money, or that it is not known."""
+    if not known:
+        return f"${cost_usd:.2f} + unknown" if cost_usd else "cost unknown"
+    return f"${cost_usd:.2f}" if cost_usd >= 0.01 or cost_usd == 0 else f"${cost_usd:.4f}"
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its noun: 1 step, 2 steps."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _started(event: kinds.RunStarted, _state: RunState) -> Notice:
+    base = event.base_commit[:10]
+    where = f"{event.base_ref} {base}" if event.base_ref else base
+    more = (f"model {event.model or 'not chosen'}", f"branch {event.branch} from {where}")
+    return Notice(text=f"task {event.run_id}", more=more)
+
+
+def _resumed(_event: kinds.RunResumed, state: RunState) -> Notice:
+    return Notice(text=f"task {state.run_id} goes on")
+
+
+def _recovered(event: kinds.LogRecovered, _state: RunState) -> Notice:
+    return Notice(text=f"a torn record of {event.quarantined_bytes} bytes was moved to {event.quarantine}")
+
+
+def _stage_started(event: kinds.StageStarted, _state: RunState) -> Notice:
+    again = f" again, attempt {event.attempt}" if event.attempt > 1 else ""
+    return Notice(text=f"{event.stage}: begins{again}", detail=True)
+
+
+def _stage_skipped(event: kinds.StageSkipped, _state: RunState) -> Notice:
+    return Notice(text=f"{event.stage}: {event.reason}", sign="skipped")
+
+
+def _model_failed(event: kinds.ModelFailed, _state: RunState) -> Notice:
+    return Notice(text=f"model failed ({event.slug}): {event.message}", sign="failed")
+
+
+def _tool_finished(event: kinds.ToolFinished, state: RunState) -> Notice:
+    mark = "" if event.status == "success" else f" [{event.status}]"
+    return Notice(text=f"{state.stage}: step {event.step}: {event.name}{mark}: {event.summary}", detail=True)
+
+
+def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
+    if event.name != "baseline":
+        return Notice(text=f"{event.name}: measured", detail=True)
+    tests, passed = event.facts.get("tests"), event.facts.get("passed")
+    if not isinstance(tests, int) or not isinstance(passed, int):
+        return Notice(text="baseline: measured", detail=True)
+    failing = f", {tests - passed} do not" if passed < tests else ""
+    return Notice(text=f"baseline: {passed} of {tests} tests pass before the change{failing}")
+
+
+def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
+    if event.passed:
+        return Notice(text=f"{event.stage}: verified, {counted(len(event.results), 'rule')} hold", detail=True)
+    wrong = [str(item.get("message") or item.get("rule")) for item in event.results if not item.get("passed")]
+    more = tuple(wrong[:_FINDINGS_SHOWN])
+    if len(wrong) > _FINDINGS_SHOWN:
+        more = (*more, f"and {len(wrong) - _FINDINGS_SHOWN} more")
+    text = f"{event.stage}: attempt {event.attempt} not accepted, {counted(len(wrong), 'finding')}"
+    return Notice(text=text, sign="failed", more=more)
+
+
+def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
+    known = state.stages.get(event.stage)
+    if known is None or not known.steps:
+        return Notice(text=f"{event.stage}: done, no model needed", sign="done")
+    spent = tokens_text(known.prompt_tokens + known.completion_tokens)
+    cost = f", {cost_text(known.cost_usd, known=state.totals.cost_known)}"
+    again = f", {counted(known.attempt, 'attempt')}" if known.attempt > 1 else ""
+    return Notice(text=f"{event.stage}: done, {counted(known.steps, 'step')}, {spent} tokens{cost}{again}", sign="done")
+
+
+def _asked(event: kinds.EscalationRaised, _state: RunState) -> Notice:
+    return Notice(text=f"{event.escalation_id} {event.stage or 'run'}: {event.reason}", sign="asked")
+
+
+def _answered(event: kinds.EscalationResolved, _state: RunState) -> Notice:
+    words = {"answer": "answered", "approve": "approved", "reject": "rejected", "abort": "aborted"}
+    return Notice(text=f"{event.escalation_id} {words[event.decision]} by {event.by}", sign="asked")
+
+
+def _delivered(event: kinds.Delivered, _state: RunState) -> Notice:
+    applied = ", applied to the checkout" if event.applied else ""
+    return Notice(text=f"branch {event.branch} at {event.commit[:10]}{applied}", sign="done")
+
+
+def _interrupted(event: kinds.RunInterrupted, _state: RunState) -> Notice:
+    return Notice(text=f"interrupted: {event.reason}", sign="failed")
+
+
+def _finished(event: kinds.RunFinished, _state: RunState) -> Notice | None:
+    if event.error is None:
+        return None
+    return Notice(text=f"{event.outcome}: {event.error.get('message', '')}", sign="failed")
+
+
+_NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
+    kinds.RunStarted: _started,
+    kinds.RunResumed: _resumed,
+    kinds.LogRecovered: _recovered,
+    kinds.StageStarted: _stage_started,
+    kinds.StageSkipped: _stage_skipped,
+    kinds.ModelFailed: _model_failed,
+    kinds.ToolFinished: _tool_finished,
+    kinds.FactsGathered: _facts,
+    kinds.StageVerified: _verified,
+    kinds.StagePassed: _passed,
+    kinds.EscalationRaised: _asked,
+    kinds.EscalationResolved: _answered,
+    kinds.Delivered: _delivered,
+    kinds.RunInterrupted: _interrupted,
+    kinds.RunFinished: _finished,
+}

@@ -1,0 +1,1 @@
+"""Settings in layers, where things live, which model is asked, which contracts apply."""

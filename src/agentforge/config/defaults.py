@@ -1,0 +1,29 @@
+"""What holds when nobody set anything. One table; settings.schema.json says what else is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+DEFAULTS: Mapping[str, object] = {
+    "approval": "on-request",
+    "max_turns": 100,
+    "max_tool_output_tokens": 50_000,
+    "output_hygiene_enabled": True,
+    "redaction_enabled": True,
+    "prompt_injection_protection_enabled": True,
+    "hooks_enabled": False,
+    "skills_enabled": True,
+    "debug": False,
+    "model": {"max_output_tokens": 4096, "context_window": 256_000, "read_timeout_s": 180, "fallbacks": []},
+    "limits": {
+        "max_steps": 200,
+        "budget_tokens": 2_000_000,
+        "budget_usd": "none",
+        "deadline": "none",
+        "attempts": 5,
+        "stage_steps": 25,
+    },
+    "sandbox": {"kind": "auto", "network": "off"},
+    "deliver": {"apply": False},
+    "shell_environment": {"ignore_default_excludes": False, "exclude_patterns": ["*KEY*", "*TOKEN*", "*SECRET*"]},
+}

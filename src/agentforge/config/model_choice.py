@@ -1,0 +1,191 @@
+"""Which model is asked: by flag, stage, setting, a key in the environment, or a server on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
+from agentforge.config.settings import Settings
+from agentforge.errors import ModelNotConfigured
+
+if TYPE_CHECKING:
+    from agentforge.models.model import ModelSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """What the environment says about a provider.
+
+    Attributes:
+        key: variable that holds the key; "" = none is needed.
+        url: variable that holds another base URL; "" = none is read.
+        base_url: where it is when no variable says so; "" = the provider's own address, or none needed.
+        name: the model that is asked when only a key is set.
+    """
+
+    key: str = ""
+    url: str = ""
+    base_url: str = ""
+    name: str = ""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openrouter": Provider(key="OPENROUTER_API_KEY", url="OPENROUTER_BASE_URL", name="openrouter/free"),
+    "openai": Provider(key="OPENAI_API_KEY", url="OPENAI_BASE_URL", name="gpt-5.5"),
+    "anthropic": Provider(key="ANTHROPIC_API_KEY", url="ANTHROPIC_BASE_URL", name="claude-sonnet-5-5"),
+    "custom": Provider(key="API_KEY", url="BASE_URL"),
+    "scripted": Provider(),
+    "recorded": Provider(),
+    **{server.provider: Provider(base_url=server.base_url) for server in LOCAL_SERVERS},
+}
+"""All providers, in the order in which keys of the environment are looked for."""
+
+_NO_KEY = frozenset({"scripted", "recorded", *(server.provider for server in LOCAL_SERVERS)})
+_WAYS = (
+    "pass --model PROVIDER/NAME, or set [model] provider and name, or set one of OPENROUTER_API_KEY, OPENAI_API_KEY, "
+    "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp; "
+    "`agentforge demo` needs no model"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The model that was chosen and, in words, why this one."""
+
+    spec: ModelSpec
+    reason: str
+
+
+def choose(
+    settings: Settings, environ: Mapping[str, str], *, flag: str | None = None, stage: str | None = None
+) -> ModelSpec:
+    """Choose the model for a run, or for one stage of it; see `explain`."""
+    return explain(settings, environ, flag=flag, stage=stage).spec
+
+
+def choose_fallbacks(settings: Settings, environ: Mapping[str, str], *, first: ModelSpec) -> tuple[ModelSpec, ...]:
+    """Return the models of `model.fallbacks`, in order; without a provider the first model's is meant."""
+    names = cast("list[str]", settings.get("model.fallbacks", []))
+    pairs = [_split(name) or (first.provider, name) for name in names]
+    return tuple(_spec(settings, environ, provider=provider, name=name) for provider, name in pairs)
+
+
+def explain(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    flag: str | None = None,
+    stage: str | None = None,
+    servers: tuple[LocalServer, ...] = LOCAL_SERVERS,
+) -> Choice:
+    """Choose a model and say why.
+
+    The first that is given: `flag`, `stages.<stage>.model`, `[model]`, a key in the environment, a server on loopback.
+
+    Args:
+        flag: `PROVIDER/NAME` of the command line.
+        servers: where servers on this machine are looked for.
+    Raises:
+        ModelNotConfigured: nothing was chosen or found, or what was chosen lacks its provider, name, key or URL.
+    Side effects: connects to loopback, only when nothing else is set.
+    """
+    named = _named(settings, flag=flag, stage=stage)
+    if named is not None:
+        model, reason = named
+        provider, name = _must_split(model, reason)
+        return Choice(spec=_spec(settings, environ, provider=provider, name=name), reason=reason)
+    if settings.get("model.provider") or settings.get("model.name"):
+        return _from_model_table(settings, environ)
+    for provider, facts in PROVIDERS.items():
+        if facts.name and environ.get(facts.key):
+            spec = _spec(settings, environ, provider=provider, name=facts.name)
+            return Choice(spec=spec, reason=f"{facts.key} is set")
+    found = running_server(servers)
+    if found is not None:
+        spec = _spec(settings, environ, provider=found.provider, name=found.model, base_url=found.base_url)
+        return Choice(spec=spec, reason=f"a server answers at {found.base_url}")
+    raise ModelNotConfigured("no model is configured and none was found", hint=_WAYS)
+
+
+def _named(settings: Settings, *, flag: str | None, stage: str | None) -> tuple[str, str] | None:
+    """The `PROVIDER/NAME` that somebody wrote in one word, and where."""
+    if flag:
+        return flag, "--model"
+    key = f"stages.{stage}.model"
+    if stage and settings.get(key):
+        return settings.text(key), f"{key} in {settings.origin(key)}"
+    return None
+
+
+def _from_model_table(settings: Settings, environ: Mapping[str, str]) -> Choice:
+    provider, name = settings.text("model.provider"), settings.text("model.name")
+    place = settings.origin("model.name" if name else "model.provider")
+    if not provider:
+        provider, name = _split(name) or (_provider_with_key(environ), name)
+    if not provider:
+        raise ModelNotConfigured(f"{place}: model.name {name!r} has no provider", hint="set model.provider")
+    if provider not in PROVIDERS:
+        raise _unknown_provider(provider, place)
+    name = name or PROVIDERS[provider].name
+    if not name:
+        raise ModelNotConfigured(f"{place}: model.provider {provider!r} has no name", hint="set model.name")
+    return Choice(spec=_spec(settings, environ, provider=provider, name=name), reason=f"[model] in {place}")
+
+
+def _provider_with_key(environ: Mapping[str, str]) -> str:
+    known = (provider for provider, facts in PROVIDERS.items() if facts.name and environ.get(facts.key))
+    return next(known, "custom" if environ.get("BASE_URL") else "")
+
+
+def _split(model: str) -> tuple[str, str] | None:
+    provider, slash, name = model.partition("/")
+    return (provider, name) if slash and name and provider in PROVIDERS else None
+
+
+def _must_split(model: str, reason: str) -> tuple[str, str]:
+    pair = _split(model)
+    if pair is None:
+        provider, slash, name = model.partition("/")
+        if slash and name:
+            raise _unknown_provider(provider, reason)
+        raise ModelNotConfigured(f"{reason}: {model!r} is not PROVIDER/NAME", hint="for example openai/gpt-5.5")
+    return pair
+
+
+def _unknown_provider(provider: str, place: str) -> ModelNotConfigured:
+    return ModelNotConfigured(f"{place}: unknown provider {provider!r}", hint="one of " + ", ".join(PROVIDERS))
+
+
+def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name: str, base_url: str = "") -> ModelSpec:
+    """Complete a chosen provider and name with its URL, its key and the settings of the model."""
+    from agentforge.models.model import ModelSpec  # only when a model is chosen
+
+    facts = PROVIDERS[provider]
+    url = base_url or _base_url(settings, environ, provider=provider)
+    if provider == "custom" and not url:
+        raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
+    key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
+    if not key and facts.name:
+        raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
+    return ModelSpec(
+        provider=provider,
+        name=name,
+        base_url=url,
+        api_key=key,
+        temperature=cast("float | None", settings.get("model.temperature")),
+        max_output_tokens=int(settings.number("model.max_output_tokens")),
+        read_timeout_s=settings.number("model.read_timeout_s"),
+    )
+
+
+def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:
+    """`model.base_url` beats the environment, for the provider of `[model]` only; then the provider's own variable."""
+    if provider in {"scripted", "recorded"}:
+        return ""
+    configured = settings.text("model.base_url")
+    if configured and settings.text("model.provider", provider) == provider:
+        return configured
+    facts = PROVIDERS[provider]
+    return environ.get(facts.url, "") or (environ.get("BASE_URL", "") if facts.url else "") or facts.base_url

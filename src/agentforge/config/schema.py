@@ -1,0 +1,132 @@
+"""Judging one settings file by settings.schema.json: unknown keys, wrong types, keys that only a user may set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from agentforge.config.sources import Key, Layer
+from agentforge.errors import ConfigError
+
+_SCHEMA_FILE = Path(__file__).with_name("settings.schema.json")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def check(layer: Layer) -> None:
+    """Refuse a layer that sets what is not known, or sets it to the wrong kind of value.
+
+    Raises:
+        ConfigError: names the file, the line, the key, and the nearest known key or the expected type.
+    """
+    _check_names(layer, layer.values, _schema(), ())
+    _check_types(layer)
+    if layer.project:
+        _check_project(layer)
+
+
+def known_keys() -> tuple[str, ...]:
+    """List all settings with a fixed name, dotted, sorted; `*` stands for a name that the user chooses."""
+    return tuple(sorted(_names(_schema(), "")))
+
+
+def _check_names(layer: Layer, values: Mapping[str, object], schema: Mapping[str, object], prefix: Key) -> None:
+    schema = _resolved(schema)
+    known = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
+    others = schema.get("additionalProperties", False)
+    for name, value in values.items():
+        key = (*prefix, str(name))
+        inner = known.get(name, others if isinstance(others, Mapping) else None)
+        if inner is None:
+            raise ConfigError(f"{layer.place(key)}: unknown setting {'.'.join(key)}", hint=_nearest(key))
+        inner = _resolved(inner)
+        items = inner.get("items")
+        if isinstance(value, Mapping) and inner.get("type") == "object":
+            _check_names(layer, value, inner, key)
+        elif isinstance(value, list) and isinstance(items, Mapping) and "properties" in items:
+            for item in value:
+                _check_names(layer, item if isinstance(item, Mapping) else {}, items, key)
+
+
+def _nearest(key: Key) -> str:
+    from difflib import get_close_matches  # only for the error
+
+    dotted = ".".join(key)
+    names = known_keys()
+    near = get_close_matches(dotted, names, n=1, cutoff=0.6)
+    near = near or [name for name in names if name.rpartition(".")[2] == key[-1]][:1]
+    return f"did you mean {near[0]}?" if near else "see `agentforge config show` for what is known"
+
+
+def _check_types(layer: Layer) -> None:
+    import jsonschema_rs  # 10 ms; only where a settings file exists
+
+    for error in jsonschema_rs.Draft202012Validator(_schema()).iter_errors(layer.values):
+        key = tuple(str(part) for part in error.instance_path)
+        named = tuple(part for part in key if not part.isdigit())
+        raise ConfigError(
+            f"{layer.place(named)}: {'.'.join(key) or 'the file'}: {error.message}",
+            hint=_expected(error.schema_path) or "correct the value",
+        )
+
+
+def _expected(schema_path: list[str | int]) -> str:
+    """What the schema says about the value that failed, in words."""
+    node: object = _schema()
+    for part in schema_path[:-1]:
+        if isinstance(node, Mapping):
+            node = _resolved(node).get(str(part), _resolved(node) if part == "$ref" else {})
+    if not isinstance(node, Mapping):
+        return ""
+    if "enum" in node:
+        return "one of " + ", ".join(str(item) for item in cast("list[object]", node["enum"]))
+    return f"expected {node['type']}" if "type" in node else ""
+
+
+def _check_project(layer: Layer) -> None:
+    """A project may not lower the user's safety or send the user's key elsewhere: such keys are the user's alone."""
+    model = cast("Mapping[str, object]", layer.values.get("model", {}))
+    sandbox = cast("Mapping[str, object]", layer.values.get("sandbox", {}))
+    deliver = cast("Mapping[str, object]", layer.values.get("deliver", {}))
+    url = str(model.get("base_url", ""))
+    refused: dict[Key, bool] = {
+        ("model", "base_url"): bool(url) and urlsplit(url).hostname not in _LOOPBACK,
+        ("sandbox", "kind"): sandbox.get("kind") == "none",
+        ("sandbox", "network"): sandbox.get("network") == "on",
+        ("deliver", "apply"): deliver.get("apply") is True,
+    }
+    for key, wrong in refused.items():
+        if wrong:
+            raise ConfigError(
+                f"{layer.place(key)}: a project may not set {'.'.join(key)} to this value",
+                hint="set it in your own settings (see `agentforge config path`)",
+            )
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(_SCHEMA_FILE.read_bytes()))
+
+
+def _resolved(schema: Mapping[str, object]) -> Mapping[str, object]:
+    reference = schema.get("$ref")
+    if not isinstance(reference, str):
+        return schema
+    definitions = cast("Mapping[str, Mapping[str, object]]", _schema()["$defs"])
+    return definitions[reference.removeprefix("#/$defs/")]
+
+
+def _names(schema: Mapping[str, object], prefix: str) -> list[str]:
+    schema = _resolved(schema)
+    known = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
+    others = schema.get("additionalProperties", False)
+    children = {**known, "*": others} if isinstance(others, Mapping) else dict(known)
+    if not children:
+        return [prefix]
+    found: list[str] = []
+    for name, inner in children.items():
+        found.extend(_names(inner, f"{prefix}.{name}" if prefix else name))
+    return found

@@ -1,0 +1,216 @@
+"""Settings in layers: defaults, the user's file, the project's, the environment, flags. Each value knows its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from agentforge.canonical import Digest, digest_value
+from agentforge.config.defaults import DEFAULTS
+from agentforge.config.durations import parse_duration
+from agentforge.config.paths import config_dir, project_files, project_top
+from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
+from agentforge.errors import ConfigError
+
+_VARIABLES: Mapping[str, Key] = {
+    "AGENTFORGE_MAX_STEPS": ("limits", "max_steps"),
+    "AGENTFORGE_BUDGET_TOKENS": ("limits", "budget_tokens"),
+    "AGENTFORGE_BUDGET_USD": ("limits", "budget_usd"),
+    "AGENTFORGE_DEADLINE": ("limits", "deadline"),
+}
+"""Variables that set a setting; those that name models and keys are read in model_choice.py."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One value as `config show` lists it."""
+
+    key: str
+    value: object
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings that hold, read-only.
+
+    Attributes:
+        values: nested tables, the layers merged (tables deep, lists replaced).
+        layers: where they come from, the strongest last.
+    """
+
+    values: Mapping[str, object]
+    layers: tuple[Layer, ...]
+
+    def get(self, key: str, default: object = None) -> object:
+        """Return the value of a dotted key such as "model.name", or `default` when nobody set it."""
+        return _find(self.values, _parts(key), default)
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a string setting."""
+        return cast("str", self.get(key, default))
+
+    def number(self, key: str, default: float = 0.0) -> float:
+        """Return a number setting."""
+        return cast("float", self.get(key, default))
+
+    def flag(self, key: str) -> bool:
+        """Return a yes-or-no setting; unset means no."""
+        return bool(self.get(key, False))
+
+    def table(self, key: str) -> Mapping[str, object]:
+        """Return a table such as "test"; empty when nobody set anything in it."""
+        return cast("Mapping[str, object]", self.get(key, {}))
+
+    def origin(self, key: str) -> str:
+        """Say where a value comes from: `FILE:LINE`, "environment", "command line", "default", or "unset"."""
+        parts = _parts(key)
+        missing = object()
+        for layer in reversed(self.layers):
+            if _find(layer.values, parts, missing) is not missing:
+                return layer.place(parts)
+        return "unset"
+
+    def limits(self) -> dict[str, int | float | None]:
+        """Return the limits under the names of `events.state.Limits`; None = no bound."""
+        table = self.table("limits")
+        limits = {name: _bound(value) for name, value in table.items() if name != "deadline"}
+        return {**limits, "deadline_s": _deadline(table.get("deadline"))}
+
+    def files(self) -> tuple[str, ...]:
+        """Return the settings files that were read."""
+        return tuple(layer.name for layer in self.layers if "/" in layer.name)
+
+    def digest(self) -> Digest:
+        """Digest of all values, whatever their origin: a run records it."""
+        return digest_value(self.values)
+
+    def rows(self) -> tuple[Setting, ...]:
+        """List every value with its origin, sorted by key."""
+        return tuple(
+            Setting(key=dotted(key), value=value, origin=self.origin(dotted(key)))
+            for key, value in sorted(leaves(self.values).items())
+        )
+
+
+def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] | None = None) -> Settings:
+    """Read all settings that hold for work in `cwd`.
+
+    Args:
+        flags: dotted key -> value, from the command line; None values are left out.
+    Raises:
+        ConfigError: a file that cannot be read, an unknown key, a wrong type, one key in both project files.
+    """
+    found = [read_toml(config_dir(environ) / "config.toml", project=False), *_project_layers(cwd, environ)]
+    layers = [layer for layer in found if layer is not None]
+    if layers:
+        from agentforge.config.schema import check  # only where a settings file exists
+
+        for layer in layers:
+            check(layer)
+    stronger = [_environment_layer(environ), _nested("command line", flags or {})]
+    chain = (Layer(name="default", values=DEFAULTS), *layers, *(layer for layer in stronger if layer.values))
+    values: Mapping[str, object] = {}
+    for layer in chain:
+        values = _merged(values, layer.values)
+    settings = Settings(values=values, layers=chain)
+    _check_limits(settings)
+    return settings
+
+
+def dotted(key: Key) -> str:
+    """Write a key as one word; a part that holds a dot stands in quotes, as in TOML."""
+    return ".".join(f'"{part}"' if "." in part else part for part in key)
+
+
+def _project_layers(cwd: Path, environ: Mapping[str, str]) -> list[Layer | None]:
+    top = project_top(cwd, environ)
+    if top is None:
+        return []
+    toml_file, yaml_file = project_files(top)
+    toml, yaml = read_toml(toml_file, project=True), read_yaml(yaml_file, project=True)
+    if toml and yaml:
+        for key in sorted(leaves(toml.values).keys() & leaves(yaml.values).keys()):
+            raise ConfigError(
+                f"{dotted(key)} is set in {toml.place(key)} and in {yaml.place(key)}", hint="keep one of the two"
+            )
+    return [toml, yaml]
+
+
+def _environment_layer(environ: Mapping[str, str]) -> Layer:
+    flat: dict[str, object] = {}
+    for variable, key in _VARIABLES.items():
+        text = environ.get(variable, "").strip()
+        if text:
+            flat[dotted(key)] = text if key[-1] == "deadline" else _as_number(text, variable=variable, key=key)
+    return _nested("environment", flat)
+
+
+def _as_number(text: str, *, variable: str, key: Key) -> object:
+    if text == "none":
+        return text
+    kind = float if key[-1] == "budget_usd" else int
+    try:
+        value = kind(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < float("inf"):
+        word = "number" if kind is float else "whole number"
+        raise ConfigError(f"{variable}={text} in the environment is not a {word} > 0", hint='write one, or "none"')
+    return value
+
+
+def _nested(name: str, flat: Mapping[str, object]) -> Layer:
+    values: dict[str, object] = {}
+    for key, value in flat.items():
+        if value is None:
+            continue
+        *tables, last = _parts(key)
+        inner = values
+        for table in tables:
+            inner = cast("dict[str, object]", inner.setdefault(table, {}))
+        inner[last] = value
+    return Layer(name=name, values=values)
+
+
+def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:
+    merged = dict(weak)
+    for name, value in strong.items():
+        under = merged.get(name)
+        merged[name] = _merged(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _parts(key: str) -> Key:
+    """Split a dotted key; dots inside double quotes do not split."""
+    parts: list[str] = []
+    for number, piece in enumerate(key.split('"')):
+        parts.extend([piece] if number % 2 else [part for part in piece.split(".") if part])
+    return tuple(parts)
+
+
+def _find(values: object, key: Key, default: object) -> object:
+    for part in key:
+        if not isinstance(values, Mapping) or part not in values:
+            return default
+        values = values[part]
+    return values
+
+
+def _bound(value: object) -> int | float | None:
+    return None if value == "none" else cast("int | float", value)
+
+
+def _deadline(value: object) -> float | None:
+    if value is None or value == "none":
+        return None
+    return float(value) if isinstance(value, (int, float)) else parse_duration(cast("str", value))
+
+
+def _check_limits(settings: Settings) -> None:
+    try:
+        settings.limits()
+    except ValueError as exc:
+        raise ConfigError(f"{settings.origin('limits.deadline')}: limits.deadline: {exc}", hint="correct it") from exc

@@ -1,0 +1,173 @@
+"""Settings files as plain values, each with its line: TOML and YAML. What a key means is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.errors import ConfigError, ContractInvalid
+
+if TYPE_CHECKING:
+    import yaml
+
+Key = tuple[str, ...]
+"""A setting's name in parts: ("model", "name")."""
+
+_MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One place from which settings come.
+
+    Attributes:
+        name: a file's path, "environment", "command line" or "default".
+        project: the place belongs to the project, not to the user.
+        lines: finds the lines of all keys; asked only when a line is shown, because finding them costs time.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    project: bool = False
+    lines: Callable[[], Mapping[Key, int]] = dict
+
+    def place(self, key: Key) -> str:
+        """Say where `key` stands: `FILE:LINE`, or the layer's name."""
+        line = self.lines().get(key)
+        return f"{self.name}:{line}" if line else self.name
+
+
+def read_toml(path: Path, *, project: bool) -> Layer | None:
+    """Read a TOML file; None when there is no such file.
+
+    Raises:
+        ConfigError: broken TOML (with its line), a date, not UTF-8, unreadable.
+    """
+    text = _text(path)
+    if text is None:
+        return None
+    import tomllib  # only where a file exists
+
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"{path} is not TOML: {exc}", hint="correct the file or remove it") from exc
+    _refuse_odd_values(values, path)
+    return Layer(name=str(path), values=values, project=project, lines=lambda: toml_lines(text))
+
+
+def read_yaml(path: Path, *, project: bool) -> Layer | None:
+    """Read a YAML mapping, strictly (no anchors, no tags, no key twice); None when there is no such file.
+
+    Raises:
+        ConfigError: broken YAML (with its line), not a mapping, not UTF-8, unreadable.
+    """
+    text = _text(path)
+    if text is None:
+        return None
+    from agentforge.contracts.strict_yaml import load_strict  # only where a file exists
+
+    try:
+        values = load_strict(text, source=str(path))
+    except ContractInvalid as exc:
+        raise ConfigError(exc.message, hint=exc.hint) from exc
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} is not a mapping", hint="write `key: value` lines")
+    return Layer(name=str(path), values=values, project=project, lines=lambda: yaml_lines(text))
+
+
+def toml_lines(text: str) -> dict[Key, int]:
+    """Find the line of every key of a valid TOML text, by parsing it statement by statement.
+
+    Returns:
+        Line numbers from 1; a key inside an array of tables is not listed, the array is (its first line).
+    """
+    import tomllib
+
+    found: dict[Key, int] = {}
+    table: Key = ()
+    buffer, start = "", 1
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        start = number if not buffer else start
+        buffer += line
+        try:
+            statement = tomllib.loads(buffer)
+        except tomllib.TOMLDecodeError:
+            continue  # a string or an array that goes on in the next line
+        if buffer.lstrip().startswith("["):
+            table = _table_of(statement)
+            found.setdefault(table, start)
+        else:
+            for key in leaves(statement):
+                found.setdefault((*table, *key), start)
+        buffer = ""
+    return found
+
+
+def yaml_lines(text: str) -> dict[Key, int]:
+    """Find the line of every key of a valid YAML mapping, from 1."""
+    import yaml
+
+    found: dict[Key, int] = {}
+    pending: list[tuple[Key, yaml.Node | None]] = [((), yaml.compose(text, Loader=yaml.CSafeLoader))]
+    while pending:
+        prefix, node = pending.pop()
+        if isinstance(node, yaml.MappingNode):
+            for name, value in node.value:
+                found.setdefault((*prefix, name.value), name.start_mark.line + 1)
+                pending.append(((*prefix, name.value), value))
+    return found
+
+
+def leaves(values: Mapping[str, object], prefix: Key = ()) -> dict[Key, object]:
+    """Flatten nested tables: every key that does not hold a non-empty table, with its value."""
+    flat: dict[Key, object] = {}
+    for name, value in values.items():
+        key = (*prefix, str(name))
+        if isinstance(value, Mapping) and value:
+            flat.update(leaves(value, key))
+        else:
+            flat[key] = value
+    return flat
+
+
+def _text(path: Path) -> str | None:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as exc:
+        raise ConfigError(f"{path} cannot be read: {exc.strerror}", hint="check its permissions") from exc
+    if len(data) > _MAX_BYTES:
+        raise ConfigError(f"{path} has {len(data)} bytes", hint=f"a settings file has at most {_MAX_BYTES}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise ConfigError(f"{path} is not UTF-8: byte {exc.start}", hint="save the file as UTF-8") from exc
+
+
+def _table_of(statement: Mapping[str, object]) -> Key:
+    """The name of the table that a single `[a.b]` or `[[a]]` statement opens."""
+    key: Key = ()
+    inner: object = statement
+    while isinstance(inner, Mapping) and inner:
+        name, inner = next(iter(inner.items()))
+        key = (*key, name)
+    return key
+
+
+def _refuse_odd_values(values: Mapping[str, object], path: Path) -> None:
+    """Only what JSON can hold: TOML's dates and times are no settings."""
+    pending: list[tuple[Key, object]] = list(leaves(values).items())
+    while pending:
+        key, value = pending.pop()
+        if isinstance(value, list):
+            pending.extend((key, item) for item in value)
+        elif isinstance(value, Mapping):
+            pending.extend(((*key, str(name)), item) for name, item in value.items())
+        elif not isinstance(value, (str, int, float, bool)):
+            raise ConfigError(f"{path}: {'.'.join(key)} is a {type(value).__name__}", hint="write it as a string")

@@ -1,0 +1,70 @@
+"""ruff, which comes with AgentForge: by the project's own configuration, else by a few rules of ours."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from agentforge.conformance.configuration import any_file, tool_table
+from agentforge.conformance.finding import Finding
+from agentforge.conformance.sarif import from_sarif
+from agentforge.conformance.site import Check, Site, crash_of, own_program
+
+_CONFIG_NAMES = ("ruff.toml", ".ruff.toml")
+_SELECT = "E9,F,B,PLE"
+_DEFECTS = (
+    *("E9", "PLE", "invalid-syntax"),
+    *("F402", "F404", "F407", "F50", "F52", "F601", "F602", "F62", "F63", "F7", "F81", "F82", "F9"),
+    *("B002", "B003", "B006", "B012", "B015", "B018", "B020", "B023", "B025", "B029", "B030", "B031", "B032", "B035"),
+)
+"""Rules (by prefix) that name a defect whatever a project's taste is; the others of `_SELECT` are notes."""
+
+
+def _skip(site: Site) -> str | None:
+    return None if site.python_paths else "no Python file among the changed files"
+
+
+def _run(site: Site) -> list[Finding]:
+    configured = [path for path in site.python_paths if _is_configured(site, path)]
+    others = [path for path in site.python_paths if path not in configured]
+    findings = _by_project_rules(site, configured) if configured else []
+    return findings + (_by_own_rules(site, others) if others else [])
+
+
+def _is_configured(site: Site, path: str) -> bool:
+    """Whether a ruff configuration of the project holds for the file."""
+    folders = [site.checkout / parent for parent in PurePosixPath(path).parents]
+    return any(any_file(folder, _CONFIG_NAMES) or tool_table(folder, "ruff") is not None for folder in folders)
+
+
+def _by_project_rules(site: Site, paths: list[str]) -> list[Finding]:
+    """What the project asks for counts. A configuration that this ruff cannot read is told, and our rules hold."""
+    done = site.run_own([*_command(), "--force-exclude", "--", *paths])
+    if done.exit_code in (0, 1):
+        found = from_sarif(json.loads(done.output), check="ruff", roots=site.roots)
+        return [replace(finding, level="error") for finding in found]
+    reason = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
+    told = Finding(
+        check="ruff",
+        rule_id="configuration",
+        level="note",
+        message=f"the project's ruff configuration cannot be used, the default rules hold: {reason}",
+        path="pyproject.toml",
+    )
+    return [told, *_by_own_rules(site, paths)]
+
+
+def _by_own_rules(site: Site, paths: list[str]) -> list[Finding]:
+    done = site.run_own([*_command(), "--isolated", "--select", _SELECT, "--", *paths])
+    if done.exit_code not in (0, 1):
+        raise crash_of(done)
+    found = from_sarif(json.loads(done.output), check="ruff", roots=site.roots)
+    return [replace(finding, level="error" if finding.rule_id.startswith(_DEFECTS) else "note") for finding in found]
+
+
+def _command() -> list[str]:
+    return [own_program("ruff"), "check", "--no-cache", "--no-fix", "--quiet", "--output-format", "sarif"]
+
+
+CHECK = Check(name="ruff", skip=_skip, run=_run)

@@ -1,0 +1,238 @@
+"""Running the checks over a checkout, and comparing two runs: what is new against the base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.conformance.configuration import steered_by
+from agentforge.conformance.finding import Finding, finding_from, fingerprinted
+from agentforge.conformance.site import Check, CheckCrashedError, Site
+from agentforge.errors import AgentForgeError
+from agentforge.workspace.sandbox import Sandbox
+
+_FAILURES = (CheckCrashedError, AgentForgeError, OSError, ValueError, LookupError, TypeError)
+"""What running a check and reading its output can raise: all of it is a crash of the check, none of it ends the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """A check that gave no findings to judge by, and why."""
+
+    check: str
+    reason: str
+
+    def value(self) -> dict[str, object]:
+        """Give it as a JSON value."""
+        return {"check": self.check, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What all checks said of one checkout.
+
+    Attributes:
+        ran: names of the checks whose findings are here.
+        crashed: could not do their work though they apply; never "passed".
+        skipped: have nothing to do here.
+        steering: configuration files whose base version was used instead of the checkout's.
+    """
+
+    findings: tuple[Finding, ...]
+    ran: tuple[str, ...]
+    crashed: tuple[Absence, ...] = ()
+    skipped: tuple[Absence, ...] = ()
+    steering: tuple[str, ...] = ()
+
+    def value(self) -> dict[str, object]:
+        """Give the report as a JSON value, to be recorded or cached."""
+        return {
+            "findings": [finding.value() for finding in self.findings],
+            "ran": list(self.ran),
+            "crashed": [absence.value() for absence in self.crashed],
+            "skipped": [absence.value() for absence in self.skipped],
+            "steering": list(self.steering),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What changed from the base to now.
+
+    Attributes:
+        new: findings that count and that the base does not have.
+        notes: new findings that do not count.
+        gone: fingerprints of counting findings that the base has and this tree has not, in the files looked at.
+        crashed: checks that crashed now and not at the base.
+        unavailable: checks that crashed at the base: they measure nothing here, and nobody is blamed.
+    """
+
+    new: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+    gone: tuple[str, ...]
+    crashed: tuple[Absence, ...]
+    unavailable: tuple[Absence, ...]
+    before: int
+    after: int
+    ran: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """No new finding and no new crash."""
+        return not self.new and not self.crashed
+
+    def facts(self) -> dict[str, object]:
+        """Give the comparison as the fact `conformance` that rules judge."""
+        return {
+            "passed": self.passed,
+            "new": [finding.value() for finding in self.new],
+            "crashed": [absence.value() for absence in self.crashed],
+            "unavailable": [absence.value() for absence in self.unavailable],
+            "notes": len(self.notes),
+            "before": self.before,
+            "after": self.after,
+            "ran": list(self.ran),
+        }
+
+
+def check_names() -> tuple[str, ...]:
+    """Name the builtin checks; imports none of them."""
+    import pkgutil
+
+    from agentforge.conformance import checks
+
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(checks.__path__)))
+
+
+def load_check(name: str) -> Check:
+    """Load one builtin check by its name."""
+    from importlib import import_module
+
+    check = import_module(f"agentforge.conformance.checks.{name}").CHECK
+    if not isinstance(check, Check) or check.name != name:
+        raise TypeError(f"the check in {name}.py is not called {name}")
+    return check
+
+
+def run_checks(
+    checkout: Path,
+    *,
+    mount_at: Path,
+    sandbox: Sandbox,
+    paths: Sequence[str],
+    checks: Sequence[Check] | None = None,
+    interpreter: str | None = None,
+    base: Path | None = None,
+    timeout_s: float = 300.0,
+) -> CheckReport:
+    """Run the checks that apply over files of a checkout.
+
+    Args:
+        mount_at: the user's repository path, where the project's own tools find the checkout.
+        paths: relative to the checkout; what does not exist in it is left out.
+        checks: None = all builtin ones.
+        interpreter: the project's own Python, absolute.
+        base: a checkout of the base commit whose configuration is used; None = the checkout's own.
+        timeout_s: for each program that a check runs.
+    Side effects: the checkout's configuration files are exchanged for a while when `base` is given.
+    """
+    present = tuple(sorted({path for path in paths if _is_own_file(checkout, path)}))
+    site = Site(
+        checkout=checkout,
+        mount_at=mount_at,
+        sandbox=sandbox,
+        paths=present,
+        interpreter=interpreter,
+        timeout_s=timeout_s,
+    )
+    chosen = [load_check(name) for name in check_names()] if checks is None else list(checks)
+    with steered_by(base, checkout, paths=present) as steering:
+        return _run_all(chosen, site, steering=steering)
+
+
+def compare(base: CheckReport | None, now: CheckReport) -> Comparison:
+    """Compare a run with the run at the base: what is new, what can no longer be told.
+
+    Args:
+        base: None when there is nothing to compare with; then every finding is new.
+    """
+    lost = {absence.check: absence for absence in (base.crashed if base else ())}
+    had = {finding.fingerprint for finding in base.findings} if base else set()
+    judged = [finding for finding in now.findings if finding.check not in lost]
+    fresh = [finding for finding in judged if finding.fingerprint not in had]
+    has = {finding.fingerprint for finding in now.findings}
+    counted = [finding for finding in base.findings if finding.counts] if base else []
+    return Comparison(
+        new=tuple(finding for finding in fresh if finding.counts),
+        notes=tuple(finding for finding in fresh if not finding.counts),
+        gone=tuple(finding.fingerprint for finding in counted if finding.fingerprint not in has),
+        crashed=tuple(absence for absence in now.crashed if absence.check not in lost),
+        unavailable=tuple(lost.values()),
+        before=len(counted),
+        after=sum(finding.counts for finding in judged),
+        ran=tuple(name for name in now.ran if name not in lost),
+    )
+
+
+def report_from(value: Mapping[str, object]) -> CheckReport:
+    """Read a report back from `CheckReport.value`."""
+
+    def listed(name: str) -> list[Mapping[str, object]]:
+        items = value.get(name)
+        return list(items) if isinstance(items, list) else []
+
+    def absences(name: str) -> tuple[Absence, ...]:
+        return tuple(Absence(check=str(item["check"]), reason=str(item["reason"])) for item in listed(name))
+
+    return CheckReport(
+        findings=tuple(finding_from(item) for item in listed("findings")),
+        ran=tuple(str(name) for name in listed("ran")),
+        crashed=absences("crashed"),
+        skipped=absences("skipped"),
+        steering=tuple(str(name) for name in listed("steering")),
+    )
+
+
+def _is_own_file(checkout: Path, path: str) -> bool:
+    """Whether the path is a file that lies in the checkout; a link out of it is not looked at."""
+    real = (checkout / path).resolve()
+    return real.is_file() and real.is_relative_to(checkout.resolve())
+
+
+def _run_all(checks: Sequence[Check], site: Site, *, steering: tuple[str, ...]) -> CheckReport:
+    findings: list[Finding] = []
+    ran: list[str] = []
+    crashed: list[Absence] = []
+    skipped: list[Absence] = []
+    for check in checks:
+        try:
+            reason = check.skip(site)
+            if reason is not None:
+                skipped.append(Absence(check=check.name, reason=reason))
+                continue
+            findings += check.run(site)
+            ran.append(check.name)
+        except _FAILURES as exc:
+            crashed.append(Absence(check=check.name, reason=f"{exc or type(exc).__name__}"[:500]))
+    return CheckReport(
+        findings=fingerprinted(findings, read_line=_line_reader(site.checkout)),
+        ran=tuple(ran),
+        crashed=tuple(crashed),
+        skipped=tuple(skipped),
+        steering=steering,
+    )
+
+
+def _line_reader(checkout: Path) -> Callable[[str, int], str]:
+    """Read source lines, each file once."""
+    files: dict[str, list[str]] = {}
+
+    def read(path: str, line: int) -> str:
+        if path not in files:
+            file = checkout / path
+            files[path] = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+        lines = files[path]
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    return read

@@ -1,0 +1,1 @@
+"""What a model sees: sections, budgets and compression. Pure: texts come in, messages go out."""

@@ -1,0 +1,83 @@
+"""The records of a contract: its schema, its rules, where it came from. Reading one is dialect.py's work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agentforge.canonical import Digest
+
+Json = Mapping[str, object]
+
+STAGE_OF: Mapping[str, str] = {
+    "intake_record": "intake",
+    "clarification": "clarify",
+    "analysis": "analyze",
+    "specification": "spec",
+    "test_suite": "red",
+    "implementation": "green",
+    "deliverable": "refactor",
+    "delivery_report": "deliver",
+}
+"""The builtin contracts in the order of the stages that produce them (seed 001 section 2.1)."""
+
+RuleKind = Literal["named", "cel", "command"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One entry of a contract's `validation:` list.
+
+    Attributes:
+        text: the sentence or id of a named rule, a CEL expression, or a command line.
+        message: what to say when it does not hold; "" = the rule's own words.
+    """
+
+    kind: RuleKind
+    text: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """A contract that was loaded and found sound.
+
+    Attributes:
+        json_schema: the schema as JSON Schema 2020-12.
+        document: the contract as it was written (after `extends` was merged), for showing and for extending it.
+        source: where it was read, for messages.
+        digest: of `document`; the same contract has the same digest wherever it was read.
+    """
+
+    name: str
+    version: str
+    description: str
+    json_schema: Json
+    rules: tuple[Rule, ...]
+    document: Json
+    source: str
+    digest: Digest
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The command lines whose results `check` wants to see."""
+        return tuple(rule.text for rule in self.rules if rule.kind == "command")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult:
+    """What came of a `{command: ...}` rule. Running it is the caller's work.
+
+    Attributes:
+        output: the tail of what it printed; shown when it failed.
+    """
+
+    command: str
+    exit_code: int
+    output: str = ""
+
+
+def to_json_schema(contract: Contract) -> Json:
+    """Give the contract's schema as JSON Schema 2020-12. It was translated once, when the contract was loaded."""
+    return contract.json_schema

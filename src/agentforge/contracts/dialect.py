@@ -1,0 +1,123 @@
+"""Reading a contract in the YAML dialect of seed 001 section 2.2: its head, its schema, its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agentforge.canonical import digest_value
+from agentforge.contracts.contract import Contract, Rule, to_json_schema
+from agentforge.contracts.nearest import near_hint
+from agentforge.contracts.rules import find_rule
+from agentforge.contracts.strict_yaml import load_strict
+from agentforge.contracts.translation import Place, translate_schema
+from agentforge.errors import ContractInvalid
+
+__all__ = ["contract_of", "merge", "parse_contract", "read_document", "to_json_schema"]
+
+_HEAD = ("contract", "version", "description", "schema", "validation", "extends")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_RULE_KEYS = ("cel", "command", "message")
+
+
+def parse_contract(text: str, *, source: str) -> Contract:
+    """Read one contract that stands alone.
+
+    Raises:
+        ContractInvalid: names source, place and the nearest known word; also for `extends`, which needs a set
+            (`catalogue.build`).
+    Source: seed 001 section 2.2.
+    """
+    document = read_document(text, source=source)
+    if "extends" in document:
+        raise ContractInvalid(f"{source}: extends needs the contract {document['extends']!r}", hint="load it as a set")
+    return contract_of(document, source=source)
+
+
+def read_document(text: str, *, source: str) -> Mapping[str, object]:
+    """Read the YAML of a contract and check its head, not its schema and rules."""
+    document = load_strict(text, source=source)
+    if not isinstance(document, Mapping):
+        raise ContractInvalid(f"{source} is not a mapping", hint="a contract starts with `contract: NAME`")
+    for key in document:
+        if key not in _HEAD:
+            raise ContractInvalid(f"{source}: unknown key {key!r}", hint=near_hint(key, _HEAD))
+    for key in ("contract", "extends"):
+        value = document.get(key)
+        if key in document and not (isinstance(value, str) and _NAME.fullmatch(value)):
+            raise ContractInvalid(f"{source}: {key} is {value!r}", hint="a name in lower case, like test_suite")
+    if "contract" not in document:
+        raise ContractInvalid(f"{source}: no contract name", hint="add `contract: NAME`")
+    return document
+
+
+def contract_of(document: Mapping[str, object], *, source: str) -> Contract:
+    """Translate a document whose `extends` was already merged.
+
+    Raises:
+        ContractInvalid: a schema or rule that cannot be read.
+    """
+    version, description = (_text_of(document, key, source=source) for key in ("version", "description"))
+    if "schema" not in document:
+        raise ContractInvalid(f"{source}: no schema", hint="add `schema:` with one entry per property")
+    entries = document.get("validation", [])
+    if not isinstance(entries, list):
+        raise ContractInvalid(f"{source}: validation is not a list", hint="write one rule per line, each after `- `")
+    return Contract(
+        name=str(document["contract"]),
+        version=version,
+        description=description,
+        json_schema=translate_schema(document["schema"], place=Place(source=source, path="schema")),
+        rules=tuple(
+            _rule(entry, place=Place(source=source, path=f"validation[{number}]"))
+            for number, entry in enumerate(entries)
+        ),
+        document=document,
+        source=source,
+        digest=digest_value(document),
+    )
+
+
+def merge(base: Mapping[str, object], extension: Mapping[str, object]) -> dict[str, object]:
+    """Lay an extension over a contract: mappings deeply, rules appended, any other value replaced."""
+    result = dict(base)
+    for key, value in extension.items():
+        below = result.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            result[key] = merge(below, value)
+        elif key == "validation" and isinstance(below, list) and isinstance(value, list):
+            result[key] = [*below, *(rule for rule in value if rule not in below)]
+        else:
+            result[key] = value
+    return result
+
+
+def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
+    value = document.get(key, "")
+    if not isinstance(value, str):
+        raise ContractInvalid(f"{source}: {key} is {value!r}", hint=f'put it in quotes: {key}: "{value}"')
+    return value
+
+
+def _rule(entry: object, *, place: Place) -> Rule:
+    """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
+    if isinstance(entry, str):
+        return Rule(kind="named", text=find_rule(entry, source=place.source).sentence)
+    if not isinstance(entry, Mapping):
+        raise place.invalid(
+            f"is {entry!r}", hint="a sentence, {cel: ..., message: ...} or {command: ..., message: ...}"
+        )
+    for key, value in entry.items():
+        if key not in _RULE_KEYS:
+            raise place.invalid(f"has the unknown key {key!r}", hint=near_hint(key, _RULE_KEYS))
+        if not isinstance(value, str) or not value.strip():
+            raise place.below(key).invalid(f"is {value!r}", hint="it must be a string")
+    if ("cel" in entry) == ("command" in entry):
+        raise place.invalid("needs exactly one of cel and command")
+    message = str(entry.get("message", ""))
+    if "command" in entry:
+        return Rule(kind="command", text=str(entry["command"]), message=message)
+    from agentforge.contracts.expression import compile_expression
+
+    compile_expression(str(entry["cel"]), source=f"{place.source}: {place.path}")
+    return Rule(kind="cel", text=str(entry["cel"]), message=message)

@@ -1,0 +1,178 @@
+"""What a named rule is: a sentence, a short id and a pure function over a case. The rules are in rulebook/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agentforge.contracts.contract import STAGE_OF, Json
+
+_SHOWN = 6
+
+
+class NotMeasuredError(Exception):
+    """A fact or an earlier artifact that a rule needs is not there: the rule does not hold (fail closed)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOutcome:
+    """What one rule says.
+
+    Attributes:
+        message: "" when it holds; else what is wrong, where, and what to do.
+        path: the first wrong place in the artifact, "" when the artifact is not to blame.
+        measured: the number or value that was looked at, for the report.
+    """
+
+    passed: bool
+    message: str = ""
+    path: str = ""
+    measured: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a rule looks at. The readers bear artifacts of any shape: the schema says what is wrong with those.
+
+    Attributes:
+        facts: measured by execution for this stage; never taken from the artifact.
+        inputs: earlier artifacts, by contract name or by stage name.
+    """
+
+    artifact: Json
+    facts: Json = field(default_factory=dict)
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+
+    def fact(self, name: str) -> object:
+        """Read a measured fact.
+
+        Raises:
+            NotMeasuredError: it is not there.
+        """
+        if self.facts.get(name) is None:
+            raise NotMeasuredError(f"{name} was not measured")
+        return self.facts[name]
+
+    def fact_list(self, name: str) -> list[object]:
+        """Read a measured list; anything else counts as not measured."""
+        value = self.fact(name)
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+            raise NotMeasuredError(f"{name} was not measured as a list")
+        return list(value)
+
+    def fact_records(self, name: str) -> list[Json]:
+        """Read a measured list of records."""
+        records = [item for item in self.fact_list(name) if isinstance(item, Mapping)]
+        if len(records) != len(self.fact_list(name)):
+            raise NotMeasuredError(f"{name} was not measured as a list of records")
+        return records
+
+    def fact_record(self, name: str) -> Json:
+        """Read a measured record."""
+        value = self.fact(name)
+        if not isinstance(value, Mapping):
+            raise NotMeasuredError(f"{name} was not measured as a record")
+        return value
+
+    def input(self, contract: str) -> Json | None:
+        """Find an earlier artifact, None when that stage did not run."""
+        return self.inputs.get(contract) or self.inputs.get(STAGE_OF.get(contract, contract))
+
+    def needed_input(self, contract: str) -> Json:
+        """Find an earlier artifact that the rule cannot do without.
+
+        Raises:
+            NotMeasuredError: it is not there.
+        """
+        found = self.input(contract)
+        if found is None:
+            raise NotMeasuredError(f"there is no {contract}")
+        return found
+
+
+JudgeRule = Callable[[Case], RuleOutcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedRule:
+    """A rule that a contract may name.
+
+    Attributes:
+        rule_id: short, stable; what results are recorded under.
+        sentence: how a contract names it (the id works too).
+    """
+
+    rule_id: str
+    sentence: str
+    judge: JudgeRule
+
+
+def entries(record: object, name: str) -> list[tuple[str, Json]]:
+    """The records in the list `name` of a record, each with its path; what is no record is left out."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    if not isinstance(value, list):
+        return []
+    return [(f"{name}[{number}]", item) for number, item in enumerate(value) if isinstance(item, Mapping)]
+
+
+def strings(record: object, name: str) -> list[tuple[str, str]]:
+    """The strings in the list `name` of a record, each with its path; what is no string is left out."""
+    value = record.get(name) if isinstance(record, Mapping) else None
+    if not isinstance(value, list):
+        return []
+    return [(f"{name}[{number}]", item) for number, item in enumerate(value) if isinstance(item, str)]
+
+
+def text(record: Json, name: str) -> str:
+    """The string under `name`, stripped; "" for anything else."""
+    value = record.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def squeeze(value: str) -> str:
+    """White space made single and case folded, for comparing what people and models wrote."""
+    return " ".join(value.split()).casefold()
+
+
+def held(measured: object = None) -> RuleOutcome:
+    """The rule holds."""
+    return RuleOutcome(passed=True, measured=measured)
+
+
+def broken(message: str, *, path: str = "", measured: object = None) -> RuleOutcome:
+    """The rule does not hold."""
+    return RuleOutcome(passed=False, message=message, path=path, measured=measured)
+
+
+def judged(wrong: Iterable[tuple[str, str]], *, measured: object, fix: str) -> RuleOutcome:
+    """Hold when nothing is wrong; else name every wrong (path, problem), the first few in words.
+
+    Args:
+        fix: what to do, put after a dash.
+    """
+    listed = list(wrong)
+    if not listed:
+        return held(measured)
+    shown = [f"{path} {problem}".strip() for path, problem in listed[:_SHOWN]]
+    if len(listed) > _SHOWN:
+        shown.append(f"and {len(listed) - _SHOWN} more")
+    return broken(f"{'; '.join(shown)} - {fix}", path=listed[0][0], measured=measured)
+
+
+def none_of(items: Iterable[object], *, what: str, fix: str) -> RuleOutcome:
+    """Hold when a measured list of bad things is empty."""
+    listed = [describe(item) for item in items]
+    if not listed:
+        return held(0)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return broken(f"{what}: {', '.join(listed[:_SHOWN])}{more} - {fix}", measured=len(listed))
+
+
+def describe(item: object) -> str:
+    """One measured thing in a few words, whatever its shape."""
+    if not isinstance(item, Mapping):
+        return str(item)[:160]
+    named = item.get("id") or item.get("path") or item.get("check") or item.get("name") or ""
+    line = f":{item['line']}" if isinstance(item.get("line"), int) else ""
+    reason = item.get("reason") or item.get("message") or item.get("text") or item.get("stub") or ""
+    return f"{named}{line} {str(reason).strip()[:160]}".strip()

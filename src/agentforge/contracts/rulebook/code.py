@@ -1,0 +1,121 @@
+"""Rules about the tree that is to be committed, as GREEN and REFACTOR leave it. All of them read measured facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.contracts.rule import (
+    Case,
+    NamedRule,
+    NotMeasuredError,
+    RuleOutcome,
+    broken,
+    entries,
+    held,
+    none_of,
+    text,
+)
+
+_LOST: Mapping[str, tuple[object, ...]] = {
+    "canary": ("broken",),
+    "complete": (False, None),
+    "timed_out": (True,),
+    "agree": (False,),
+    "stubs": (False, None),
+}
+"""What each control says when it was lost. A runner without a canary or a second channel says "absent" or None of it;
+`held` tells whether every control that the runner can have has held."""
+
+
+def suite_passes(case: Case) -> RuleOutcome:
+    """Executed in a fresh checkout: every test of the suite passed."""
+    failing = case.fact_record("suite").get("failing")
+    if not isinstance(failing, list | tuple):
+        raise NotMeasuredError("suite.failing was not measured")
+    run = case.fact("tests_run")
+    if failing:
+        return none_of(failing, what="tests that do not pass", fix="correct the implementation, not the tests")
+    if case.fact("all_tests_pass") is not True or not isinstance(run, int) or run < 1:
+        return broken("the tests of the suite were not shown to pass", measured=run)
+    return held(run)
+
+
+def conformance_passes(case: Case) -> RuleOutcome:
+    """Measured: no new finding, and no check that could not run."""
+    conformance = case.fact_record("conformance")
+    crashed, new = conformance.get("crashed"), conformance.get("new")
+    if not isinstance(crashed, list | tuple) or not isinstance(new, list | tuple):
+        raise NotMeasuredError("conformance.new and conformance.crashed were not measured")
+    if crashed:
+        return none_of(crashed, what="checks that could not run", fix="a check that crashes has failed")
+    if new or conformance.get("passed") is not True:
+        return none_of(new or ["conformance"], what="new findings", fix="correct the code, do not suppress")
+    return held(0)
+
+
+def no_regressions(case: Case) -> RuleOutcome:
+    """Executed: every test that passed at the base is still there and still passes."""
+    lost = [*case.fact_list("regressions"), *case.fact_list("missing")]
+    if lost:
+        return none_of(lost, what="passed at the base and do not now", fix="keep existing behaviour")
+    if case.fact("no_regressions") is not True:
+        return broken("the whole suite was not shown to be free of regressions", measured=False)
+    return held(0)
+
+
+def frozen_unchanged(case: Case) -> RuleOutcome:
+    """Measured: the accepted tests are byte for byte what RED froze."""
+    return none_of(case.fact_list("frozen_changed"), what="frozen tests were changed", fix="put them back")
+
+
+def runner_unchanged(case: Case) -> RuleOutcome:
+    """Measured: what steers the test runner is as it was at the base."""
+    fix = "put it back; the base version was used"
+    return none_of(case.fact_list("config_changed"), what="test configuration was changed", fix=fix)
+
+
+def within_scope(case: Case) -> RuleOutcome:
+    """Measured: only files that the specification names were changed."""
+    fix = "put these files back, the specification does not name them"
+    return none_of(case.fact_list("out_of_scope"), what="changed beyond the specification", fix=fix)
+
+
+def no_suppressions(case: Case) -> RuleOutcome:
+    """Measured: no new noqa, type: ignore, no cover or skip mark."""
+    return none_of(case.fact_list("new_suppressions"), what="new suppressions", fix="correct what they hide")
+
+
+def not_flaky(case: Case) -> RuleOutcome:
+    """Executed several times, in random order: no test of the suite changed its mind. Others are the base's own."""
+    suite = case.input("test_suite")
+    files = {text(item, "path") for _, item in entries(suite, "test_files")}
+    flaky = [name for name in case.fact_list("flaky") if not files or str(name).partition("::")[0] in files]
+    fix = "make the behaviour independent of order and chance"
+    return none_of(flaky, what="passed once and failed once", fix=fix)
+
+
+def controls_held(case: Case) -> RuleOutcome:
+    """Every control of the measurement held: canary, complete stream, channels that agree."""
+    controls = case.fact_record("controls")
+    needed = {"held": True} if "held" in controls else {"canary": "held", "complete": True, "agree": True}
+    lost = [f"{name} is {controls.get(name)}" for name, good in needed.items() if controls.get(name) != good]
+    lost += [f"{name} is {value}" for name, value in controls.items() if value in _LOST.get(name, ())]
+    fix = "the run proves nothing; nothing may steer, stop or replace the runner"
+    return none_of(dict.fromkeys(lost), what="controls that did not hold", fix=fix)
+
+
+RULES = (
+    NamedRule(rule_id="suite-passes", sentence="all tests from test_suite now pass", judge=suite_passes),
+    NamedRule(rule_id="conformance", sentence="conformance checks pass", judge=conformance_passes),
+    NamedRule(rule_id="no-regressions", sentence="no existing tests broken", judge=no_regressions),
+    NamedRule(rule_id="frozen-unchanged", sentence="frozen tests unchanged", judge=frozen_unchanged),
+    NamedRule(
+        rule_id="runner-unchanged", sentence="the test configuration is that of the base", judge=runner_unchanged
+    ),
+    NamedRule(
+        rule_id="within-scope", sentence="changed files are within the specification's scope", judge=within_scope
+    ),
+    NamedRule(rule_id="no-suppressions", sentence="no new suppressions", judge=no_suppressions),
+    NamedRule(rule_id="not-flaky", sentence="no test of the suite is flaky", judge=not_flaky),
+    NamedRule(rule_id="controls-held", sentence="controls held", judge=controls_held),
+)

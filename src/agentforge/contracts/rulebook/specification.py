@@ -1,0 +1,207 @@
+"""Rules about a specification: requirements, paths, declared symbols, dependencies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from agentforge.contracts.rule import (
+    Case,
+    NamedRule,
+    RuleOutcome,
+    broken,
+    entries,
+    held,
+    judged,
+    squeeze,
+    strings,
+    text,
+)
+
+_BAD_SEGMENTS = ("", ".", "..", ".git", ".agentforge")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def has_criteria(case: Case) -> RuleOutcome:
+    """Each requirement has a criterion with words in it."""
+    listed = entries(case.artifact, "requirements")
+    wrong = [
+        (f"{path}.acceptance_criteria", f"of {text(item, 'id') or 'a requirement'} is empty")
+        for path, item in listed
+        if not any(criterion.strip() for _, criterion in strings(item, "acceptance_criteria"))
+    ]
+    return judged(wrong, measured=len(listed), fix="say how one can see that it is met")
+
+
+def paths_valid(case: Case) -> RuleOutcome:
+    """Every path in the artifact is relative, normal, and inside the repository."""
+    named = file_paths(case)
+    wrong = [(place, f"{path!r} {problem}") for place, path in named if (problem := path_problem(path))]
+    return judged(wrong, measured=len(named), fix="write paths from the top of the repository, like src/pkg/file.py")
+
+
+def file_paths(case: Case) -> list[tuple[str, str]]:
+    """Every repository path that an artifact of any stage names, with its place."""
+    named = [*strings(case.artifact, "files_to_modify"), *strings(case.artifact, "files_to_create")]
+    named += strings(case.artifact, "impacted_files")
+    for name, key in _PATH_FIELDS:
+        named += [
+            (f"{place}.{key}", str(item[key]))
+            for place, item in entries(case.artifact, name)
+            if item.get(key) is not None
+        ]
+    return named
+
+
+_PATH_FIELDS = (
+    ("symbols", "file"),
+    ("modules", "path"),
+    ("test_files", "path"),
+    ("files_created", "path"),
+    ("files_modified", "path"),
+    ("changes", "path"),
+)
+
+
+def path_problem(path: str) -> str:
+    """What is wrong with a path, "" when it is a valid relative path."""
+    if not path.strip() or path != path.strip():
+        return "is empty or has white space at its ends"
+    if any(ord(letter) < 32 or ord(letter) == 127 for letter in path):
+        return "holds a control character"
+    if path.startswith(("/", "~")) or _DRIVE.match(path):
+        return "is absolute"
+    if "\\" in path:
+        return "holds a backslash"
+    bad = [segment for segment in path.split("/") if segment in _BAD_SEGMENTS]
+    return f"holds the part {bad[0]!r}" if bad else ""
+
+
+def no_cycles(case: Case) -> RuleOutcome:
+    """The tasks that this one waits for do not wait for it."""
+    dependencies = case.artifact.get("dependencies")
+    tasks = entries(dependencies, "tasks") if isinstance(dependencies, Mapping) else []
+    if not tasks:
+        return held(0)
+    cycle = [str(task) for task in case.fact_list("dependency_cycle")]
+    if cycle:
+        return broken(
+            f"tasks wait for each other: {' -> '.join(cycle)} - drop one", path="dependencies.tasks", measured=cycle
+        )
+    return held(len(tasks))
+
+
+def ids_unique(case: Case) -> RuleOutcome:
+    """Each requirement has an id, and no two have the same."""
+    listed = [(path, text(item, "id")) for path, item in entries(case.artifact, "requirements")]
+    count = Counter(name for _, name in listed)
+    wrong = [(f"{path}.id", "is missing") for path, name in listed if not name]
+    wrong += [
+        (f"{path}.id", f"{name!r} stands {count[name]} times") for path, name in listed if name and count[name] > 1
+    ]
+    return judged(wrong, measured=len(listed), fix="number requirements REQ-001, REQ-002, ...")
+
+
+def modified_exist(case: Case) -> RuleOutcome:
+    """What is to be modified is there."""
+    named = strings(case.artifact, "files_to_modify")
+    if not named:
+        return held(0)
+    existing = set(case.fact_list("existing"))
+    wrong = [(place, f"{path!r} does not exist at the base") for place, path in named if path not in existing]
+    return judged(wrong, measured=len(named), fix="correct the path, or move it to files_to_create")
+
+
+def created_absent(case: Case) -> RuleOutcome:
+    """What is to be created is not there yet."""
+    named = strings(case.artifact, "files_to_create")
+    if not named:
+        return held(0)
+    existing = set(case.fact_list("existing"))
+    wrong = [(place, f"{path!r} exists already") for place, path in named if path in existing]
+    return judged(wrong, measured=len(named), fix="move it to files_to_modify, or choose another name")
+
+
+def lists_disjoint(case: Case) -> RuleOutcome:
+    """Something is named to be changed, and no path is both created and modified."""
+    created = {path: place for place, path in strings(case.artifact, "files_to_create")}
+    modified = [path for _, path in strings(case.artifact, "files_to_modify")]
+    if not created and not modified:
+        fix = "name the files that the work may touch"
+        return broken(f"no file is to be modified or created - {fix}", path="files_to_modify", measured=0)
+    wrong = [(created[path], f"{path!r} stands in both lists") for path in modified if path in created]
+    return judged(wrong, measured=len(created) + len(modified), fix="keep it in one list")
+
+
+def symbols_in_files(case: Case) -> RuleOutcome:
+    """Each declared symbol lies in a file that the work may touch."""
+    files = {path for name in ("files_to_modify", "files_to_create") for _, path in strings(case.artifact, name)}
+    listed = entries(case.artifact, "symbols")
+    wrong = [
+        (f"{place}.file", f"{text(item, 'file')!r} is in neither files_to_modify nor files_to_create")
+        for place, item in listed
+        if text(item, "file") not in files
+    ]
+    return judged(wrong, measured=len(listed), fix="add the file, or drop the symbol")
+
+
+def symbols_agree(case: Case) -> RuleOutcome:
+    """Symbols declared as new are absent at the base, the others are there."""
+    listed = entries(case.artifact, "symbols")
+    if not listed:
+        return held(0)
+    known = {(str(s.get("name")), str(s.get("file"))): s.get("exists") for s in case.fact_records("symbols")}
+    wrong = []
+    for place, item in listed:
+        exists = known.get((text(item, "name"), text(item, "file")))
+        new = text(item, "change") == "new"
+        if exists is None:
+            wrong.append((place, f"{text(item, 'name')!r} was not looked up"))
+        elif bool(exists) is new:
+            wrong.append(
+                (
+                    f"{place}.change",
+                    f"{text(item, 'name')!r} {'exists already' if new else 'does not exist'} at the base",
+                )
+            )
+    return judged(
+        wrong, measured=len(listed), fix="change is new for what is absent, changed or removed for what is there"
+    )
+
+
+def examples_kept(case: Case) -> RuleOutcome:
+    """Each example that the user gave stands in an acceptance criterion."""
+    intake = case.input("intake_record")
+    examples = strings(intake, "examples") if intake else []
+    criteria = [
+        squeeze(criterion)
+        for _, requirement in entries(case.artifact, "requirements")
+        for _, criterion in strings(requirement, "acceptance_criteria")
+    ]
+    looked_up = case.fact_records("examples") if case.facts.get("examples") is not None else []
+    found = {str(item.get("text")) for item in looked_up if item.get("found") is True}
+    wrong = [
+        ("requirements", f"no acceptance criterion holds the example {example!r}")
+        for _, example in examples
+        if example not in found and not any(squeeze(example) in criterion for criterion in criteria)
+    ]
+    return judged(wrong, measured=len(examples), fix="put it into a criterion word for word")
+
+
+RULES = (
+    NamedRule(
+        rule_id="acceptance-criteria",
+        sentence="every requirement has at least one acceptance criterion",
+        judge=has_criteria,
+    ),
+    NamedRule(rule_id="relative-paths", sentence="all file paths are valid relative paths", judge=paths_valid),
+    NamedRule(rule_id="no-cycles", sentence="no circular dependencies", judge=no_cycles),
+    NamedRule(rule_id="unique-ids", sentence="requirement ids are unique", judge=ids_unique),
+    NamedRule(rule_id="modified-exist", sentence="files to modify exist at the base", judge=modified_exist),
+    NamedRule(rule_id="created-absent", sentence="files to create do not exist at the base", judge=created_absent),
+    NamedRule(rule_id="scope-named", sentence="the files to touch are named once", judge=lists_disjoint),
+    NamedRule(rule_id="symbols-in-scope", sentence="declared symbols lie in declared files", judge=symbols_in_files),
+    NamedRule(rule_id="symbols-agree", sentence="declared symbols agree with the base", judge=symbols_agree),
+    NamedRule(rule_id="examples-kept", sentence="every example is an acceptance criterion", judge=examples_kept),
+)

@@ -1,0 +1,253 @@
+"""Rules about RED's test suite: what it covers, and what was measured when it ran at the base."""
+
+from __future__ import annotations
+
+import re
+
+from agentforge.contracts.contract import Json
+from agentforge.contracts.rule import (
+    Case,
+    NamedRule,
+    RuleOutcome,
+    broken,
+    entries,
+    held,
+    judged,
+    none_of,
+    squeeze,
+    strings,
+    text,
+)
+
+_CRITERION_NUMBER = re.compile(r"\b(REQ-[0-9]{3})\.([0-9]+)\b")
+_GUARDING = ("refactor", "delete", "analyze")
+
+
+def requirements_tested(case: Case) -> RuleOutcome:
+    """Each requirement of the specification (but `wont`) is named by a test."""
+    named = {text(test, "requirement_ref") for _, test in _tests(case.artifact)}
+    required = _requirements(case)
+    wrong = [
+        ("test_files", f"no test has requirement_ref {text(item, 'id')}")
+        for item in required
+        if text(item, "id") not in named
+    ]
+    return judged(wrong, measured=len(required), fix="add a test for it")
+
+
+def criteria_mapped(case: Case) -> RuleOutcome:
+    """Each acceptance criterion is named by a test of its requirement: by its words or its number (REQ-001.2)."""
+    claims = [(text(test, "requirement_ref"), text(test, "acceptance_criterion")) for _, test in _tests(case.artifact)]
+    wrong, total = [], 0
+    for requirement in _requirements(case):
+        name = text(requirement, "id")
+        for number, (_, criterion) in enumerate(strings(requirement, "acceptance_criteria"), start=1):
+            total += 1
+            if not any(
+                _claims(claim, name=name, number=number, criterion=criterion, own=ref == name) for ref, claim in claims
+            ):
+                wrong.append(("test_files", f"no test maps {name}.{number} ({criterion[:80]!r})"))
+    return judged(
+        wrong, measured=total, fix="write the test; its acceptance_criterion is the criterion's number or words"
+    )
+
+
+def _claims(claim: str, *, name: str, number: int, criterion: str, own: bool) -> bool:
+    """Whether a test's words claim this criterion."""
+    if (name, str(number)) in _CRITERION_NUMBER.findall(claim):
+        return True
+    if not own or not claim:
+        return False
+    return claim == str(number) or squeeze(criterion) in squeeze(claim)
+
+
+def refs_known(case: Case) -> RuleOutcome:
+    """Tests and mapping name requirements and tests that there are."""
+    ids = {text(item, "id") for item in _requirements(case)}
+    tests = _tests(case.artifact)
+    names = {text(test, "name").split("[")[0].split("::")[-1] for _, test in tests}
+    wrong = [
+        (f"{path}.requirement_ref", f"{ref!r} is not in the specification")
+        for path, test in tests
+        if (ref := text(test, "requirement_ref")) and ref not in ids
+    ]
+    mapping = case.artifact.get("coverage_mapping")
+    for ref in mapping if isinstance(mapping, dict) else ():
+        if ref and ref not in ids:
+            wrong.append((f"coverage_mapping.{ref}", "is not in the specification"))
+        wrong += [
+            (f"coverage_mapping.{place}", f"{name!r} is not among test_files")
+            for place, name in strings(mapping, ref)
+            if name.split("[")[0].split("::")[-1] not in names
+        ]
+    return judged(wrong, measured=len(tests), fix="correct the reference")
+
+
+def targets_fail(case: Case) -> RuleOutcome:
+    """Executed: every target fails at the base, and the counts say so test by test."""
+    targets = _targets(case)
+    passing = [test for test in targets if test.get("outcome") not in ("failed", "error")]
+    if case.fact("all_tests_fail") is True and not passing:
+        return held(len(targets))
+    named = ", ".join(str(test.get("id")) for test in passing) or "see the findings"
+    return broken(
+        f"not failing at the base: {named} - assert what the base lacks, or mark it guard", measured=len(targets)
+    )
+
+
+def right_reason(case: Case) -> RuleOutcome:
+    """Executed: every target fails because the behaviour is missing, not because the test is broken."""
+    wrong = [
+        ("test_files", f"{test.get('id')}: {test.get('reason') or 'fails for another reason'}")
+        for test in _targets(case)
+        if test.get("right_reason") is not True
+    ]
+    return judged(wrong, measured=len(_targets(case)), fix="correct these tests")
+
+
+def guards_pass(case: Case) -> RuleOutcome:
+    """Executed: what must survive passes at the base."""
+    guards = [test for test in case.fact_records("tests") if test.get("kind") == "guard"]
+    failing = [test for test in guards if test.get("outcome") != "passed"]
+    if case.fact("guards_pass") is True and not failing:
+        return held(len(guards))
+    return none_of(
+        failing or ["a guard"], what="guards that do not pass at the base", fix="a guard asserts what is there"
+    )
+
+
+def has_target(case: Case) -> RuleOutcome:
+    """At least one target, unless the action only guards (refactor, delete, analyze)."""
+    intake = case.input("intake_record") or {}
+    intent = intake.get("extracted_intent")
+    action = text(intent, "action") if isinstance(intent, dict) else ""
+    targets, tests = len(_targets(case)), len(case.fact_records("tests"))
+    if targets or (action in _GUARDING and tests):
+        return held(targets)
+    return broken("no test asserts behaviour that the base lacks - add a target", path="test_files", measured=targets)
+
+
+def nothing_implemented(case: Case) -> RuleOutcome:
+    """Executed: no declared new symbol exists at the tree of RED."""
+    if case.fact("no_implementation_exists") is True:
+        return held(True)
+    return broken("part of the implementation exists already - RED writes tests only", measured=False)
+
+
+def product_untouched(case: Case) -> RuleOutcome:
+    """Measured: RED changed test files alone."""
+    fix = "put these files back; RED writes tests only"
+    return none_of(case.fact_list("product_changed"), what="product files were changed", fix=fix)
+
+
+def all_collected(case: Case) -> RuleOutcome:
+    """Executed: the runner collected every declared test."""
+    fix = "declare tests by the names that the runner reports"
+    return none_of(case.fact_list("declared_missing"), what="declared but not collected", fix=fix)
+
+
+def collected_cleanly(case: Case) -> RuleOutcome:
+    """Executed: no test file broke while it was collected, but for the want of what the specification declares."""
+    errors = case.fact_list("collection_errors")
+    wrong = [item for item in errors if not (isinstance(item, dict) and item.get("right_reason") is True)]
+    return none_of(wrong, what="collection failed", fix="correct these files")
+
+
+def no_duplicates(case: Case) -> RuleOutcome:
+    """Measured: no test hides another of the same name."""
+    return none_of(case.fact_list("duplicates"), what="one name defined twice", fix="rename one of the two")
+
+
+def stubs_red(case: Case) -> RuleOutcome:
+    """Executed: against stubs of the declared symbols every target still fails."""
+    survivors = case.fact_list("stub_survivors")
+    if survivors:
+        return none_of(survivors, what="pass against a stub that does nothing", fix="assert the value that is expected")
+    run = case.fact("stubs_run")
+    expected = [name for name in _stubbed_symbols(case) if _targets(case)]
+    if run == 0 and expected:
+        return broken(
+            f"no stub control ran for {', '.join(expected)}: the tests are not shown to test anything", measured=0
+        )
+    return held(run)
+
+
+def frozen_taken(case: Case) -> RuleOutcome:
+    """Measured: every test, or at least its file, has the hash by which later stages will know it unchanged."""
+    frozen = {name.split("[")[0] for name in case.fact_record("frozen")}
+    frozen |= set(case.fact_record("frozen_files"))
+    ids = [str(test.get("id")) for test in case.fact_records("tests")]
+    missing = [name for name in ids if not {name.split("[")[0], name.split("::")[0]} & frozen]
+    return none_of(missing, what="tests without a hash", fix="define them in the declared test files")
+
+
+def examples_asserted(case: Case) -> RuleOutcome:
+    """Measured: each example that the user gave is asserted by a test."""
+    intake = case.input("intake_record")
+    examples = [example for _, example in strings(intake, "examples")]
+    if not examples:
+        return held(0)
+    asserted = {str(item.get("text")) for item in case.fact_records("examples") if item.get("found") is True}
+    wrong = [
+        ("test_files", f"no test asserts the example {example!r}") for example in examples if example not in asserted
+    ]
+    return judged(wrong, measured=len(examples), fix="assert it with its very values")
+
+
+def _targets(case: Case) -> list[Json]:
+    return [test for test in case.fact_records("tests") if test.get("kind") != "guard"]
+
+
+def _tests(suite: Json) -> list[tuple[str, Json]]:
+    """All declared tests with their places."""
+    return [
+        (f"{place}.{inner}", test)
+        for place, test_file in entries(suite, "test_files")
+        for inner, test in entries(test_file, "tests")
+    ]
+
+
+def _requirements(case: Case) -> list[Json]:
+    """The requirements that must be met."""
+    listed = entries(case.needed_input("specification"), "requirements")
+    return [item for _, item in listed if text(item, "priority") != "wont"]
+
+
+def _stubbed_symbols(case: Case) -> list[str]:
+    """Names of declared Python functions and methods: what a stub can be made of."""
+    return [
+        text(item, "name")
+        for _, item in entries(case.needed_input("specification"), "symbols")
+        if text(item, "kind") in ("function", "method")
+        and text(item, "change") != "removed"
+        and text(item, "file").endswith(".py")
+    ]
+
+
+RULES = (
+    NamedRule(
+        rule_id="requirements-tested",
+        sentence="every requirement in spec has at least one test",
+        judge=requirements_tested,
+    ),
+    NamedRule(
+        rule_id="all-tests-fail", sentence="all tests currently fail (verified by execution)", judge=targets_fail
+    ),
+    NamedRule(
+        rule_id="criteria-mapped", sentence="every acceptance criterion is mapped to a test", judge=criteria_mapped
+    ),
+    NamedRule(
+        rule_id="references-known", sentence="every reference names a requirement or test that exists", judge=refs_known
+    ),
+    NamedRule(rule_id="has-target", sentence="at least one test asserts new behaviour", judge=has_target),
+    NamedRule(rule_id="right-reason", sentence="every test fails for the right reason", judge=right_reason),
+    NamedRule(rule_id="guards-pass", sentence="every guard passes at the base", judge=guards_pass),
+    NamedRule(rule_id="not-implemented", sentence="no implementation exists", judge=nothing_implemented),
+    NamedRule(rule_id="product-untouched", sentence="no product file changed in RED", judge=product_untouched),
+    NamedRule(rule_id="all-collected", sentence="every declared test was collected", judge=all_collected),
+    NamedRule(rule_id="collected-cleanly", sentence="collection had no errors", judge=collected_cleanly),
+    NamedRule(rule_id="no-duplicates", sentence="no test is defined twice", judge=no_duplicates),
+    NamedRule(rule_id="stubs-red", sentence="stub controls went red", judge=stubs_red),
+    NamedRule(rule_id="tests-frozen", sentence="every test is frozen by its hash", judge=frozen_taken),
+    NamedRule(rule_id="examples-asserted", sentence="every example is asserted by a test", judge=examples_asserted),
+)

@@ -1,0 +1,337 @@
+"""evolve(state, event) -> state: what each event means. Pure and total: a log is folded with nothing else at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import cast
+
+from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state import (
+    LOOP_WINDOW,
+    RECENT_STEPS,
+    VIEWS_KEPT,
+    Call,
+    Escalation,
+    FinishedStep,
+    Limits,
+    RunState,
+    StageState,
+    Submission,
+    Turn,
+    Verdict,
+)
+
+_MAX_COUNTED_GAP_S = 3600.0
+_FINDINGS_KEPT = 30
+
+
+def evolve(state: RunState, event: Event, *, at: str) -> RunState:
+    """Fold one event into the state.
+
+    Args:
+        at: the record's time stamp, ISO 8601 in UTC.
+    """
+    known = _EVOLVERS.get(type(event))
+    after = known(state, event, at) if known else state
+    return replace(after, last_at=at, active_s=after.active_s + _gap_s(state, event, at))
+
+
+def limits_from(value: Mapping[str, object], base: Limits | None = None) -> Limits:
+    """Limits with the fields of `value` set; unknown names are ignored (an older program reads a newer log)."""
+    known = {item.name for item in fields(Limits)}
+    return replace(base or Limits(), **cast("dict[str, int]", {k: v for k, v in value.items() if k in known}))
+
+
+def _gap_s(state: RunState, event: Event, at: str) -> float:
+    """Seconds since the last event; none while nobody drove the run, none when the clock was set back."""
+    if not state.last_at or isinstance(event, (kinds.RunResumed, kinds.EscalationResolved)):
+        return 0.0
+    gap = (datetime.fromisoformat(at) - datetime.fromisoformat(state.last_at)).total_seconds()
+    return min(max(gap, 0.0), _MAX_COUNTED_GAP_S)
+
+
+def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
+    current = state.stages.get(name, StageState())
+    return {**state.stages, name: replace(current, **changes)}  # type: ignore[arg-type] # checked by the tests
+
+
+def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
+    return replace(
+        state,
+        run_id=event.run_id,
+        kind=event.kind,
+        request=event.request,
+        repo=event.repo,
+        base_commit=event.base_commit,
+        base_ref=event.base_ref,
+        worktree=event.worktree,
+        branch=event.branch,
+        mode=event.mode,
+        approve=event.approve,
+        model=event.model,
+        limits=limits_from(event.limits),
+        tests=event.tests,
+        digests=event.digests,
+        versions=event.versions,
+        apply=event.apply,
+        parent=event.parent,
+        started_at=at,
+    )
+
+
+def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
+    return replace(state, limits=limits_from(event.limits, state.limits), turn=replace(state.turn, model_failures=0))
+
+
+def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
+    again = state.stage == event.stage or event.attempt > 1
+    old = state.turn
+    turn = Turn(step=old.step, material=event.material)
+    if again:
+        turn = replace(turn, recent=old.recent, views=old.views)
+    return replace(
+        state,
+        stage=event.stage,
+        stages=_stage(state, event.stage, status="running", attempt=event.attempt),
+        turn=turn,
+        submission=None,
+        verdict=None,
+        findings=state.findings if again else (),
+        rejected=state.rejected if again else None,
+        answers=state.answers if again else (),
+    )
+
+
+def _stage_skipped(state: RunState, event: kinds.StageSkipped, _at: str) -> RunState:
+    return replace(state, stages=_stage(state, event.stage, status="skipped", reason=event.reason))
+
+
+def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunState:
+    repeated = event.step == state.turn.step
+    stage = state.stages.get(event.stage, StageState())
+    totals = replace(
+        state.totals,
+        steps=event.step,
+        max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
+    )
+    turn = replace(
+        state.turn,
+        step=event.step,
+        calling=True,
+        replied=False,
+        said="",
+        calls=(),
+        done=0,
+        started=False,
+        started_event=None,
+        results=(),
+        steps_in_attempt=state.turn.steps_in_attempt + (0 if repeated else 1),
+    )
+    stages = _stage(state, event.stage, steps=stage.steps + (0 if repeated else 1))
+    return replace(state, totals=totals, turn=turn, stages=stages)
+
+
+def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunState:
+    usage = {key: int(cast("int", value)) for key, value in event.usage.items()}
+    prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    old, stage = state.totals, state.stages.get(state.stage, StageState())
+    cost = event.cost_usd or 0.0
+    totals = replace(
+        old,
+        llm_calls=old.llm_calls + 1,
+        requests=old.requests + event.requests,
+        prompt_tokens=old.prompt_tokens + prompt,
+        cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
+        completion_tokens=old.completion_tokens + completion,
+        max_step_prompt_tokens=max(old.max_step_prompt_tokens, prompt),
+        cost_usd=old.cost_usd + cost,
+        cost_known=old.cost_known and event.cost_usd is not None,
+    )
+    calls = tuple(
+        Call(call_id=str(call["call_id"]), name=str(call["name"]), arguments=str(call["arguments"]))
+        for call in event.tool_calls
+    )
+    turn = replace(
+        state.turn,
+        calling=False,
+        replied=True,
+        said=event.text,
+        finish=event.finish,
+        calls=calls,
+        done=0,
+        started=False,
+        results=(),
+        model_failures=0,
+        silent_steps=0 if calls else state.turn.silent_steps + 1,
+    )
+    stages = _stage(
+        state,
+        state.stage,
+        prompt_tokens=stage.prompt_tokens + prompt,
+        completion_tokens=stage.completion_tokens + completion,
+        cost_usd=stage.cost_usd + cost,
+    )
+    return replace(state, totals=totals, turn=turn, stages=stages)
+
+
+def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
+    turn = replace(state.turn, calling=False, model_failures=state.turn.model_failures + 1)
+    totals = replace(state.totals, requests=state.totals.requests + event.requests)
+    error = {"slug": event.slug, "message": event.message}
+    return replace(state, turn=turn, totals=totals, error=error)
+
+
+def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunState:
+    intent = {"name": event.name, "effect": event.effect, "touches": event.touches, "arguments": event.arguments}
+    return replace(state, turn=replace(state.turn, started=True, started_event=intent))
+
+
+def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunState:
+    turn = state.turn
+    views = turn.views
+    if event.view is not None:
+        path = str(event.view["path"])
+        views = (*(item for item in views if item[0] != path), (path, event.view))[-VIEWS_KEPT:]
+    return replace(
+        state,
+        turn=replace(
+            turn,
+            done=event.index + 1,
+            started=False,
+            started_event=None,
+            results=(*turn.results, event),
+            views=views,
+            loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
+        ),
+        totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
+    )
+
+
+def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
+    turn = state.turn
+    finished = FinishedStep(step=event.step, said=turn.said, results=turn.results)
+    turn = replace(
+        turn, replied=False, said="", calls=(), done=0, results=(), recent=(*turn.recent, finished)[-RECENT_STEPS:]
+    )
+    trees = {**state.trees, "work": event.tree} if event.tree else state.trees
+    return replace(state, turn=turn, trees=trees)
+
+
+def _artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str) -> RunState:
+    return replace(state, submission=Submission(draft=event.draft, by=event.by), verdict=None)
+
+
+def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:
+    submission = state.submission
+    if submission is not None and event.name == state.stage:
+        submission = replace(submission, facts=event.facts, tree=event.tree)
+    trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
+    evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
+    facts = {**state.facts, event.name: event.facts}
+    return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
+
+
+def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> RunState:
+    verdict = Verdict(
+        passed=event.passed,
+        attempt=event.attempt,
+        results=event.results,
+        artifact=event.artifact,
+        artifact_digest=event.artifact_digest,
+    )
+    failed = tuple(item for item in event.results if not item.get("passed"))[:_FINDINGS_KEPT]
+    status = "running" if event.passed else "failed"
+    return replace(
+        state,
+        verdict=verdict,
+        findings=failed,
+        stages=_stage(state, event.stage, results=event.results, status=status),
+        submission=state.submission if event.passed else None,
+        rejected=None if event.passed or state.submission is None else state.submission.draft,
+    )
+
+
+def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
+    artifact = state.verdict.artifact if state.verdict else {}
+    return replace(
+        state,
+        stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
+        artifacts={**state.artifacts, event.stage: artifact},
+        submission=None,
+        verdict=None,
+        findings=(),
+        answers=(),
+        stage="",
+        turn=Turn(step=state.turn.step),
+    )
+
+
+def _escalation_raised(state: RunState, event: kinds.EscalationRaised, at: str) -> RunState:
+    item = Escalation(
+        escalation_id=event.escalation_id,
+        stage=event.stage,
+        kind=event.kind,
+        reason=event.reason,
+        question=event.question,
+        options=event.options,
+        context=event.context,
+        raised_at=at,
+    )
+    stages = _stage(state, event.stage, status="waiting") if event.stage else state.stages
+    return replace(state, escalations={**state.escalations, event.escalation_id: item}, stages=stages)
+
+
+def _escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: str) -> RunState:
+    item = state.escalations.get(event.escalation_id)
+    if item is None:
+        return state
+    resolved = replace(item, resolution=event, resolved_at=at)
+    stages = _stage(state, item.stage, status="running") if item.stage else state.stages
+    text = event.text.strip()
+    after = replace(state, escalations={**state.escalations, item.escalation_id: resolved}, stages=stages)
+    if event.decision == "answer" and text and item.stage == state.stage:
+        after = replace(after, answers=(*after.answers, f"{item.question} -> {text}"))
+    if event.decision == "reject":
+        finding = {"rule": "human", "passed": False, "message": text or "rejected without a reason", "path": ""}
+        after = replace(after, findings=(*after.findings, finding), verdict=None, submission=None)
+        after = replace(after, stages=_stage(after, item.stage, status="failed") if item.kind == "approval" else stages)
+    return replace(after, turn=replace(after.turn, model_failures=0, silent_steps=0, loop=()))
+
+
+def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
+    return replace(
+        state,
+        delivered={"branch": event.branch, "commit": event.commit, "tree": event.tree, "applied": event.applied},
+    )
+
+
+def _run_finished(state: RunState, event: kinds.RunFinished, _at: str) -> RunState:
+    return replace(state, outcome=event.outcome, error=event.error, stage="")
+
+
+_EVOLVERS = cast(
+    "dict[type[Event], Callable[[RunState, Event, str], RunState]]",
+    {
+        kinds.RunStarted: _run_started,
+        kinds.RunResumed: _run_resumed,
+        kinds.StageStarted: _stage_started,
+        kinds.StageSkipped: _stage_skipped,
+        kinds.ModelCalled: _model_called,
+        kinds.ModelReplied: _model_replied,
+        kinds.ModelFailed: _model_failed,
+        kinds.ToolStarted: _tool_started,
+        kinds.ToolFinished: _tool_finished,
+        kinds.StepFinished: _step_finished,
+        kinds.ArtifactSubmitted: _artifact_submitted,
+        kinds.FactsGathered: _facts_gathered,
+        kinds.StageVerified: _stage_verified,
+        kinds.StagePassed: _stage_passed,
+        kinds.EscalationRaised: _escalation_raised,
+        kinds.EscalationResolved: _escalation_resolved,
+        kinds.Delivered: _delivered,
+        kinds.RunFinished: _run_finished,
+    },
+)

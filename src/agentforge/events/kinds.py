@@ -1,0 +1,308 @@
+"""What can happen in a run: one frozen record per fact. No behaviour, no rendering; evolve.py gives them meaning.
+
+Names are past tense. A new field has a default; a changed meaning is a new event. Mappings and tuples hold JSON values only.
+Large things (requests, full outputs, patches, evidence) live in blobs and are named by digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Json = Mapping[str, object]
+Mode = Literal["autonomous", "supervised", "interactive"]
+Outcome = Literal["delivered", "analyzed", "failed", "aborted"]
+EscalationKind = Literal["question", "approval", "stuck", "limit", "conflict", "in_doubt", "model"]
+Decision = Literal["answer", "approve", "reject", "abort"]
+Effect = Literal["read", "write", "execute", "submit", "ask", "network"]
+ToolStatus = Literal["success", "error", "denied"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Base of all events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Event):
+    """The first record of every log; binds all that the run depends on.
+
+    Attributes:
+        kind: "task" (pipeline), "session" (interactive) or "subagent".
+        request: verbatim, secrets redacted.
+        repo: absolute path of the user's repository.
+        base_ref: the branch HEAD was on, None when detached.
+        limits: max_steps, budget_tokens, budget_usd, deadline_s, attempts (see state.Limits).
+        tests: repository paths of tests that the user supplied.
+        digests: of settings, contracts, prompts, stages.
+        versions: agentforge, python, git.
+        worktree: absolute path of the task's own worktree, outside the user's checkout.
+    """
+
+    kind: Literal["task", "session", "subagent"]
+    run_id: str
+    request: str
+    repo: str
+    base_commit: str
+    base_ref: str | None = None
+    worktree: str = ""
+    branch: str = ""
+    mode: Mode = "autonomous"
+    approve: tuple[str, ...] = ()
+    model: str = ""
+    limits: Json = field(default_factory=dict)
+    tests: tuple[str, ...] = ()
+    digests: Json = field(default_factory=dict)
+    versions: Json = field(default_factory=dict)
+    apply: bool = False
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed(Event):
+    """The run was opened again by another process. `limits` holds only the limits that were changed."""
+
+    pid: int
+    versions: Json = field(default_factory=dict)
+    limits: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecovered(Event):
+    """A torn tail was moved aside when the log was opened."""
+
+    quarantined_bytes: int
+    quarantine: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageStarted(Event):
+    """A stage began, or began again with the findings of its last attempt.
+
+    Attributes:
+        attempt: counts from 1.
+        material: digest of the blob with the pieces of the stable front ([{name, text}]): what every context of the stage shows.
+    """
+
+    stage: str
+    attempt: int
+    material: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSkipped(Event):
+    """The request's action does not need this stage."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled(Event):
+    """A request is about to be sent: the intent.
+
+    Attributes:
+        step: counts from 1 over the whole run.
+        request: digest of the blob with the exact request (messages.request_value).
+        context_tokens: our count of all that is sent, tool schemas included.
+        sections: tokens per section of the context.
+    """
+
+    step: int
+    stage: str
+    attempt: int
+    model: str
+    request: str
+    context_tokens: int
+    sections: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReplied(Event):
+    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown."""
+
+    step: int
+    text: str
+    tool_calls: tuple[Json, ...]
+    finish: str
+    usage: Json
+    model: str
+    cost_usd: float | None = None
+    requests: int = 1
+    duration_ms: int = 0
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFailed(Event):
+    """The model could not be asked, after all retries and fallbacks."""
+
+    step: int
+    slug: str
+    message: str
+    requests: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(Event):
+    """A tool call is about to be executed: the intent.
+
+    Attributes:
+        index: position of the call in its reply, from 0.
+        arguments: as parsed; the raw text under "raw" when they are not a JSON object.
+        touches: for a write, the digests of the files it may change, "" for a file that does not exist.
+    """
+
+    step: int
+    index: int
+    call_id: str
+    name: str
+    arguments: Json
+    effect: Effect
+    touches: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Event):
+    """The structured observation of one tool call, cleaned and redacted.
+
+    Attributes:
+        text: what the model may see; bounded.
+        paths: files that were read or written (repository paths).
+        changed: files that were written: {path: digest after, "" = deleted}.
+        output: digest of the full text when `text` was cut.
+        result: digest of (name, arguments, status, text) for loop detection.
+    """
+
+    step: int
+    index: int
+    call_id: str
+    name: str
+    status: ToolStatus
+    summary: str
+    text: str = ""
+    error_type: str | None = None
+    retryable: bool = False
+    next_actions: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    changed: Json = field(default_factory=dict)
+    view: Json | None = None
+    output: str | None = None
+    result: str = ""
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinished(Event):
+    """All calls of a reply are done. `tree` and `patch` only when files changed in the step."""
+
+    step: int
+    stage: str
+    summary: str
+    tree: str | None = None
+    patch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactSubmitted(Event):
+    """A stage's draft: what the model (or the harness, where no model is needed) says the result is."""
+
+    stage: str
+    attempt: int
+    draft: Json
+    by: Literal["model", "harness", "user"]
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsGathered(Event):
+    """What the verifier measured by execution. `evidence` names a blob with the per-test details.
+
+    Attributes:
+        name: "baseline" or the name of the stage.
+        tree: the git tree that was measured, "" when none.
+    """
+
+    name: str
+    attempt: int
+    facts: Json
+    tree: str = ""
+    evidence: str | None = None
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageVerified(Event):
+    """The verdict of pure rules over draft and facts.
+
+    Attributes:
+        results: {rule, passed, measured, message, path} for every rule of the contract.
+        artifact: the completed artifact, verification fields written by the harness.
+    """
+
+    stage: str
+    attempt: int
+    passed: bool
+    contract: str
+    contract_digest: str
+    artifact: Json
+    artifact_digest: str
+    results: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagePassed(Event):
+    """The stage's artifact is accepted (and approved where approval was asked)."""
+
+    stage: str
+    artifact_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscalationRaised(Event):
+    """A human is asked. The run waits; no process need live."""
+
+    escalation_id: str
+    stage: str
+    kind: EscalationKind
+    reason: str
+    question: str
+    options: tuple[str, ...] = ()
+    context: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscalationResolved(Event):
+    """A human answered."""
+
+    escalation_id: str
+    decision: Decision
+    text: str = ""
+    by: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered(Event):
+    """The branch stands in the user's repository. `tree` is the tree that was verified."""
+
+    branch: str
+    commit: str
+    tree: str
+    applied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInterrupted(Event):
+    """The driving process was told to stop (Ctrl-C, a signal) or met an error of the harness; `resume` goes on."""
+
+    reason: str
+    slug: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished(Event):
+    """Nothing more will happen. `error` is {slug, message, hint} or None."""
+
+    outcome: Outcome
+    error: Json | None = None

@@ -1,0 +1,220 @@
+"""The state of a run: a fold of its events, bounded in size whatever the run's length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentforge.events.kinds import EscalationResolved, Json, ToolFinished
+
+RECENT_STEPS = 3
+"""How many finished steps a context may show (seed 001 section 3.5: "keep only last 3")."""
+LOOP_WINDOW = 12
+VIEWS_KEPT = 6
+
+StageStatus = Literal["pending", "running", "verified", "waiting", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of a run, tested before every model call. None = no bound.
+
+    Attributes:
+        max_steps: model calls of the whole run.
+        budget_tokens: prompt + completion tokens.
+        budget_usd: money; a model without a known price counts as zero and is said so.
+        deadline_s: seconds of wall time since the run started, waiting for humans excluded.
+        attempts: submissions per stage before a human is asked.
+        stage_steps: model calls per stage attempt.
+    """
+
+    max_steps: int | None = 200
+    budget_tokens: int | None = 2_000_000
+    budget_usd: float | None = None
+    deadline_s: float | None = None
+    attempts: int = 5
+    stage_steps: int = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageState:
+    """One stage of the run."""
+
+    status: StageStatus = "pending"
+    attempt: int = 0
+    steps: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    artifact_digest: str = ""
+    reason: str = ""
+    results: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call of the reply that is being carried out."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedStep:
+    """A step as a later context may show it."""
+
+    step: int
+    said: str
+    results: tuple[ToolFinished, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Where the agent loop stands inside the current stage attempt.
+
+    Attributes:
+        calling: a request was sent and no reply is recorded.
+        calls: the calls of the current reply; `done` of them are finished; `started` = one was begun and not finished.
+        results: observations of the current step so far.
+        recent: the last finished steps, oldest first.
+        views: files (path -> {offset, limit}) that the model asked to see, most recent last.
+        loop: digests of the last (call, result) pairs.
+        model_failures: in a row.
+        said: text of the current reply.
+        silent_steps: replies in a row without a tool call.
+        material: digest of the stable front of the stage's contexts.
+    """
+
+    step: int = 0
+    calling: bool = False
+    replied: bool = False
+    said: str = ""
+    finish: str = ""
+    calls: tuple[Call, ...] = ()
+    done: int = 0
+    started: bool = False
+    started_event: Json | None = None
+    results: tuple[ToolFinished, ...] = ()
+    recent: tuple[FinishedStep, ...] = ()
+    views: tuple[tuple[str, Json], ...] = ()
+    loop: tuple[str, ...] = ()
+    model_failures: int = 0
+    steps_in_attempt: int = 0
+    silent_steps: int = 0
+    material: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A draft on its way through verification."""
+
+    draft: Json
+    by: str
+    facts: Json | None = None
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The last verdict of the current stage."""
+
+    passed: bool
+    attempt: int
+    results: tuple[Json, ...]
+    artifact: Json
+    artifact_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """A question to a human and, once given, the answer."""
+
+    escalation_id: str
+    stage: str
+    kind: str
+    reason: str
+    question: str
+    options: tuple[str, ...]
+    context: Json
+    raised_at: str
+    resolution: EscalationResolved | None = None
+    resolved_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Sums over the run. `cost_known` turns False when a call's price is unknown."""
+
+    steps: int = 0
+    llm_calls: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    max_step_prompt_tokens: int = 0
+    cost_usd: float = 0.0
+    cost_known: bool = True
+    tool_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Everything that decides what happens next.
+
+    Attributes:
+        stage: the current stage, "" before the first and after the last.
+        findings: failed rules of the last verdict, and a human's reasons.
+        rejected: the draft that the last verdict refused.
+        artifacts: accepted artifacts by stage name.
+        facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
+        trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
+        evidence: digests of the blobs with the details behind facts, by name.
+        answers: human answers that belong to the current stage, newest last.
+        active_s: seconds of wall time in which a process drove the run.
+        last_at: time stamp of the last event (ISO 8601, UTC).
+    """
+
+    run_id: str = ""
+    kind: str = "task"
+    request: str = ""
+    repo: str = ""
+    base_commit: str = ""
+    base_ref: str | None = None
+    worktree: str = ""
+    branch: str = ""
+    mode: str = "autonomous"
+    approve: tuple[str, ...] = ()
+    model: str = ""
+    limits: Limits = Limits()
+    tests: tuple[str, ...] = ()
+    digests: Json = field(default_factory=dict)
+    versions: Json = field(default_factory=dict)
+    apply: bool = False
+    parent: str | None = None
+    started_at: str = ""
+    last_at: str = ""
+    active_s: float = 0.0
+    stage: str = ""
+    stages: Mapping[str, StageState] = field(default_factory=dict)
+    turn: Turn = Turn()
+    submission: Submission | None = None
+    verdict: Verdict | None = None
+    findings: tuple[Json, ...] = ()
+    rejected: Json | None = None
+    answers: tuple[str, ...] = ()
+    artifacts: Mapping[str, Json] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    trees: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    escalations: Mapping[str, Escalation] = field(default_factory=dict)
+    totals: Totals = Totals()
+    delivered: Json | None = None
+    outcome: str = ""
+    error: Json | None = None
+
+    @property
+    def open_escalations(self) -> tuple[Escalation, ...]:
+        """Escalations that nobody answered yet, oldest first."""
+        return tuple(item for item in self.escalations.values() if item.resolution is None)

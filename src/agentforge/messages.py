@@ -1,0 +1,147 @@
+"""What is said to a model and what it answers, in one form for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A piece of a message.
+
+    Attributes:
+        stable: this piece, and all before it, stays the same over the steps of a stage; a provider may cache up to here.
+    """
+
+    text: str
+    stable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool call as the model wrote it. `arguments` is the raw JSON text: it may be malformed."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message; `tool_call_id` only for role "tool", `tool_calls` only for role "assistant"."""
+
+    role: Role
+    parts: tuple[Text, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All pieces joined: what the model reads."""
+        return "".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSchema:
+    """A tool as it is offered: `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """Everything that is sent for one reply.
+
+    Attributes:
+        labels: who asks (run, stage, attempt, step); never sent, used by scripted and recorded models and by logs.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    max_output_tokens: int = 4096
+    temperature: float | None = None
+    labels: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one reply. `prompt_tokens` includes the cached ones, whatever the provider's own habit."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """One complete answer.
+
+    Attributes:
+        model: `provider/name` that answered (a fallback may differ from the one asked).
+        requests: HTTP requests that were made for it, retries included.
+        usage_reported: False when the provider sent no usage and `usage` is our own estimate.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    finish: FinishReason
+    usage: Usage
+    model: str
+    thinking: str = ""
+    requests: int = 1
+    duration_ms: int = 0
+    usage_reported: bool = True
+
+
+def request_value(request: ModelRequest) -> dict[str, object]:
+    """The request as a plain JSON value: what is recorded as "the bytes that were sent", independent of the dialect."""
+    return {
+        "messages": [_message_value(message) for message in request.messages],
+        "tools": [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+            for tool in request.tools
+        ],
+        "max_output_tokens": request.max_output_tokens,
+        "temperature": request.temperature,
+    }
+
+
+def reply_value(reply: ModelReply) -> dict[str, object]:
+    """The reply as a plain JSON value, for scripts and recordings."""
+    return {
+        "text": reply.text,
+        "thinking": reply.thinking,
+        "tool_calls": [
+            {"call_id": call.call_id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
+        ],
+        "finish": reply.finish,
+        "usage": {
+            "prompt_tokens": reply.usage.prompt_tokens,
+            "completion_tokens": reply.usage.completion_tokens,
+            "cached_tokens": reply.usage.cached_tokens,
+            "cache_write_tokens": reply.usage.cache_write_tokens,
+        },
+        "model": reply.model,
+    }
+
+
+def _message_value(message: Message) -> dict[str, object]:
+    value: dict[str, object] = {
+        "role": message.role,
+        "parts": [{"text": part.text, "stable": part.stable} for part in message.parts],
+    }
+    if message.tool_calls:
+        value["tool_calls"] = [
+            {"call_id": call.call_id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        value["tool_call_id"] = message.tool_call_id
+    return value

@@ -1,0 +1,40 @@
+"""Opens a model from its settings. Providers are the files of `providers/`, each loaded when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.errors import ModelNotConfigured
+from agentforge.models.model import Model, ModelSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Model", "ModelSpec", "open_model", "provider_names"]
+
+
+def provider_names() -> tuple[str, ...]:
+    """The registered providers, sorted. Loads none of them."""
+    files = (Path(__file__).parent / "providers").glob("*.py")
+    return tuple(sorted(file.stem for file in files if not file.stem.startswith("_")))
+
+
+def open_model(spec: ModelSpec) -> Model:
+    """Open the model that settings describe. Nothing is sent yet.
+
+    Raises:
+        ModelNotConfigured: unknown provider, or one that lacks its key or address.
+        ConfigError: the file of a scripted or recorded model cannot be read.
+    """
+    known = provider_names()
+    if spec.provider not in known:
+        raise ModelNotConfigured(
+            f"there is no model provider {spec.provider!r}", hint=f"providers are {', '.join(known)}"
+        )
+    if not spec.name:
+        raise ModelNotConfigured(f"no model of {spec.provider} was named", hint=f"write {spec.provider}/NAME")
+    module = import_module(f"agentforge.models.providers.{spec.provider}")
+    opener = cast("Callable[[ModelSpec], Model]", module.open_model)
+    return opener(spec)

@@ -1,0 +1,265 @@
+"""One kept-alive HTTP/1.1 connection to a provider: TLS, proxies, time-outs. What a status means is not decided here.
+
+It stands on the standard library because start-up is a budget: a general HTTP client costs more CPU to import than a
+whole `start` may take until its first request.
+"""
+
+from __future__ import annotations
+
+import os
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+_CONNECT_TIMEOUT_S = 15.0
+_END_TIMEOUT_S = 0.25
+_READ_BYTES = 65_536
+_MAX_REPLY_BYTES = 128 * 1024 * 1024
+_CA_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
+
+
+class Response(Protocol):
+    """What came back; use it as a context manager."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body in the pieces in which it arrives.
+
+        Raises:
+            ModelReplyBroken: the body ended too early.
+            ModelUnavailable: silence for longer than the time-out, or the connection failed.
+        """
+
+    def __enter__(self) -> Response: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+
+class Connection(Protocol):
+    """The seam below the wire: the network, a tape that records it, a tape that replays it."""
+
+    def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
+        """Send one request.
+
+        Raises:
+            ModelUnavailable: no connection, or no answer.
+        """
+
+    def close(self) -> None:
+        """Let go of the socket."""
+
+
+class HttpConnection:
+    """A connection that is opened when it is needed and kept between requests.
+
+    `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` and `SSL_CERT_FILE` are honoured; loopback never goes through a
+    proxy.
+
+    Args:
+        read_timeout_s: longest silence while waiting for the reply or within it.
+    """
+
+    def __init__(self, *, read_timeout_s: float = 180.0) -> None:
+        self._read_timeout_s = read_timeout_s
+        self._open: HTTPConnection | None = None
+        self._origin = ""
+        self._tls: ssl.SSLContext | None = None
+
+    def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
+        """Send one request, over the open connection where it still stands."""
+        target = _target_of(url)
+        proxy = _proxy_for(target)
+        try:
+            connection = self._connected(target, proxy)
+            absolute = proxy is not None and target.scheme == "http"
+            path = url if absolute else target.path + (f"?{target.query}" if target.query else "")
+            sent = {**_proxy_credentials(proxy), **headers} if absolute else dict(headers)
+            connection.request("POST", path, body=body, headers=sent)
+            return _HttpResponse(self, connection, connection.getresponse())
+        except (OSError, HTTPException, UnicodeError) as exc:  # UnicodeError: no such host name can exist
+            self.close()
+            raise _unreachable(target, exc) from exc
+        except BaseException:  # Ctrl-C in the middle of an exchange leaves a connection that cannot be used again
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection if it is open; the next request opens another."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def _connected(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
+        origin = f"{target.scheme}://{target.netloc}"
+        if self._open is not None and (origin != self._origin or _is_stale(self._open)):
+            self.close()
+        if self._open is None:
+            connection = self._new(target, proxy)
+            connection.connect()
+            connection.sock.settimeout(self._read_timeout_s)
+            self._open, self._origin = connection, origin
+        return self._open
+
+    def _new(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
+        host, port = target.hostname or "", target.port
+        if proxy is not None:
+            host, port = proxy.hostname or "", proxy.port or 80
+        if target.scheme == "http":
+            return HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
+        secure = HTTPSConnection(host, port, timeout=_CONNECT_TIMEOUT_S, context=self._tls_context())
+        if proxy is not None:
+            secure.set_tunnel(target.hostname or "", target.port or 443, headers=_proxy_credentials(proxy))
+        return secure
+
+    def _tls_context(self) -> ssl.SSLContext:
+        """The system's certificates, or those of SSL_CERT_FILE; made only for https, as it costs 20 ms."""
+        if self._tls is None:
+            import ssl
+
+            self._tls = ssl.create_default_context()
+            paths = ssl.get_default_verify_paths()
+            if paths.cafile is None and paths.capath is None:  # a Python that was built for another distribution
+                for bundle in filter(os.path.exists, _CA_BUNDLES):
+                    self._tls.load_verify_locations(bundle)
+        return self._tls
+
+
+class _HttpResponse:
+    """A response whose connection can be used again only if its body was read to the end."""
+
+    def __init__(self, owner: HttpConnection, connection: HTTPConnection, raw: HTTPResponse) -> None:
+        self.status = raw.status
+        self.headers: Mapping[str, str] = {name.lower(): value for name, value in raw.getheaders()}
+        self._owner = owner
+        self._connection = connection
+        self._raw = raw
+        self._whole = False
+
+    def __enter__(self) -> Response:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        if not (self._whole or (kind is None and self._ends_now())):
+            self._owner.close()
+        self._raw.close()
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body in the pieces in which it arrives."""
+        size = 0
+        while chunk := self._read():
+            size += len(chunk)
+            if size > _MAX_REPLY_BYTES:
+                raise ModelReplyBroken("the reply is larger than 128 MiB")
+            yield chunk
+        self._whole = True
+
+    def _read(self) -> bytes:
+        try:
+            chunk = self._raw.read1(_READ_BYTES)
+        except (IncompleteRead, ConnectionResetError) as exc:
+            raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
+        except TimeoutError as exc:
+            raise ModelUnavailable("the provider fell silent in the middle of the reply") from exc
+        except (OSError, HTTPException, ValueError) as exc:
+            raise ModelReplyBroken(f"the reply broke off: {exc}") from exc
+        if not chunk and self._raw.length:
+            raise ModelReplyBroken(f"the connection was closed {self._raw.length} bytes before the end of the reply")
+        return chunk
+
+    def _ends_now(self) -> bool:
+        """Whether the end of the body follows at once on what was read, so that the connection can be kept."""
+        sock = self._connection.sock
+        if self._raw.isclosed() or sock is None:
+            return False
+        timeout = sock.gettimeout()
+        sock.settimeout(_END_TIMEOUT_S)
+        try:
+            return not self._read()
+        except (ModelReplyBroken, ModelUnavailable):
+            return False
+        finally:
+            sock.settimeout(timeout)
+
+
+def _is_stale(connection: HTTPConnection) -> bool:
+    """Whether the other side closed an idle connection: then it can be read, and nothing was asked."""
+    import select
+
+    if connection.sock is None:
+        return True
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _target_of(url: str) -> SplitResult:
+    try:
+        target = urlsplit(url)
+        usable = target.scheme in ("http", "https") and target.hostname and target.port != 0
+    except ValueError:  # a port that is no number, a broken IPv6 address
+        usable = False
+    if not usable or any(character.isspace() for character in url):
+        raise ModelNotConfigured(f"{url!r} is not an http or https address", hint="set model.base_url")
+    return target
+
+
+def _proxy_for(target: SplitResult) -> SplitResult | None:
+    """The proxy that the environment names for an address."""
+    host = target.hostname or ""
+    if host in {"localhost", "::1"} or host.startswith("127."):
+        return None
+    if not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from urllib.request import getproxies_environment, proxy_bypass
+
+    proxies = getproxies_environment()
+    found = proxies.get(target.scheme) or proxies.get("all")
+    if not found or proxy_bypass(target.netloc.rpartition("@")[2]):
+        return None
+    proxy = urlsplit(found if "://" in found else f"http://{found}")
+    if proxy.scheme != "http" or not proxy.hostname:
+        shown = f"{proxy.scheme}://{proxy.hostname}"
+        raise ModelNotConfigured(
+            f"the proxy {shown} for {host} cannot be used", hint="name an http:// proxy, or exempt it by NO_PROXY"
+        )
+    return proxy
+
+
+def _proxy_credentials(proxy: SplitResult | None) -> dict[str, str]:
+    if proxy is None or proxy.username is None:
+        return {}
+    from base64 import b64encode
+
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode('ascii')}"}
+
+
+def _unreachable(target: SplitResult, exc: Exception) -> ModelUnavailable:
+    place = f"{target.scheme}://{target.hostname}" + (f":{target.port}" if target.port else "")
+    if isinstance(exc, TimeoutError):
+        return ModelUnavailable(f"{place} did not answer in time", hint="is the server running?")
+    if type(exc).__name__ == "SSLCertVerificationError":
+        return ModelUnavailable(
+            f"the certificate of {place} is not trusted: {exc}", hint="name your CA bundle in SSL_CERT_FILE"
+        )
+    said = str(exc) or type(exc).__name__
+    return ModelUnavailable(f"{place} cannot be reached: {said}", hint="is the address right, the server running?")

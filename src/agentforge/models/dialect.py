@@ -1,0 +1,148 @@
+"""What a wire dialect is: pure functions between our messages and a provider's JSON. Each dialect has its own file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
+from agentforge.messages import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from agentforge.messages import FinishReason, ModelRequest, ToolCall
+
+Payload = dict[str, Any]
+"""A provider's JSON object, as parsed."""
+
+_TRANSIENT: Mapping[str, type[ModelError]] = {
+    "overloaded_error": ModelUnavailable,
+    "api_error": ModelUnavailable,
+    "server_error": ModelUnavailable,
+    "timeout_error": ModelUnavailable,
+    "rate_limit_error": ModelRateLimited,
+    "rate_limit_exceeded": ModelRateLimited,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a dialect read from the wire. `usage` is None when the provider sent none."""
+
+    text: str
+    thinking: str
+    tool_calls: tuple[ToolCall, ...]
+    finish: FinishReason
+    usage: Usage | None
+
+
+class StreamReader(Protocol):
+    """Collects the events of one streamed reply."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the provider said that nothing more comes."""
+
+    def feed(self, data: str) -> str:
+        """Take the data of one event; return the text that it adds, "" for none.
+
+        Raises:
+            ModelError: the event is not JSON, or reports an error.
+        """
+
+    def answer(self) -> Answer:
+        """Give what was collected.
+
+        Raises:
+            ModelReplyBroken: no finish reason was seen.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One wire format.
+
+    Attributes:
+        endpoint: base URL -> URL that requests are posted to.
+        headers: API key ("" = none) -> HTTP headers.
+        encode: request and model name -> JSON body; always streaming.
+        reader: a fresh reader for one streamed reply.
+        read_body: a reply that came as one JSON body instead of a stream.
+    """
+
+    endpoint: Callable[[str], str]
+    headers: Callable[[str], dict[str, str]]
+    encode: Callable[[ModelRequest, str], Payload]
+    reader: Callable[[], StreamReader]
+    read_body: Callable[[Payload], Answer]
+
+
+def parse_object(text: str) -> Payload:
+    """Parse a JSON object that a provider sent.
+
+    Raises:
+        ModelReplyBroken: not JSON, or not an object.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError as exc:
+        raise ModelReplyBroken(f"the provider sent something that is not JSON: {text[:120]!r}") from exc
+    if not isinstance(value, dict):
+        raise ModelReplyBroken(f"the provider sent JSON that is not an object: {text[:120]!r}")
+    return value
+
+
+def raise_reported_error(payload: Payload) -> None:
+    """Raise what an `{"error": ...}` object inside a reply means; return when there is none.
+
+    Raises:
+        ModelUnavailable, ModelRateLimited: the provider names a passing trouble.
+        ModelReplyBroken: it names anything else.
+    """
+    error = payload.get("error")
+    if not error:
+        return
+    if not isinstance(error, dict):
+        raise ModelReplyBroken(f"the provider broke the reply off: {str(error)[:300]}")
+    said = str(error.get("message") or error)[:300]
+    kind = _TRANSIENT.get(str(error.get("type") or ""), ModelReplyBroken)
+    code = error.get("code")
+    if isinstance(code, int):
+        kind = ModelRateLimited if code == 429 else ModelUnavailable if code >= 500 else kind
+    raise kind(f"the provider broke the reply off: {said}")
+
+
+def arguments_object(arguments: str) -> Payload:
+    """The arguments of an earlier call as the object that providers insist on when a history is sent back.
+
+    Returns:
+        The parsed object; `{}` for empty text; `{"raw": arguments}` for anything that is not a JSON object.
+    """
+    if not arguments.strip():
+        return {}
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {"raw": arguments}
+    return value if isinstance(value, dict) else {"raw": arguments}
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Join streamed pieces into text that UTF-8 can hold.
+
+    Some servers cut an emoji into two JSON escapes and send them in two pieces: joined they are one character again. A
+    half that stays alone becomes U+FFFD.
+    """
+    text = "".join(pieces)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", errors="surrogatepass").decode("utf-16", errors="replace")
+    return text
+
+
+def as_count(value: object) -> int:
+    """A token count from the wire: a non-negative number, anything else is 0."""
+    return max(0, int(value)) if isinstance(value, int | float) else 0

@@ -1,0 +1,58 @@
+"""What a model is to the rest of AgentForge: a name and one method; and the settings from which one is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentforge.messages import ModelReply, ModelRequest
+
+
+class Model(Protocol):
+    """Anything that answers a request: a hosted model, a chain of them, a script, a recording."""
+
+    @property
+    def name(self) -> str:
+        """`provider/name`, as it stands in settings and in the log."""
+
+    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
+        """Ask for one complete reply.
+
+        Args:
+            on_delta: told every piece of text as it arrives; a reply that broke and is asked for again starts over.
+        Raises:
+            ModelError: the narrowest class that fits, with the number of requests made.
+        """
+
+    def close(self) -> None:
+        """Let go of connections and files; asking again opens them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """How to reach one model.
+
+    Attributes:
+        provider: registered name of the provider, e.g. `openai`.
+        name: the provider's own name of the model; for `scripted` and `recorded` the path of a file.
+        base_url: "" = the provider's own address.
+        temperature: used where the request names none.
+        max_output_tokens: upper bound on what a request may ask for.
+        read_timeout_s: longest silence within a reply.
+    """
+
+    provider: str
+    name: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    read_timeout_s: float = 180.0
+
+    @property
+    def full_name(self) -> str:
+        """`provider/name`."""
+        return f"{self.provider}/{self.name}"

@@ -1,0 +1,18 @@
+"""Provider ollama: a Ollama server, by default on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.models.hosted import HostedModel
+from agentforge.models.openai_chat import OPENAI_CHAT
+
+if TYPE_CHECKING:
+    from agentforge.models.model import ModelSpec
+
+BASE_URL = "http://127.0.0.1:11434/v1"
+
+
+def open_model(spec: ModelSpec) -> HostedModel:
+    """Open a model that Ollama serves."""
+    return HostedModel(spec, OPENAI_CHAT, base_url=BASE_URL)

@@ -1,0 +1,25 @@
+"""Provider openai: api.openai.com, or what the base URL names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.errors import ModelNotConfigured
+from agentforge.models.hosted import HostedModel
+from agentforge.models.openai_chat import OPENAI_CHAT
+
+if TYPE_CHECKING:
+    from agentforge.models.model import ModelSpec
+
+BASE_URL = "https://api.openai.com/v1"
+
+
+def open_model(spec: ModelSpec) -> HostedModel:
+    """Open a model of OpenAI.
+
+    Raises:
+        ModelNotConfigured: no key, and no other address that may need none.
+    """
+    if not spec.api_key and not spec.base_url:
+        raise ModelNotConfigured(f"{spec.full_name} needs an API key", hint="set OPENAI_API_KEY")
+    return HostedModel(spec, OPENAI_CHAT, base_url=BASE_URL)

@@ -1,0 +1,113 @@
+"""The error table: which error an HTTP status and the provider's words stand for, and how long to wait. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from agentforge.errors import (
+    ContextTooLong,
+    ModelAuthError,
+    ModelError,
+    ModelNotFound,
+    ModelRateLimited,
+    ModelRequestRejected,
+    ModelUnavailable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_WAIT_S = 60.0
+_SHOWN_CHARACTERS = 300
+
+_TOO_LONG = (
+    "context_length_exceeded",  # OpenAI, and most that imitate it
+    "exceed_context_size",  # llama.cpp
+    "maximum context length",  # OpenAI, vLLM, OpenRouter, Mistral
+    "prompt is too long",  # Anthropic
+    "exceed context limit",  # Anthropic: input and max_tokens together
+    "context window",  # xAI, Groq, Cohere
+    "context size has been exceeded",  # LM Studio
+    "exceeds the available context size",  # llama.cpp
+    "input token count",  # Google
+    "reduce the length of the messages",  # Groq
+    "request_too_large",  # Anthropic, 413
+)
+
+
+def error_for_status(status: int, body: str, *, model: str, secret: str = "") -> ModelError:
+    """Choose the narrowest error for a refused request.
+
+    Args:
+        body: what the provider sent; its own message is shown, cut to 300 characters.
+        secret: the API key; never shown, even where the provider repeats it.
+    """
+    said = _provider_words(body, secret=secret)
+    shown = f": {said}" if said else ""
+    if status in (401, 403):
+        return ModelAuthError(f"{model} refused the key ({status}){shown}", hint="check the provider's API key")
+    if status == 413 or (status in (400, 422, 500) and any(phrase in body.lower() for phrase in _TOO_LONG)):
+        return ContextTooLong(f"the prompt is too long for {model} ({status}){shown}")
+    if status == 404:
+        return ModelNotFound(f"{model} is not known there (404){shown}", hint="check the model's name and the base URL")
+    if status == 429:
+        return ModelRateLimited(f"{model} is rate-limited (429){shown}", hint="wait, or add a fallback model")
+    if status >= 500:
+        return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
+    return ModelRequestRejected(f"{model} rejected the request ({status}){shown}")
+
+
+def retry_after_s(headers: Mapping[str, str], *, now: float) -> float | None:
+    """Read `Retry-After`, in seconds or as an HTTP date.
+
+    Args:
+        headers: names in lower case.
+        now: seconds since the epoch.
+    Returns:
+        Seconds between 0 and 60; None when the header is missing or unreadable.
+    Source: RFC 9110 section 10.2.3.
+    """
+    value = headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - now
+        except ValueError:
+            return None
+    return None if math.isnan(seconds) else min(MAX_WAIT_S, max(0.0, seconds))
+
+
+def back_off_s(number: int, *, jitter: float) -> float:
+    """How long to wait after a failed request: 1, 2, 4 ... seconds, less up to a half.
+
+    Args:
+        number: of the failed request, from 1.
+        jitter: 0 (wait in full) to 1 (wait half).
+    """
+    return float(min(MAX_WAIT_S, 2.0 ** (number - 1))) * (1.0 - jitter / 2.0)
+
+
+def _provider_words(body: str, *, secret: str) -> str:
+    words = " ".join(_message_of(body).split())
+    if secret:
+        words = words.replace(secret, "***")
+    return words if len(words) <= _SHOWN_CHARACTERS else f"{words[:_SHOWN_CHARACTERS]}..."
+
+
+def _message_of(body: str) -> str:
+    """The message inside the JSON that providers wrap it in; the body itself when it is something else."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return body
+    for key in ("error", "message", "detail"):
+        if isinstance(value, dict) and value.get(key):
+            value = value[key]
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,138 @@
+"""What the pipeline does next, from the state alone. Pure: time, files and models are nowhere in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.agent.decide import decide_turn
+from agentforge.agent.effects import Effect, Stop
+from agentforge.events.state import Escalation, RunState
+from agentforge.pipeline.effects import (
+    Ask,
+    Deliver,
+    Finish,
+    GatherFacts,
+    Judge,
+    MeasureBaseline,
+    PassStage,
+    SkipStage,
+    StartStage,
+    SubmitDraft,
+)
+from agentforge.pipeline.stage import Stage, action_of
+
+Stages = Mapping[str, Stage]
+
+
+def decide(state: RunState, stages: Stages) -> Effect | None:
+    """Return the next effect of the run; None when it is over or waits for a human."""
+    if state.outcome or state.open_escalations:
+        return None
+    if any(item.resolution and item.resolution.decision == "abort" for item in state.escalations.values()):
+        return Finish(outcome="aborted", slug="aborted", message="a human aborted the run")
+    if not state.stage:
+        return _between_stages(state, stages)
+    return _inside_stage(state, stages[state.stage])
+
+
+def _between_stages(state: RunState, stages: Stages) -> Effect:
+    for stage in stages.values():
+        known = state.stages.get(stage.name)
+        if known is not None and known.status in ("verified", "skipped"):
+            continue
+        action = action_of(state)
+        if action and action not in stage.actions:
+            return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
+        if stage.name == "analyze" and "baseline" not in state.facts:
+            return MeasureBaseline()
+        return StartStage(stage=stage.name, attempt=1)
+    if "deliver" not in state.artifacts:
+        return Finish(outcome="analyzed")
+    return Finish(outcome="delivered") if state.delivered else Deliver()
+
+
+def _inside_stage(state: RunState, stage: Stage) -> Effect:
+    known = state.stages[stage.name]
+    if state.turn.replied:  # finish the step first: its calls were asked for before anything was judged
+        return _turn(state)
+    if known.status == "failed":
+        rejected = any(item.get("rule") == "human" for item in state.findings)
+        again = stage.rejected_to if rejected and stage.rejected_to else stage.name
+        if known.attempt >= state.limits.attempts * (1 + _answered(state, stage.name, "stuck")):
+            return _stuck(state, stage)
+        if again == stage.name and not stage.needs_model(state) and not _answered(state, stage.name, "stuck"):
+            return _stuck(state, stage)  # nobody would do it differently the second time
+        return StartStage(stage=again, attempt=state.stages[again].attempt + 1)
+    if state.verdict is not None and state.verdict.passed:
+        return _approval(state, stage) or PassStage(stage=stage.name)
+    if state.submission is not None:
+        return _judge(state, stage)
+    if not stage.needs_model(state):
+        return SubmitDraft(stage=stage.name)
+    return _turn(state)
+
+
+def _judge(state: RunState, stage: Stage) -> Effect:
+    assert state.submission is not None
+    if state.submission.facts is None:
+        return GatherFacts(stage=stage.name)
+    for question in stage.questions(state):
+        if _asked(state, stage.name, question.key) is None:
+            return Ask(
+                stage=stage.name,
+                kind="question",
+                reason=question.reason,
+                question=question.text,
+                options=question.options,
+                context=(("key", question.key),),
+            )
+    return Judge(stage=stage.name)
+
+
+def _turn(state: RunState) -> Effect:
+    effect = decide_turn(state)
+    assert effect is not None
+    if isinstance(effect, Stop):
+        context: tuple[tuple[str, object], ...] = (("step", state.turn.step),) if effect.kind == "approval" else ()
+        return Ask(stage=state.stage, kind=effect.kind, reason=effect.reason, question=effect.question, context=context)
+    return effect
+
+
+def _approval(state: RunState, stage: Stage) -> Effect | None:
+    """Ask for the approval of a verified artifact where the mode or `--approve` wants it."""
+    wanted = stage.name in state.approve or state.mode in ("supervised", "interactive")
+    verdict = state.verdict
+    if not wanted or verdict is None:
+        return None
+    asked = _asked(state, stage.name, f"approve:{verdict.artifact_digest}")
+    if asked is not None and asked.resolution is not None and asked.resolution.decision in ("approve", "answer"):
+        return None
+    return Ask(
+        stage=stage.name,
+        kind="approval",
+        reason=f"stage {stage.name} is verified and waits for approval",
+        question=f"Approve the {stage.produces} of {stage.name}?",
+        options=("approve", "reject"),
+        context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),
+    )
+
+
+def _stuck(state: RunState, stage: Stage) -> Effect:
+    findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
+    return Ask(
+        stage=stage.name,
+        kind="stuck",
+        reason=f"stage {stage.name} failed verification {state.stages[stage.name].attempt} times",
+        question=f"How should it go on? The last findings:\n{findings}",
+    )
+
+
+def _asked(state: RunState, stage: str, key: str) -> Escalation | None:
+    found = [item for item in state.escalations.values() if item.stage == stage and item.context.get("key") == key]
+    return found[-1] if found else None
+
+
+def _answered(state: RunState, stage: str, kind: str) -> int:
+    return sum(
+        1 for item in state.escalations.values() if item.stage == stage and item.kind == kind and item.resolution
+    )

@@ -1,0 +1,163 @@
+"""DELIVER: one commit from the verified tree, then the branch. The user's checkout stays as it is unless `--apply` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.canonical import slug
+from agentforge.events.state import RunState
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import suite_files
+from agentforge.pipeline.stage import action_of, items, texts
+
+_TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
+_SUBJECT_LIMIT = 72
+
+
+def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
+    """Make the commit object (no branch yet) and tell what it holds."""
+    tree = verified_tree(state)
+    commit = runtime.git.commit_tree(
+        tree, parents=[state.base_commit], message=commit_message(state, trail=runtime.trail()), when=state.last_at
+    )
+    made = runtime.git.tree_of(commit)
+    return {
+        "branch": state.branch,
+        "commit": commit,
+        "tree": made,
+        "verified_tree": tree,
+        "tree_matches": made == tree,
+        "base_commit": state.base_commit,
+    }
+
+
+def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
+    """Point the task's branch at the commit and attach the worktree to it; returns whether it was applied to the checkout.
+
+    Raises:
+        ConflictError: the branch exists and points elsewhere, or `--apply` cannot be done without touching the user's work.
+    """
+    runtime.git.create_branch(state.branch, commit)
+    runtime.git.attach(runtime.worktree, state.branch)
+    if not state.apply:
+        return False
+    runtime.git.merge_commit_into_checkout(state.branch)
+    return True
+
+
+def verified_tree(state: RunState) -> str:
+    """The tree that the last verification measured."""
+    return state.trees.get("refactor") or state.trees.get("green", "")
+
+
+def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
+    """Conventional subject, what was asked, and the trailers that tie the commit to the trail."""
+    spec = state.artifacts.get("spec", {})
+    body = "\n".join(f"- {item.get('id')}: {item.get('description')}" for item in items(spec.get("requirements")))
+    assumed = "\n".join(f"- {question} -> {answer}" for question, answer in assumptions(state))
+    parts = [subject(state), body, f"Assumptions:\n{assumed}" if assumed else ""]
+    trailers = f"AgentForge-Task: {state.run_id}\nAgentForge-Trail: {trail[0]} {trail[1]}"
+    return "\n\n".join(part for part in [*parts, trailers] if part) + "\n"
+
+
+def subject(state: RunState) -> str:
+    """Conventional subject of at most 72 characters."""
+    title = " ".join(str(state.artifacts.get("spec", {}).get("title") or state.request).split())
+    first = title.split(" ", 1)[0]
+    if first[1:] == first[1:].lower():  # a name like HTTPServer or iOS keeps its capitals
+        title = f"{title[:1].lower()}{title[1:]}"
+    line = f"{_TYPES.get(action_of(state), 'feat')}: {title}"
+    return line if len(line) <= _SUBJECT_LIMIT else line[: _SUBJECT_LIMIT - 3].rstrip() + "..."
+
+
+def assumptions(state: RunState) -> list[tuple[str, str]]:
+    """What nobody settled: (question, assumed answer)."""
+    rows = items(state.artifacts.get("clarify", {}).get("questions"))
+    return [(str(row.get("question")), str(row.get("answer"))) for row in rows if row.get("source") == "assumption"]
+
+
+def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[str, list[str]]) -> dict[str, object]:
+    """The delivery report: assumptions first, requirement -> tests -> changed lines, verification with its controls, cost.
+
+    Args:
+        made: what make_commit returned.
+        changed_lines: path -> changed line ranges of the new file ("12-18").
+    """
+    totals = state.totals
+    spec = state.artifacts.get("spec", {})
+    facts = state.facts.get("refactor") or state.facts.get("green", {})
+    return {
+        "task_id": state.run_id,
+        "request": state.request,
+        "title": str(spec.get("title", ""))[:100],
+        "assumptions": [{"question": question, "assumption": answer} for question, answer in assumptions(state)],
+        "branch": made.get("branch", ""),
+        "base_commit": state.base_commit,
+        "commits": [{"id": made.get("commit", ""), "subject": subject(state)}],
+        "requirements": _trace(state, changed_lines),
+        "changes": [
+            {"path": item.get("path"), "lines_added": item.get("added", 0), "lines_removed": item.get("removed", 0)}
+            for item in items(facts.get("changes"))
+        ],
+        "verification": {
+            "tree": made.get("tree", ""),
+            "tests_run": facts.get("tests_run", 0),
+            "all_tests_pass": facts.get("all_tests_pass") is True,
+            "no_regressions": facts.get("no_regressions") is True,
+            "conformance_passing": _passed(facts.get("conformance")),
+            "controls": facts.get("controls", {}),
+            "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
+        },
+        "cost": {
+            "steps": totals.steps,
+            "llm_calls": totals.llm_calls,
+            "prompt_tokens": totals.prompt_tokens,
+            "cached_tokens": totals.cached_tokens,
+            "completion_tokens": totals.completion_tokens,
+            "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
+            "duration_s": round(state.active_s, 3),
+        },
+        "limits": _limits(state),
+        "follow_ups": [str(item.get("description")) for item in items(state.artifacts.get("analyze", {}).get("risks"))][
+            :5
+        ],
+    }
+
+
+def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
+    """Requirement -> tests -> changed product lines."""
+    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    tests = mapping if isinstance(mapping, Mapping) else {}
+    suite = set(suite_files(state))
+    changes = [{"path": path, "lines": ",".join(ranges)} for path, ranges in changed_lines.items() if path not in suite]
+    return [
+        {
+            "id": item.get("id", ""),
+            "description": item.get("description", ""),
+            "tests": list(tests.get(str(item.get("id")), [])),
+            "changes": changes,
+        }
+        for item in items(state.artifacts.get("spec", {}).get("requirements"))
+    ]
+
+
+def _passed(report: object) -> bool:
+    return isinstance(report, Mapping) and report.get("passed") is True
+
+
+def _limits(state: RunState) -> list[str]:
+    """What the verification does not say, in words."""
+    out = []
+    base = state.facts.get("baseline", {})
+    if not base.get("tests"):
+        out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
+    if texts(base.get("flaky")):
+        out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    if not state.totals.cost_known:
+        out.append("the price of the model is unknown, so the cost is unknown")
+    return out
+
+
+def branch_name(task_id: str) -> str:
+    """`agentforge/<task id>`."""
+    return f"agentforge/{task_id or slug('task')}"

@@ -1,0 +1,83 @@
+"""What the pipeline can want done, beside the effects of the agent loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentforge.agent.effects import Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartStage(Effect):
+    """Begin a stage, or begin it again with the findings of its last attempt."""
+
+    stage: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipStage(Effect):
+    """The request's action does not need this stage."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureBaseline(Effect):
+    """Run the project's whole suite at the base commit, before anything is written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitDraft(Effect):
+    """This stage needs no model: the harness writes the draft."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatherFacts(Effect):
+    """Measure what only execution can tell about the submitted draft."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge(Effect):
+    """Apply the contract to the draft and the measured facts."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask(Effect):
+    """Raise an escalation to a human."""
+
+    stage: str
+    kind: str
+    reason: str
+    question: str
+    options: tuple[str, ...] = ()
+    context: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassStage(Effect):
+    """Accept the stage's artifact."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deliver(Effect):
+    """Make the branch from the verified commit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish(Effect):
+    """End the run."""
+
+    outcome: str
+    slug: str = ""
+    message: str = ""
+    hint: str = ""

@@ -1,0 +1,28 @@
+"""Examples of a request: do they stand in it word for word, and is each asserted by a test? Pure text work."""
+
+from __future__ import annotations
+
+import re
+
+_LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+
+
+def stands_in(example: str, request: str) -> bool:
+    """Tell whether the example is in the request, character by character but for white space at line ends and runs of it."""
+    return bool(example.strip()) and _squeeze(example) in _squeeze(request)
+
+
+def literals(example: str) -> list[str]:
+    """The string and number literals of an example, without their quotes."""
+    return [text[1:-1] if text[:1] in "'\"" else text for text in _LITERAL.findall(example)]
+
+
+def asserted_in(example: str, source: str) -> bool:
+    """Tell whether every literal of the example occurs in the source of one test file; an example without literals cannot be
+    checked this way and counts as asserted."""
+    flat = source.replace("\\n", "\n").replace("\\t", "\t")
+    return all(item in source or item.replace("\\n", "\n").replace("\\t", "\t") in flat for item in literals(example))
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())

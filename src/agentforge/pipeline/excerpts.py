@@ -1,0 +1,103 @@
+"""Excerpts of source for a context: whole small files, the named symbols of large ones, an outline, a sample of test style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.tokens import count_tokens, cut_middle
+
+if TYPE_CHECKING:
+    from agentforge.workspace.relevance import Candidate
+
+_TEST_SAMPLE_LINES = 60
+_LEAST_EXCERPT = 60
+_MOST_EXCERPT = 420
+
+
+def code_of(root: Path, path: str, names: Iterable[str], *, limit: int) -> str:
+    """Source of a file as it is: whole when it costs at most `limit` tokens, else its head and the named symbols.
+
+    Args:
+        names: dotted names of symbols that must be seen.
+    """
+    from agentforge.workspace.codemap import source_of
+
+    text = _text(root / path)
+    if count_tokens(text) <= limit:
+        return text
+    parts = []
+    room = limit
+    for name in names:
+        source = source_of(root, path, name)
+        if source is None:
+            continue
+        shown = cut_middle(source.text, limit=max(64, room // 2))
+        room -= count_tokens(shown)
+        parts.append(f"# ... lines {source.line}-{source.end_line}:\n{shown}")
+        if room < 64:
+            break
+    if not parts:
+        return cut_middle(text, limit=limit)
+    head = _head(text)
+    return f"{cut_middle(head, limit=max(64, room))}\n" + "\n".join(parts)
+
+
+def candidate_text(candidate: Candidate, *, symbols: int) -> str:
+    """A candidate file with its best symbols, one line each."""
+    lines = [candidate.path + (" (tests)" if candidate.is_test else "")]
+    for symbol in candidate.symbols[:symbols]:
+        doc = f"  # {symbol.doc}" if symbol.doc else ""
+        lines.append(f"  {symbol.line}-{symbol.end_line} {symbol.signature}{doc}")
+    return "\n".join(lines)
+
+
+def likeliest_source(root: Path, candidates: Iterable[Candidate], *, limit: int) -> list[str]:
+    """Source of the best symbols of the best files, within `limit` tokens together."""
+    from agentforge.workspace.codemap import source_of
+
+    parts: list[str] = []
+    for candidate in list(candidates)[:3]:
+        for symbol in [item for item in candidate.symbols if item.kind != "class"][:2]:
+            source = source_of(root, candidate.path, symbol.qualified)
+            if source is None or limit < _LEAST_EXCERPT:
+                continue
+            text = cut_middle(source.text, limit=min(limit, _MOST_EXCERPT))
+            limit -= count_tokens(text)
+            parts.append(f"--- {candidate.path} lines {source.line}-{source.end_line}\n{text}")
+    return parts
+
+
+def test_sample(root: Path, *, near: Iterable[str], tests: list[str]) -> str:
+    """The start of the test file that most likely shows the style for the files `near`."""
+    candidates = [path for path in tests if (root / path).is_file()]
+    if not candidates:
+        return ""
+    stems = {Path(path).stem.strip("_") for path in near}
+    best = max(candidates, key=lambda path: (_kinship(path, stems), -len(path)))
+    lines = _text(root / best).splitlines()
+    return f"--- {best} (first lines of {len(lines)})\n" + "\n".join(lines[:_TEST_SAMPLE_LINES])
+
+
+def _kinship(path: str, stems: set[str]) -> int:
+    name = Path(path).stem.lower()
+    return sum(len(stem) for stem in stems if stem and stem.lower() in name)
+
+
+def _head(text: str) -> str:
+    """Everything before the first function or class: imports and constants."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith(("def ", "class ", "async def ", "@")):
+            return "\n".join(lines[:number])
+    return "\n".join(lines[:40])
+
+
+def _text(path: Path) -> str:
+    from agentforge.workspace.files import read_text
+
+    try:
+        return read_text(path).text
+    except (OSError, ValueError):
+        return "(not a readable text file)"

@@ -1,0 +1,55 @@
+"""From draft and facts to a verdict: complete the artifact, apply the contract, tell every failure. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agentforge.canonical import digest_value
+from agentforge.contracts.check import check
+from agentforge.events import kinds
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import Json, Stage
+
+if TYPE_CHECKING:
+    from agentforge.contracts.contract import CommandResult, Contract
+
+
+def judge(
+    state: RunState, stage: Stage, contract: Contract, *, commands: Sequence[CommandResult] = ()
+) -> kinds.StageVerified:
+    """Judge the submitted draft by the recorded facts.
+
+    Args:
+        commands: results of the contract's command rules.
+    """
+    submission = state.submission
+    assert submission is not None
+    facts = submission.facts or {}
+    artifact = stage.complete(state, submission.draft, facts)
+    verdict = check(contract, artifact, facts=facts, inputs=state.artifacts, command_results=commands)
+    return kinds.StageVerified(
+        stage=stage.name,
+        attempt=state.stages[stage.name].attempt,
+        passed=verdict.passed,
+        contract=contract.name,
+        contract_digest=contract.digest,
+        artifact=artifact,
+        artifact_digest=digest_value(artifact),
+        results=tuple(item.value() for item in verdict.results),
+    )
+
+
+def refuse_draft(state: RunState, stage: Stage, contract: Contract, errors: Sequence[Json]) -> kinds.StageVerified:
+    """The verdict over a draft that does not even have the right shape; nothing was measured."""
+    draft = state.submission.draft if state.submission else {}
+    return kinds.StageVerified(
+        stage=stage.name,
+        attempt=state.stages[stage.name].attempt,
+        passed=False,
+        contract=contract.name,
+        contract_digest=contract.digest,
+        artifact=draft,
+        artifact_digest=digest_value(draft),
+        results=tuple(errors),
+    )

@@ -1,0 +1,214 @@
+"""The stable part of a stage's contexts: what it will surely ask for, gathered once when it starts, cut to budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from agentforge.context.budget import Piece
+from agentforge.context.render import render
+from agentforge.events.state import RunState
+from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.stage import Json, items, texts
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{2,}")
+_STOP_WORDS = """
+the and for that with this from into have has are was were will should would could when then than there their they
+them add new use using make sure please can not but all any each its our your you must also like such where which
+what who how does did done get set let one two some more most other only same after before between file files code
+test tests function method class return returns value values support option optional argument arguments parameter
+parameters user users currently instead need needs want wants allow allows given example examples none true false
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
+    """The pieces for a stage; a stage without a model needs none."""
+    return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
+
+
+def terms_of(text: str, *, limit: int = 24) -> list[str]:
+    """The words of a request that may name code, in order of appearance."""
+    seen: dict[str, None] = {}
+    for word in _WORD.findall(text[:20_000]):
+        clean = word.strip("._")
+        if len(clean) > 2 and clean.lower() not in _STOP:
+            seen.setdefault(clean)
+    return list(seen)[:limit]
+
+
+def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:
+    return []
+
+
+def _intake(state: RunState, runtime: Runtime) -> list[Piece]:
+    return [_request(state, 2200), Piece(name="repository", text=_sketch(runtime.worktree), limit=300)]
+
+
+def _clarify(state: RunState, runtime: Runtime) -> list[Piece]:
+    questions = state.artifacts["intake"].get("identified_ambiguities")
+    asked = " ".join(str(item.get("question", "")) for item in items(questions))
+    return [
+        Piece(name="questions", text=render(questions), limit=700),
+        _request(state, 600),
+        _candidates(f"{state.request} {asked}", runtime, limit=1200),
+    ]
+
+
+def _analyze(state: RunState, runtime: Runtime) -> list[Piece]:
+    intent = state.artifacts["intake"].get("extracted_intent")
+    words = f"{state.request} {render(intent)}"
+    return [
+        _request(state, 700),
+        _clarified(state),
+        Piece(name="tests at the base commit (measured)", text=baseline_text(state), limit=250),
+        _candidates(words, runtime, limit=1700),
+    ]
+
+
+def _spec(state: RunState, runtime: Runtime) -> list[Piece]:
+    analysis = state.artifacts.get("analyze", {})
+    impacted = texts(analysis.get("impacted_files"))
+    names = [str(item.get("name", "")) for item in items(analysis.get("symbols"))]
+    told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
+    pieces = [_request(state, 700), _clarified(state), Piece(name="analysis", text=render(told), limit=600)]
+    if state.tests:
+        pieces.append(Piece(name="tests supplied by the user", text=_files(runtime, state.tests), limit=700))
+    return [*pieces, *_code(runtime.worktree, impacted, names, room=1500)]
+
+
+def _red(state: RunState, runtime: Runtime) -> list[Piece]:
+    spec = state.artifacts.get("spec", {})
+    files, names = _spec_places(spec)
+    sample = test_sample(runtime.worktree, near=files, tests=texts(state.facts.get("baseline", {}).get("test_files")))
+    examples = "\n".join(texts(state.artifacts["intake"].get("examples")))
+    return [
+        _specification(spec, 1000),
+        Piece(name="examples of the request", text=examples, limit=300),
+        Piece(name="how tests run", text=baseline_text(state), limit=120),
+        Piece(name="style of the tests here", text=sample, limit=550),
+        *_code(runtime.worktree, files, names, room=900),
+    ]
+
+
+def _green(state: RunState, runtime: Runtime) -> list[Piece]:
+    spec = state.artifacts.get("spec", {})
+    files, names = _spec_places(spec)
+    return [
+        _specification(spec, 700),
+        Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
+        Piece(name="the frozen tests", text=_files(runtime, suite_files(state)), limit=900),
+        *_code(runtime.worktree, files, names, room=1500),
+    ]
+
+
+def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
+    spec = state.artifacts.get("spec", {})
+    files, names = _spec_places(spec)
+    return [_specification(spec, 500), *_code(runtime.worktree, files, names, room=1800)]
+
+
+_GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
+    "intake": _intake,
+    "clarify": _clarify,
+    "analyze": _analyze,
+    "spec": _spec,
+    "red": _red,
+    "green": _green,
+    "refactor": _refactor,
+}
+
+
+def baseline_text(state: RunState) -> str:
+    """How the tests run and what the base line showed, in a few lines."""
+    base = state.facts.get("baseline", {})
+    if not base:
+        return ""
+    failing = texts(base.get("failing"))
+    lines = [
+        f"runner: {base.get('runner')}; command: {base.get('command')}",
+        f"{base.get('passed', 0)} of {base.get('tests', 0)} tests pass",
+    ]
+    if failing:
+        lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:8])}")
+    lines += texts(base.get("problems"))[:3]
+    return "\n".join(lines)
+
+
+def _request(state: RunState, limit: int) -> Piece:
+    return Piece(name="the request, verbatim", text=state.request, limit=limit, note="a long request is cut here")
+
+
+def _clarified(state: RunState) -> Piece:
+    rows = items(state.artifacts.get("clarify", {}).get("questions"))
+    text = "\n".join(f"- {row.get('question')} -> {row.get('answer')} ({row.get('source')})" for row in rows)
+    return Piece(name="clarifications (binding)", text=text, limit=500)
+
+
+def _specification(spec: Json, limit: int) -> Piece:
+    hidden = ("spec_id", "trace_to_request", "estimated_complexity")
+    shown = {key: value for key, value in spec.items() if key not in hidden}
+    return Piece(name="specification", text=render(shown), limit=limit)
+
+
+def _spec_places(spec: Json) -> tuple[list[str], list[str]]:
+    """Files that the specification touches, and the symbols in them that exist already."""
+    files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in items(spec.get("symbols")))]
+    names = [str(row.get("name", "")) for row in items(spec.get("symbols")) if row.get("change") != "new"]
+    return [path for path in dict.fromkeys(files) if path], names
+
+
+def _code(root: Path, files: Iterable[str], names: list[str], *, room: int) -> list[Piece]:
+    """Source of the named files, whole when small, else around the named symbols; room is shared evenly."""
+    present = [path for path in dict.fromkeys(files) if (root / path).is_file()][:5]
+    share = room // max(1, len(present))
+    return [
+        Piece(
+            name=f"{path} (as it is at the start of this stage)",
+            text=code_of(root, path, names, limit=share),
+            limit=share + 40,
+            note=f"read_file path={path} offset=N",
+        )
+        for path in present
+    ]
+
+
+def _candidates(words: str, runtime: Runtime, *, limit: int) -> Piece:
+    """Files and symbols that most likely matter, with the source of the likeliest."""
+    from agentforge.workspace.relevance import rank
+
+    found = rank(runtime.worktree, terms_of(words), limit=6)
+    sources = [item for item in found if not item.is_test]
+    parts = [candidate_text(item, symbols=8) for item in sources]
+    parts += [candidate_text(item, symbols=3) for item in found if item.is_test][:3]
+    parts += likeliest_source(runtime.worktree, sources, limit=limit // 2)
+    return Piece(
+        name="candidates (found by name and content; lines as at the base)", text="\n".join(parts), limit=limit
+    )
+
+
+def _files(runtime: Runtime, paths: Iterable[str]) -> str:
+    """Whole files, one after the other; supplied tests that are not written yet come from the user's copy."""
+    from agentforge.workspace.files import read_text
+
+    parts = []
+    for path in paths:
+        target = runtime.worktree / path
+        if target.is_file():
+            parts.append(f"--- {path}\n{read_text(target).text.rstrip()}")
+        elif path in runtime.supplied:
+            parts.append(f"--- {path}\n{runtime.supplied[path].decode('utf-8', 'replace').rstrip()}")
+    return "\n".join(parts)
+
+
+def _sketch(root: Path) -> str:
+    """Top-level entries and the first words of the README."""
+    entries = sorted(
+        f"{item.name}/" if item.is_dir() else item.name for item in root.iterdir() if not item.name.startswith(".git")
+    )
+    readme = next((root / name for name in entries if name.lower().startswith("readme")), None)
+    words = readme.read_bytes()[:600].decode("utf-8", "replace") if readme and readme.is_file() else ""
+    return f"{' '.join(entries[:40])}\n{' '.join(words.split())[:400]}"

@@ -1,0 +1,220 @@
+"""What the verifier measures for each stage. Every fact comes from git, the runners or the checks, never from the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from agentforge.contracts.check import check, draft_schema
+from agentforge.events.state import RunState
+from agentforge.pipeline import facts as early
+from agentforge.pipeline.conforming import compared
+from agentforge.pipeline.delivery import make_commit
+from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
+from agentforge.workspace.relevance import is_test_path
+
+if TYPE_CHECKING:
+    from agentforge.contracts.contract import Contract
+    from agentforge.runners.rig import Rig
+
+_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for."""
+
+    facts: dict[str, object]
+    evidence: dict[str, object] = field(default_factory=dict)
+    tree: str = ""
+
+
+def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:
+    """Every way in which a draft breaks the shape that was asked for; nothing is measured for such a draft."""
+    assert state.submission is not None
+    if state.submission.by != "model":
+        return []
+    draft = state.submission.draft
+    shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
+    return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
+
+
+def measure_base(state: RunState, runtime: Runtime) -> Measured:
+    """The base line: the whole suite at the base commit, several runs where something fails."""
+    from agentforge.runners.measure import measure_baseline
+
+    tree = runtime.git.tree_of(state.base_commit)
+    facts, evidence = measure_baseline(runtime.rig(), tree=tree)
+    tests = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    return Measured(facts={**facts, "test_files": tests[:_LISTED]}, evidence=evidence, tree=tree)
+
+
+def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
+    """Measure what the contract of a stage judges.
+
+    Raises:
+        InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
+    """
+    assert state.submission is not None
+    return _MEASURES[stage.name](state, state.submission.draft, runtime)
+
+
+def _intake(state: RunState, draft: Json, _runtime: Runtime) -> Measured:
+    return Measured(facts=early.intake_facts(state, draft))
+
+
+def _clarify(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts=early.clarify_facts(state, draft, runtime))
+
+
+def _analyze(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts=early.analyze_facts(state, draft, runtime))
+
+
+def _spec(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts=early.spec_facts(state, draft, runtime))
+
+
+def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    _put_supplied(runtime)
+    tree = _snapshot(runtime)
+    declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
+    facts, evidence = _measured_suite(state, runtime, declared, tree)
+    passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
+    if state.tests and passing:  # a supplied test that passes today is a guard: the user need not say so
+        declared = [
+            {**test, "kind": "guard"} if f"{test['path']}::{test['name']}" in passing else test for test in declared
+        ]
+        facts, evidence = _measured_suite(state, runtime, declared, tree)
+    sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
+    examples = texts(state.artifacts.get("intake", {}).get("examples"))
+    facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def _declared(draft: Json) -> list[dict[str, object]]:
+    return [
+        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
+        for file in items(draft.get("test_files"))
+        for test in items(file.get("tests"))
+    ]
+
+
+def _measured_suite(
+    state: RunState, runtime: Runtime, declared: list[dict[str, object]], tree: str
+) -> tuple[dict[str, object], dict[str, object]]:
+    from agentforge.runners.measure import Suite, measure_red
+
+    spec = state.artifacts.get("spec", {})
+    suite = Suite(
+        tests=declared,
+        symbols=items(spec.get("symbols")),
+        modified=texts(spec.get("files_to_modify")),
+        action=action_of(state),
+        support=state.tests,
+    )
+    return measure_red(runtime.rig(), suite, base_tree=_base(state), red_tree=tree)
+
+
+def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
+    """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
+    from agentforge.runners.freeze import function_hashes
+    from agentforge.runners.rig import run_tree
+
+    run = run_tree(rig, tree, tests=paths)
+    names = [nodeid.partition("[")[0].partition("::") for nodeid in run.outcomes]
+    found = {(path, name) for path, _, name in names if path in paths and name}
+    for path in paths:
+        if not any(known == path for known, _ in found):
+            found |= {(path, name) for name, _ in function_hashes(rig.git.show(tree, path) or b"")}
+    return [{"path": path, "name": name, "kind": ""} for path, name in sorted(found)]
+
+
+def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    from agentforge.runners.measure import Promise, measure_green
+
+    tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
+    scope = (*product_scope(state.artifacts.get("spec", {})), *suite_files(state))
+    promise = Promise(red=red, baseline=_evidence(state, runtime, "baseline"), scope=scope)
+    facts, evidence = measure_green(
+        runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
+    )
+    changes = [
+        {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
+        for item in runtime.git.changed(base, tree)
+    ]
+    conformance = compared(state, runtime, tree=tree).facts()
+    own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
+    facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree}
+    return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
+    """The details behind recorded facts, from their blob."""
+    digest = state.evidence.get(name)
+    value = json.loads(runtime.blobs.get(digest)) if digest else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _refactor(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    green = state.trees.get("green", "")
+    tree = _snapshot(runtime)
+    if tree == green:  # nothing was changed: what was measured for GREEN holds for the very same tree
+        return Measured(facts={**state.facts["green"], "refactored": []}, tree=tree)
+    measured = _green(state, draft, runtime)
+    changed = [
+        {"path": item.path, "added": item.added or 0, "removed": item.removed or 0}
+        for item in runtime.git.changed(green, tree)
+    ]
+    return replace(measured, facts={**measured.facts, "refactored": changed})
+
+
+def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    made = make_commit(state, runtime)
+    lines = early.changed_lines(runtime.git.diff(_base(state), str(made["tree"])))
+    return Measured(facts={**made, "changed_lines": lines}, tree=str(made["tree"]))
+
+
+_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
+    "intake": _intake,
+    "clarify": _clarify,
+    "analyze": _analyze,
+    "spec": _spec,
+    "red": _red,
+    "green": _green,
+    "refactor": _refactor,
+    "deliver": _deliver,
+}
+
+
+def _base(state: RunState) -> str:
+    return state.trees["baseline"]
+
+
+def _snapshot(runtime: Runtime) -> str:
+    return runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+
+
+def _put_supplied(runtime: Runtime) -> None:
+    """Write the user's tests into the workspace, byte for byte."""
+    for path, content in runtime.supplied.items():
+        target = runtime.worktree / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def _written(state: RunState, draft: Json) -> list[str]:
+    return list(dict.fromkeys([*state.tests, *(str(item.get("path", "")) for item in items(draft.get("test_files")))]))
+
+
+def _source(runtime: Runtime, tree: str, path: str) -> str:
+    return (runtime.git.show(tree, path) or b"").decode("utf-8", "replace") if path else ""
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, dict) else {}

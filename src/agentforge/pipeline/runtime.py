@@ -1,0 +1,59 @@
+"""What a task's pipeline stands on: plain objects, wired by app and handed down. No decisions here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import BlobStore
+    from agentforge.contracts.catalogue import ContractSet
+    from agentforge.messages import ModelReply
+    from agentforge.models.model import Model
+    from agentforge.pipeline.stage import Stage
+    from agentforge.runners.rig import Rig
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The parts of one task's pipeline.
+
+    Attributes:
+        repo: the user's repository; also where the workspace appears inside the sandbox.
+        worktree: the task's own checkout; the only place that the model's tools write.
+        scratch: for fresh checkouts and private indexes; may be deleted at any time.
+        rig: how this project's tests are run; detected on first use.
+        models: the model of a stage.
+        price: cost of a reply in USD or None.
+        secrets: values that never enter a record.
+        conformance: settings of the checks.
+        trail: head and length of the log, for the commit's trailer.
+        diff: unified diff between two trees; remembered.
+        nonce: fences untrusted text in observations; new for every process.
+        supplied: contents of the tests that the user handed over, by repository path.
+    """
+
+    repo: Path
+    worktree: Path
+    scratch: Path
+    git: Git
+    sandbox: Sandbox
+    stages: Mapping[str, Stage]
+    contracts: ContractSet
+    blobs: BlobStore
+    rig: Callable[[], Rig]
+    models: Callable[[str], Model]
+    price: Callable[[ModelReply], float | None]
+    secrets: tuple[str, ...]
+    checks: Mapping[str, object]
+    trail: Callable[[], tuple[str, int]]
+    diff: Callable[[str, str], str]
+    nonce: str
+    supplied: Mapping[str, bytes]
+    max_output_tokens: int
+    temperature: float | None
+    on_delta: Callable[[str], None] | None = None

@@ -1,0 +1,44 @@
+"""What a stage may write, from the specification alone: one meaning for the dispatch check and for the verifier."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import Json, items, texts
+
+TEST_GLOBS = (
+    "test/**",
+    "tests/**",
+    "**/test/**",
+    "**/tests/**",
+    "**/__tests__/**",
+    "**/spec/**",
+    "**/test_*.py",
+    "test_*.py",
+    "**/*_test.py",
+    "*_test.py",
+    "**/conftest.py",
+    "conftest.py",
+    "**/*.test.[jt]s",
+    "**/*.spec.[jt]s",
+    "*.test.[jt]s",
+    "**/*.test.[jt]sx",
+    "**/*_test.go",
+    "*_test.go",
+)
+"""Where tests live, in the languages whose runners are known."""
+
+
+def product_scope(spec: Json) -> tuple[str, ...]:
+    """The product files that may be written: those of the specification and the `__init__.py` of their packages."""
+    named = [*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))]
+    named += [str(item["file"]) for item in items(spec.get("symbols")) if item.get("file")]
+    packages = [str(PurePosixPath(path).parent / "__init__.py") for path in named if path.endswith(".py")]
+    return tuple(dict.fromkeys([*(path.removeprefix("./") for path in named), *packages]))
+
+
+def suite_files(state: RunState) -> tuple[str, ...]:
+    """The files of the accepted (or supplied) test suite."""
+    files = [str(item.get("path", "")) for item in items(state.artifacts.get("red", {}).get("test_files"))]
+    return tuple(dict.fromkeys([*state.tests, *files]))

@@ -1,0 +1,130 @@
+"""The agent loop's values for a pipeline stage: its tools, its scope, its context policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from agentforge.agent.perform import AgentSpec
+from agentforge.context.budget import Piece
+from agentforge.context.minimal import StepContext, StepInputs, build_step
+from agentforge.contracts.check import draft_schema
+from agentforge.events.state import RunState
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import TEST_GLOBS, product_scope, suite_files
+from agentforge.pipeline.situation import recent_actions, situation, verification_status
+from agentforge.pipeline.stage import Stage, items, texts
+from agentforge.pipeline.workbench import tool_context
+from agentforge.safety.scope import WriteScope
+from agentforge.toolbox import find
+from agentforge.tools.base import Tool
+from agentforge.tools.invocation import InvocationPolicy
+
+
+def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> AgentSpec:
+    """Everything the loop needs for the current stage."""
+    stage = runtime.stages[state.stage]
+    model = runtime.models(stage.name)
+    tools = find(stage.tools)
+    return AgentSpec(
+        model=model,
+        model_name=model.name,
+        context=lambda now: _context(now, stage, runtime, pieces, tools),
+        tools=tools,
+        tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
+        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
+        blobs=runtime.blobs,
+        snapshot=lambda now: _snapshot(now, runtime),
+        price=runtime.price,
+        max_output_tokens=runtime.max_output_tokens,
+        temperature=runtime.temperature,
+        on_delta=runtime.on_delta,
+    )
+
+
+def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
+    """The write scope of a stage: None when a path may be written, else why not."""
+    if stage.writes == "none":
+        return lambda _path: f"stage {stage.name} writes no files"
+    if stage.writes == "tests":
+        declared = _baseline_test_globs(state)
+        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=tuple(state.tests)).refusal
+    spec = state.artifacts.get("spec", {})
+    return WriteScope(allow=product_scope(spec), deny=suite_files(state)).refusal
+
+
+def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
+    return tuple(texts(state.facts.get("baseline", {}).get("test_globs")))
+
+
+def _context(
+    state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece], tools: dict[str, Tool]
+) -> StepContext:
+    diff = _changes(state, stage, runtime)
+    return build_step(
+        StepInputs(
+            system=system_prompt(stage.name),
+            frame=_frame(state, stage),
+            material=pieces,
+            situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
+            recent=recent_actions(state),
+            verification=verification_status(state),
+            tools=tuple(
+                replace(tool.schema, parameters=_submit_schema(stage, runtime))
+                if tool.name == "submit_artifact"
+                else tool.schema
+                for tool in tools.values()
+            ),
+        )
+    )
+
+
+def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
+    """What the stage changed so far, from the snapshots that its steps took."""
+    now = state.trees.get("work", "")
+    if stage.writes == "none" or not now:
+        return ""
+    start = state.trees.get("red", "") if stage.writes == "product" else state.trees.get("baseline", "")
+    return runtime.diff(start, now) if start and start != now else ""
+
+
+def _frame(state: RunState, stage: Stage) -> dict[str, object]:
+    """task_frame of seed 001 section 3.4; the same for all steps of a stage."""
+    intake = state.artifacts.get("intake", {})
+    constraints = [
+        str(item.get("description", "")) for item in items(state.artifacts.get("spec", {}).get("constraints"))
+    ]
+    return {
+        "id": state.run_id,
+        "goal": intake.get("goal") or " ".join(state.request.split())[:300],
+        "phase": stage.name,
+        "success_criteria": list(stage.criteria),
+        "constraints": constraints[:5],
+    }
+
+
+@cache
+def system_prompt(stage: str) -> str:
+    """The frame of every prompt and the stage's own part, from the files beside this module."""
+    folder = Path(__file__).with_name("prompts")
+    parts = [(folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _submit_schema(stage: Stage, runtime: Runtime) -> dict[str, object]:
+    contract = runtime.contracts.get(stage.produces)
+    return {
+        "type": "object",
+        "properties": {"artifact": draft_schema(contract, omit=stage.omit)},
+        "required": ["artifact"],
+    }
+
+
+def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
+    before = state.trees.get("work") or state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    now = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    if now == before:
+        return None
+    return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")

@@ -1,0 +1,31 @@
+"""ANALYZE: what the code is today where the request touches it; how the tests run is measured, not told."""
+
+from __future__ import annotations
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import ACTIONS, Json, Stage, texts
+
+
+def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
+    """The draft with the measured base line of the tests."""
+    base = state.facts.get("baseline", {})
+    tests = {
+        "runner": base.get("runner", "none"),
+        "command": base.get("command", ""),
+        "paths": texts(base.get("test_files"))[:20],
+        "baseline": {key: base.get(key) for key in ("tests", "passed", "failing", "flaky", "timed_out") if key in base},
+    }
+    return {**{key: draft[key] for key in draft if key not in STAGE.omit}, "tests": tests}
+
+
+STAGE = Stage(
+    name="analyze",
+    produces="analysis",
+    consumes=("intake", "clarify"),
+    purpose="find the relevant code and measure the base line of the tests",
+    criteria=("impacted files and symbols exist as named", "conventions, risks and constraints are stated"),
+    tools=("read_file", "grep", "find_symbol", "outline", "glob", "shell", "submit_artifact"),
+    omit=("analysis_id", "intake_ref", "tests", "metadata"),
+    actions=ACTIONS,
+    complete=complete,
+)

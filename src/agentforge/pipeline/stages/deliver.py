@@ -1,0 +1,30 @@
+"""DELIVER: no model. The commit is made from the verified tree, the report from the trail; the branch comes after approval."""
+
+from __future__ import annotations
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.delivery import report
+from agentforge.pipeline.stage import Json, Stage
+
+
+def needs_model(_state: RunState) -> bool:
+    """Never: everything that the report says was measured."""
+    return False
+
+
+def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
+    """The delivery report over the commit that was made."""
+    lines = facts.get("changed_lines")
+    return report(state, facts, lines if isinstance(lines, dict) else {})
+
+
+STAGE = Stage(
+    name="deliver",
+    produces="delivery_report",
+    consumes=("intake", "clarify", "spec", "red", "green", "refactor"),
+    purpose="commit, branch and report",
+    criteria=("the branch holds the verified tree", "every requirement is traced to tests and changed lines"),
+    needs_model=needs_model,
+    complete=complete,
+    rejected_to="refactor",
+)

@@ -1,0 +1,68 @@
+"""GREEN: the implementation, judged on the tree to be committed."""
+
+from __future__ import annotations
+
+from agentforge.canonical import digest_value
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import Json, Stage, items
+
+
+def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
+    """What changed comes from git, what it is for from the model, whether it works from the measurement."""
+    told = {
+        str(item.get("path")): str(item.get("changes_summary") or item.get("purpose") or "")
+        for key in ("files_modified", "files_created")
+        for item in items(draft.get(key))
+    }
+    created, modified = [], []
+    for change in items(facts.get("changes")):
+        path = str(change.get("path"))
+        if path in facts.get("test_files", ()):  # type: ignore[operator] # a list of paths, written by the verifier
+            continue
+        if change.get("status") == "added":
+            created.append({"path": path, "purpose": told.get(path, ""), "lines": change.get("added", 0)})
+        else:
+            modified.append(
+                {
+                    "path": path,
+                    "changes_summary": told.get(path, "") or str(change.get("status", "")),
+                    "lines_added": change.get("added", 0),
+                    "lines_removed": change.get("removed", 0),
+                }
+            )
+    body = {"files_created": created, "files_modified": modified}
+    return {
+        "implementation_id": f"impl-{digest_value([body, facts.get('tree', '')])[:12]}",
+        "spec_ref": state.artifacts.get("spec", {}).get("spec_id", ""),
+        "test_suite_ref": state.artifacts.get("red", {}).get("suite_id", ""),
+        **body,
+        "verification": verification(facts),
+    }
+
+
+def verification(facts: Json) -> dict[str, object]:
+    """The three verdicts of the contract, measured; a missing fact is False."""
+    conformance = facts.get("conformance")
+    passing = isinstance(conformance, dict) and conformance.get("passed") is True
+    return {
+        "all_tests_pass": facts.get("all_tests_pass") is True,
+        "conformance_passing": passing,
+        "no_regressions": facts.get("no_regressions") is True,
+    }
+
+
+STAGE = Stage(
+    name="green",
+    produces="implementation",
+    consumes=("spec", "red"),
+    purpose="the smallest implementation that satisfies specification and tests",
+    criteria=(
+        "all tests of the suite pass in a fresh checkout, no other test breaks",
+        "only files of the specification change; frozen tests stay",
+        "no new findings of the checks",
+    ),
+    tools=("edit", "write_file", "read_file", "grep", "run_tests", "shell", "ask_human", "submit_artifact"),
+    writes="product",
+    omit=("implementation_id", "spec_ref", "test_suite_ref", "verification"),
+    complete=complete,
+)

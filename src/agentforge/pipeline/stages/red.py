@@ -1,0 +1,85 @@
+"""RED: tests that fail today for the right reason, or the tests that the user supplied, verified the same way."""
+
+from __future__ import annotations
+
+from agentforge.canonical import digest_value
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import CHANGING, Json, Stage, items, texts
+
+
+def needs_model(state: RunState) -> bool:
+    """Supplied tests are verified, never rewritten."""
+    return not state.tests
+
+
+def draft(state: RunState) -> dict[str, object]:
+    """The supplied files; their tests are known once they were collected."""
+    return {"test_files": [{"path": path, "tests": []} for path in state.tests]}
+
+
+def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
+    """The suite with the mapping of requirements to tests and the measured verification fields."""
+    files = _supplied(state, facts) if state.tests else [dict(item) for item in items(draft.get("test_files"))]
+    spec = state.artifacts.get("spec", {})
+    mapping: dict[str, list[str]] = {}
+    for file in files:
+        for test in items(file.get("tests")):
+            ref = str(test.get("requirement_ref", ""))
+            mapping.setdefault(ref, []).append(f"{file.get('path')}::{test.get('name')}")
+    if state.tests:
+        every = [f"{file['path']}::{test['name']}" for file in files for test in items(file["tests"])]
+        mapping = {str(item.get("id")): every for item in items(spec.get("requirements"))}
+    body = {"test_files": files, "coverage_mapping": mapping}
+    return {
+        "suite_id": f"suite-{digest_value([body, facts.get('frozen', {})])[:12]}",
+        "spec_ref": spec.get("spec_id", ""),
+        **body,
+        "verification": {
+            "all_tests_fail": facts.get("all_tests_fail") is True,
+            "no_implementation_exists": facts.get("no_implementation_exists") is True,
+        },
+    }
+
+
+def _supplied(state: RunState, facts: Json) -> list[dict[str, object]]:
+    """The collected tests of the supplied files; the user vouches that they cover every criterion of every requirement."""
+    out: list[dict[str, object]] = []
+    for path in state.tests:
+        rows = [row for row in items(facts.get("tests")) if str(row.get("id", "")).startswith(f"{path}::")]
+        tests = [
+            {
+                "name": str(row["id"]).split("::", 1)[1],
+                "requirement_ref": requirement.get("id", ""),
+                "acceptance_criterion": ", ".join(_numbers(requirement)),
+                "kind": row.get("kind", "target"),
+            }
+            for row in rows
+            for requirement in items(state.artifacts.get("spec", {}).get("requirements"))
+        ]
+        out.append({"path": path, "tests": tests})
+    return out
+
+
+def _numbers(requirement: Json) -> list[str]:
+    count = len(texts(requirement.get("acceptance_criteria")))
+    return [f"{requirement.get('id')}.{number}" for number in range(1, count + 1)]
+
+
+STAGE = Stage(
+    name="red",
+    produces="test_suite",
+    consumes=("analyze", "spec"),
+    purpose="tests that fail for the right reason",
+    criteria=(
+        "every acceptance criterion has a test with exact values",
+        "every target test fails today for the right reason, every guard passes",
+        "no product file is touched",
+    ),
+    tools=("write_file", "edit", "append_file", "read_file", "grep", "run_tests", "submit_artifact"),
+    writes="tests",
+    omit=("suite_id", "spec_ref", "coverage_mapping", "verification"),
+    actions=CHANGING,
+    needs_model=needs_model,
+    draft=draft,
+    complete=complete,
+)

@@ -1,0 +1,77 @@
+"""What the model's tools can reach in a stage: a shell that cannot write, test runs, checks, the diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agentforge.context.budget import one_line
+from agentforge.events.state import RunState
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import suite_files
+from agentforge.pipeline.stage import Stage
+from agentforge.tools.base import Observation, ToolContext
+from agentforge.workspace.process import Completed
+from agentforge.workspace.sandbox import Box
+
+
+def tool_context(
+    state: RunState, stage: Stage, runtime: Runtime, *, may_write: Callable[[str], str | None]
+) -> ToolContext:
+    """The reach of a stage's tools; every path is judged by the stage's own write scope."""
+    return ToolContext(
+        root=runtime.worktree,
+        base_commit=state.base_commit,
+        run_command=_Shell(runtime),
+        run_tests=lambda tests: _run_tests(tests or suite_files(state), runtime),
+        run_checks=lambda paths: _run_checks(paths, state, runtime),
+        git_diff=lambda path: _diff(state, runtime, path),
+        may_write=may_write,
+    )
+
+
+class _Shell:
+    """Commands of the model: in the sandbox, no network, the workspace mounted read-only, so that no scope is bypassed."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> Completed:
+        rig = self._runtime.rig()
+        box = Box(
+            workspace=self._runtime.worktree,
+            mount_at=self._runtime.repo,
+            cwd=cwd or ".",
+            writable=False,
+            overlays=borrowed(self._runtime.repo, rig.plan.environments),
+            interpreters=(Path(rig.plan.interpreter),) if rig.plan.interpreter else (),
+        )
+        return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+
+
+def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Path], ...]:
+    """The repository's own environments (.venv, node_modules), bound over the workspace read-only."""
+    return tuple((repo / name, repo / name) for name in environments if (repo / name).is_dir())
+
+
+def _run_tests(tests: tuple[str, ...], runtime: Runtime) -> Observation:
+    from agentforge.runners.measure import report_for_agent
+
+    index = runtime.scratch / "index"
+    report = report_for_agent(runtime.rig(), workspace=runtime.worktree, index=index, tests=tests)
+    return Observation(status="success", summary=one_line(report.summary), text=report.text)
+
+
+def _run_checks(paths: tuple[str, ...], state: RunState, runtime: Runtime) -> Observation:
+    from agentforge.conformance.report import report_for_agent
+    from agentforge.pipeline.conforming import compared
+
+    tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    report = report_for_agent(compared(state, runtime, tree=tree, only=paths))
+    return Observation(status="success", summary=one_line(report.splitlines()[0]), text=report)
+
+
+def _diff(state: RunState, runtime: Runtime, path: str) -> str:
+    tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    return runtime.git.diff(base, tree, paths=[path] if path else ())

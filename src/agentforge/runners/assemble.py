@@ -1,0 +1,188 @@
+"""Makes a `SuiteRun` of what came over the channel and what stands in the second channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentforge.errors import ToolchainError
+from agentforge.runners.channel import Received
+from agentforge.runners.junit_xml import pytest_key, read_cases, worst
+from agentforge.runners.outcome import Canary, CollectionError, Outcome, SuiteRun, TestOutcome, failure_of, outcome_of
+from agentforge.workspace.process import Completed
+
+_TAIL = 2000
+_JUNIT: dict[Outcome, str] = {
+    "passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped", "xfailed": "skipped",
+    "xpassed": "passed",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canaries:
+    """Names of the planted tests: the first two must fail, the last must be the last of the session."""
+
+    first: str
+    late: str
+    end: str
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """In the order of the session."""
+        return self.first, self.late, self.end
+
+    def owns(self, nodeid: str) -> bool:
+        """Whether a test of the session is one of the planted ones."""
+        return nodeid.rpartition("::")[2] in self.names
+
+
+def assemble(
+    received: Received,
+    completed: Completed,
+    *,
+    canaries: Canaries,
+    junit: Path | None,
+    command: Sequence[str],
+    runner: str,
+) -> SuiteRun:
+    """Judge the genuineness of a run.
+
+    Args:
+        junit: the second channel; None where the runner has none.
+    """
+    finished = next((record for record in received.records if record["kind"] == "finished"), None)
+    results, order, doubtful = _results(received.records, canaries)
+    collected = _ids(received.records, "collected")
+    errors = tuple(_collection_error(record) for record in received.records if record["kind"] == "collect-error")
+    canary = _canary(order, received.records, canaries)
+    agreement = (
+        _disagreement(results, doubtful, junit, canaries) if junit is not None and finished is not None else None
+    )
+    problems = [*received.problems, *_said(received.records, finished), *(agreement or ())]
+    if finished is None:
+        problems.append(_early_end(received.records, completed, canaries))
+    missing = [nodeid for nodeid in collected if nodeid not in results]
+    if finished is not None and missing:
+        problems.append(f"{len(missing)} collected tests have no result, the first is {missing[0]}")
+    sound = finished is not None and not missing and not received.problems and not finished.get("replaced")
+    return SuiteRun(
+        outcomes=results,
+        collected=collected,
+        collection_errors=errors,
+        complete=sound and not completed.timed_out and int((finished or {}).get("exit", 3)) in (0, 1, 5),
+        canary=canary,
+        agree=None if junit is None else agreement == (),
+        timed_out=completed.timed_out,
+        problems=tuple(problems),
+        duration_s=round(completed.duration_s, 3),
+        output_tail=completed.text[-_TAIL:],
+        command=tuple(command),
+        runner=next((str(record["runner"]) for record in received.records if record["kind"] == "hello"), runner),
+    )
+
+
+def _results(
+    records: Sequence[Mapping[str, Any]], canaries: Canaries
+) -> tuple[dict[str, TestOutcome], list[str], frozenset[str]]:
+    """The outcomes by id (the worst when a test ran twice), all ids in the order they ended, and those judged by us.
+
+    The last are tests that the runner calls passed and the evidence plugin does not: the channels differ on purpose.
+    """
+    results: dict[str, TestOutcome] = {}
+    order: list[str] = []
+    doubtful: set[str] = set()
+    for record in records:
+        if record["kind"] != "result":
+            continue
+        nodeid = str(record["id"])
+        order.append(nodeid)
+        if canaries.owns(nodeid):
+            continue
+        outcome = outcome_of({**record, "duration_s": record["duration"]})
+        known = results.get(nodeid)
+        if known is None or worst(outcome.outcome, known.outcome) == outcome.outcome:
+            results[nodeid] = outcome
+        if record["problems"]:
+            doubtful.add(nodeid)
+    return results, order, frozenset(doubtful)
+
+
+def _ids(records: Sequence[Mapping[str, Any]], kind: str) -> tuple[str, ...]:
+    return tuple(str(nodeid) for record in records if record["kind"] == kind for nodeid in record["ids"])
+
+
+def _collection_error(record: Mapping[str, Any]) -> CollectionError:
+    return CollectionError(id=str(record["id"]), failure=failure_of(record["failure"]), text=str(record["text"]))
+
+
+def _canary(order: list[str], records: Sequence[Mapping[str, Any]], canaries: Canaries) -> Canary:
+    """Every planted test must have failed, and the closing one must have come last."""
+    planted = _ids(records, "planted")
+    ended = {
+        str(one["id"]): one["outcome"] for one in records if one["kind"] == "result" and canaries.owns(str(one["id"]))
+    }
+    if not planted or not ended:
+        return "absent"
+    last = bool(order) and order[-1].rpartition("::")[2] == canaries.end
+    red = all(ended.get(nodeid) in ("failed", "error") for nodeid in planted)
+    return "held" if last and red else "broken"
+
+
+def _disagreement(
+    results: Mapping[str, TestOutcome], doubtful: frozenset[str], junit: Path, canaries: Canaries
+) -> tuple[str, ...]:
+    """Compare both channels; empty when they agree."""
+    try:
+        cases = read_cases(junit)
+    except ToolchainError as exc:
+        return (f"the second channel is missing: {exc.message}",)
+    second: dict[tuple[str, str], Outcome] = {}
+    for case in cases:
+        if case.classname and case.name not in canaries.names:  # a case without class name is a file, not a test
+            key = (case.classname, case.name)
+            second[key] = worst(case.outcome, second.get(key, "passed"))
+    first: dict[tuple[str, str], str] = {}
+    for nodeid, outcome in results.items():
+        key = pytest_key(nodeid)
+        first[key] = "failed" if first.get(key) == "failed" else _JUNIT[outcome.outcome]
+    agreed = {pytest_key(nodeid) for nodeid in doubtful}
+    wrong = [key for key, told in first.items() if key not in agreed and _told(second, key) != told]
+    wrong += [key for key in second if key not in first]
+    if not wrong:
+        return ()
+    return (f"the two result channels differ on {len(wrong)} tests, the first is {'::'.join(wrong[0])}",)
+
+
+def _told(second: Mapping[tuple[str, str], Outcome], key: tuple[str, str]) -> str | None:
+    found = second.get(key)
+    return None if found is None else _JUNIT[found]
+
+
+def _said(records: Sequence[Mapping[str, Any]], finished: Mapping[str, Any] | None) -> list[str]:
+    """Problems that the child itself reports."""
+    found = [f"the test runner crashed: {one['text'][-300:]}" for one in records if one["kind"] == "internal-error"]
+    dropped = _ids(records, "dropped")
+    if dropped:
+        found.append(f"a hook dropped {len(dropped)} collected tests, the first is {dropped[0]}")
+    if finished is None:
+        return found
+    if finished.get("leaks"):
+        found.append(f"modules came from outside the checkout: {', '.join(finished['leaks'][:5])}")
+    if finished.get("replaced"):
+        found.append(f"code of the checkout replaced parts of the test runner: {', '.join(finished['replaced'][:3])}")
+    if int(finished["exit"]) not in (0, 1, 5):
+        found.append(f"the session ended with status {finished['exit']} (interrupted, crashed or wrong usage)")
+    return found
+
+
+def _early_end(records: Sequence[Mapping[str, Any]], completed: Completed, canaries: Canaries) -> str:
+    """Say how far a session came that never said that it was finished."""
+    started = [str(one["id"]) for one in records if one["kind"] == "start"]
+    ended = {str(one["id"]) for one in records if one["kind"] == "result"}
+    running = [nodeid for nodeid in started if nodeid not in ended and not canaries.owns(nodeid)]
+    where = f" during {running[-1]}" if running else (" before any test" if not started else "")
+    if completed.timed_out:
+        return f"the suite was stopped at its time limit{where}"
+    return f"the test process ended early{where} (exit code {completed.exit_code})"

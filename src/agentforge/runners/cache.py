@@ -1,0 +1,50 @@
+"""Remembers results of runs by tree, plan and selection, so that nothing is run twice without need."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentforge.canonical import digest_value
+from agentforge.errors import StorageError
+from agentforge.runners.outcome import SuiteRun, run_of, run_value
+
+
+class ResultCache:
+    """A folder of JSON files, one for a run. Only runs that ended by themselves are kept."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`; it is made when the first result is kept."""
+        self._folder = folder
+
+    def get(self, key: Mapping[str, object]) -> SuiteRun | None:
+        """Return the run that was kept under this key; None when there is none that can be read."""
+        path = self._path(key)
+        try:
+            value = json.loads(path.read_bytes())
+            return run_of(value["run"]) if value["key"] == dict(key) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: Mapping[str, object], run: SuiteRun) -> None:
+        """Keep a run.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        if not run.complete or run.timed_out:
+            return
+        path = self._path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_suffix(f".{os.getpid()}")
+            draft.write_text(json.dumps({"key": dict(key), "run": run_value(run)}), "utf-8")
+            draft.replace(path)
+        except OSError as exc:
+            raise StorageError(f"cannot keep a test result in {self._folder}: {exc}", hint="free some space") from exc
+
+    def _path(self, key: Mapping[str, object]) -> Path:
+        digest = digest_value(dict(key))
+        return self._folder / digest[:2] / f"{digest[2:]}.json"

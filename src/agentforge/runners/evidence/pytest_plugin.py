@@ -1,0 +1,242 @@
+"""The pytest plugin that tells what happened, test by test, and plants the canaries."""
+
+# Plain strings for paths: pathlib is more code that a project could replace.
+# ruff: noqa: PTH120, PTH124
+from __future__ import annotations
+
+import os
+import random
+import types
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_RANK = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "error": 5}
+_VACUOUS = ("PytestReturnNotNoneWarning", "PytestUnhandledCoroutineWarning")
+_CHUNK = 500
+_FOLDERS = 200
+
+
+class Evidence:
+    """Streams one record for each test.
+
+    The outcome is taken from what the test function raised, not from the report that hooks of the project may rewrite.
+    """
+
+    def __init__(
+        self, setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], describe: Callable[..., dict[str, Any]]
+    ) -> None:
+        self._setup = setup
+        self._send = send
+        self._describe = describe
+        self._wanted = tuple(setup["tests"])
+        self._canaries = tuple(setup["canaries"])
+        self._current: dict[str, Any] = {}
+        self._deselected: set[str] = set()
+
+    def pytest_configure(self, config: Any) -> None:
+        """Take the order and the seed out of the hands of pytest-randomly."""
+        if hasattr(config.option, "randomly_seed"):
+            config.option.randomly_seed = self._setup["seed"] or 0
+            config.option.randomly_reorganize = False
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:
+        """Tell of a file that cannot be collected, and why."""
+        outcome = yield
+        report = outcome.get_result()  # type: ignore[attr-defined]  # a pluggy result, untyped in old pytest
+        if not report.failed:
+            return
+        excinfo = getattr(getattr(report, "call", None), "excinfo", None)
+        path = str(getattr(collector, "path", None) or getattr(collector, "fspath", ""))
+        record = {"kind": "collect-error", "id": report.nodeid, "text": str(report.longrepr)[:1500], "failure": None}
+        if excinfo is not None:
+            exc = excinfo.value.__cause__ or excinfo.value
+            record["failure"] = self._describe(exc, exc.__traceback__, root=self._setup["root"], test_file=path)
+        self._send(record)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, session: Any, items: list[Any]) -> Iterator[None]:
+        """Record what was collected and what was dropped, select, order by the seed, plant the canaries."""
+        before = [item.nodeid for item in items]
+        yield
+        if self._wanted:
+            items[:] = [item for item in items if _selected(item.nodeid, self._wanted)]
+            before = [nodeid for nodeid in before if _selected(nodeid, self._wanted)]
+        kept = {item.nodeid for item in items} | self._deselected
+        self._send_ids("dropped", [nodeid for nodeid in before if nodeid not in kept])
+        self._send_ids("collected", [item.nodeid for item in items])
+        if self._setup["seed"] is not None:
+            items[:] = _shuffled(items, self._setup["seed"])
+        if not session.config.option.collectonly:
+            first, late, end = _plant(session, _places(items, self._setup["root"]), self._canaries)
+            self._send({"kind": "planted", "ids": [item.nodeid for item in (*first, *late)]})
+            items[:] = [*first, *items, *late, end]
+
+    def pytest_deselected(self, items: list[Any]) -> None:
+        """Note what `-k`, `-m` and the like leave out: they say so."""
+        self._deselected |= {item.nodeid for item in items}
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        """Announce a test, let it run, and send its result when every hook has had its say."""
+        self._current = {"id": item.nodeid, "outcome": None, "duration": 0.0, "failure": None, "problems": []}
+        self._send({"kind": "start", "id": item.nodeid})
+        yield
+        current = self._current
+        if current["problems"] and current["outcome"] == "passed":
+            current["outcome"] = "failed"
+            current["failure"] = _said("NotAPass", "; ".join(current["problems"]))
+        self._send(dict(current, kind="result", outcome=current["outcome"] or "error"))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
+        """Judge a phase by what it raised."""
+        outcome = yield
+        report = outcome.get_result()  # type: ignore[attr-defined]  # a pluggy result, untyped in old pytest
+        self._current["duration"] += float(getattr(call, "duration", 0.0) or 0.0)
+        raised = call.excinfo
+        verdict = _phase_outcome(report)
+        if report.outcome not in ("passed", "failed", "skipped"):
+            self._current["problems"].append(f"the test was {report.outcome}: only the first run counts")
+        if raised is not None and verdict == "passed":
+            verdict = "failed" if call.when == "call" else "error"
+            self._current["problems"].append("a hook turned an exception of the test into a pass")
+        if self._worse(verdict, phase=call.when) and verdict in ("failed", "error"):
+            self._current["failure"] = self._failure(item, report, raised)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Take failures that are reported beside the test's own report (subtests)."""
+        if report.failed and report.nodeid == self._current.get("id") and self._current["failure"] is None:
+            self._worse("failed", phase=report.when)
+            self._current["problems"].append("a part of the test failed")
+            self._current["failure"] = _said("SubtestFailed", str(report.longrepr)[-500:])
+
+    def pytest_warning_recorded(self, warning_message: Any, nodeid: str) -> None:
+        """A test that returns instead of asserting, or whose coroutine nobody awaits, proves nothing."""
+        category, text = warning_message.category.__name__, str(warning_message.message)
+        vacuous = category in _VACUOUS or (category == "RuntimeWarning" and "was never awaited" in text)
+        if vacuous and nodeid and nodeid == self._current.get("id"):
+            self._current["problems"].append(f"{category}: {text[:200]}")
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Tell of a crash inside pytest or one of its plugins."""
+        self._send({"kind": "internal-error", "text": str(excrepr)[-1500:]})
+
+    def _worse(self, verdict: str, *, phase: str) -> bool:
+        """Keep the worst outcome of the phases; say whether `verdict` became it."""
+        now = self._current["outcome"]
+        if verdict == "passed" and phase != "call":
+            return False
+        if now is not None and _RANK[verdict] <= _RANK[now]:
+            return False
+        self._current["outcome"] = verdict
+        return True
+
+    def _failure(self, item: Any, report: Any, raised: Any) -> dict[str, Any]:
+        path = str(getattr(item, "path", None) or getattr(item, "fspath", ""))
+        if raised is None:
+            return _said("StrictXPass", str(report.longrepr)[:500])
+        return self._describe(raised.value, raised.value.__traceback__, root=self._setup["root"], test_file=path)
+
+    def _send_ids(self, kind: str, ids: list[str]) -> None:
+        for start in range(0, len(ids), _CHUNK):
+            self._send({"kind": kind, "ids": ids[start : start + _CHUNK]})
+
+
+def _phase_outcome(report: Any) -> str:
+    """passed, failed, error, skipped, xfailed or xpassed."""
+    expected = hasattr(report, "wasxfail")
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    if report.skipped:
+        return "xfailed" if expected else "skipped"
+    if report.passed:
+        return "xpassed" if expected and report.when == "call" else "passed"
+    return "failed"  # an outcome of a plugin's own, like "rerun"
+
+
+def _said(exc_type: str, message: str) -> dict[str, Any]:
+    """A failure that is no exception of the test."""
+    text = f"{exc_type}: {message}"
+    return {
+        "exc_type": exc_type,
+        "message": message[:500],
+        "file": "",
+        "line": 0,
+        "in_test": False,
+        "names": [],
+        "text": text,
+    }
+
+
+def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its file, class, or all cases of a parametrised test."""
+    return any(nodeid == one or nodeid.startswith((one + "::", one + "[", one.rstrip("/") + "/")) for one in wanted)
+
+
+def _shuffled(items: list[Any], seed: int) -> list[Any]:
+    """A random order that keeps files, and classes within a file, together."""
+    chance = random.Random(seed)
+    files: dict[str, dict[str, list[Any]]] = {}
+    for item in items:
+        path, _, rest = item.nodeid.partition("::")
+        group = rest.rpartition("::")[0] or rest
+        files.setdefault(path, {}).setdefault(group, []).append(item)
+    ordered = []
+    for path in chance.sample(sorted(files), len(files)):
+        groups = files[path]
+        for group in chance.sample(sorted(groups), len(groups)):
+            ordered += chance.sample(groups[group], len(groups[group]))
+    return ordered
+
+
+def _places(items: list[Any], root: str) -> list[str]:
+    """A test file of every folder that has one: the hooks of a conftest.py reach only what lies below it."""
+    found: dict[str, str] = {}
+    for item in items:
+        path = str(getattr(item, "path", None) or getattr(item, "fspath", root))
+        found.setdefault(os.path.dirname(path), path)
+    return [found[folder] for folder in sorted(found)[:_FOLDERS]] or [root]
+
+
+def _plant(session: Any, places: list[str], names: tuple[str, ...]) -> tuple[list[Any], list[Any], Any]:
+    """Tests that no file holds: for each folder one that must fail at the start and one at the end; one that comes last."""
+    nodes = [_module(session, path, f"{names[0][5:]}_{number}.py") for number, path in enumerate(places)]
+    first = [_function(node, names[0], 1) for node in nodes]
+    late = [_function(node, names[1], 3) for node in nodes]
+    return first, late, _function(nodes[-1], names[2], 2)
+
+
+def _module(session: Any, path: str, name: str) -> Any:
+    """A test module that exists in memory only; hooks believe that it lies at `path`."""
+    module = types.ModuleType(name[:-3])
+    module.__file__ = path
+
+    class Module(pytest.Module):
+        """A collector whose module is given."""
+
+        def _getobj(self) -> types.ModuleType:
+            return module
+
+    if hasattr(session, "path"):
+        from pathlib import Path
+
+        return Module.from_parent(session, path=Path(path), nodeid=name)
+    from py.path import local  # type: ignore[import-untyped]  # pytest 6 knows no other path
+
+    return Module.from_parent(session, fspath=local(path), nodeid=name)
+
+
+def _function(node: Any, name: str, number: int) -> Any:
+    """A test that passes when the number is two."""
+
+    def body() -> None:
+        if number != 2:
+            raise AssertionError(f"{number} is not 2")
+
+    body.__name__ = body.__qualname__ = name
+    return pytest.Function.from_parent(node, name=name, callobj=body)

@@ -1,0 +1,57 @@
+"""Runs a suite by its plan: chooses the runner, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentforge.errors import ToolchainError
+from agentforge.runners.launch import ground
+from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import TestPlan
+from agentforge.workspace.sandbox import Sandbox
+
+
+def run_suite(
+    plan: TestPlan,
+    *,
+    checkout: Path,
+    mount_at: Path,
+    sandbox: Sandbox,
+    tests: Sequence[str] = (),
+    extra_args: Sequence[str] = (),
+    seed: int | None = None,
+    timeout_s: float | None = None,
+    scratch: Path | None = None,
+    protected: tuple[str, ...] = (),
+) -> SuiteRun:
+    """Run the suite of a checkout, or the named tests of it.
+
+    Args:
+        checkout: the folder whose tests run; it may be written to.
+        mount_at: the user's repository, absolute; the sandbox shows the checkout there.
+        tests: ids, files or folders; () is the whole suite.
+        extra_args: more arguments for pytest.
+        seed: order of the tests and hash seed; None is the project's own order.
+        timeout_s: None is the plan's.
+        scratch: parent of the run's scratch folder.
+        protected: repository paths that are read-only while the tests run (in the sandbox only).
+    Raises:
+        ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
+        SandboxError: the box cannot be built.
+    """
+    limit = plan.timeout_s if timeout_s is None else timeout_s
+    with ground(checkout=checkout, mount_at=mount_at, sandbox=sandbox, scratch=scratch, protected=protected) as place:
+        if plan.runner == "none":
+            raise ToolchainError("; ".join(plan.problems) or "the repository has no tests that can be run")
+        if plan.runner in ("pytest", "unittest"):
+            from agentforge.runners.python_runner import run_python
+
+            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit)
+        if plan.language == "rust" and plan.command[:2] == ("cargo", "test"):
+            from agentforge.runners.cargo_runner import run_cargo
+
+            return run_cargo(plan, place, tests=tests, timeout_s=limit)
+        from agentforge.runners.junit_runner import run_junit
+
+        return run_junit(plan, place, tests=tests, timeout_s=limit)

@@ -1,0 +1,22 @@
+"""The measurements of the pipeline by one name: base line, RED, GREEN, and the report for the agent."""
+
+from __future__ import annotations
+
+from agentforge.runners.agent_report import AgentReport, report_for_agent
+from agentforge.runners.cache import ResultCache
+from agentforge.runners.measure_baseline import measure_baseline
+from agentforge.runners.measure_green import Promise, measure_green
+from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.rig import Rig
+
+__all__ = [
+    "AgentReport",
+    "Promise",
+    "ResultCache",
+    "Rig",
+    "Suite",
+    "measure_baseline",
+    "measure_green",
+    "measure_red",
+    "report_for_agent",
+]

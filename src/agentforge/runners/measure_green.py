@@ -1,0 +1,176 @@
+"""GREEN's facts: the tree to be committed passes the frozen tests, k times in random order, and breaks nothing."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentforge.runners.agent_report import failing_text
+from agentforge.runners.freeze import Frozen, compare
+from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
+from agentforge.runners.steering import steering_changes
+from agentforge.runners.suppressions import new_suppressions
+
+_LISTED = 50
+_AGAIN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What the tree is held against.
+
+    Attributes:
+        red: RED's facts: `tests`, `frozen` and `frozen_files` are read.
+        baseline: evidence of the base line: `passed_ids`, `flaky_ids` and `outcomes` are read.
+        scope: paths, folders ("pkg/") or patterns that the specification lets the change touch.
+        removed: test files that the specification lets disappear.
+        repeats: runs of the new tests in random order, >= 1.
+        seed: of the random orders; recorded in the facts.
+    """
+
+    red: Mapping[str, Any]
+    baseline: Mapping[str, Any]
+    scope: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    repeats: int = 2
+    seed: int = 1
+
+    @property
+    def frozen(self) -> Frozen:
+        """What RED froze."""
+        return Frozen(tests=self.red.get("frozen", {}), files=self.red.get("frozen_files", {}))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Ids of the new tests, targets and guards."""
+        return tuple(str(test["id"]) for test in self.red.get("tests", ()))
+
+
+def measure_green(
+    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judge a tree: fresh checkout, frozen tests and the base's runner configuration put back, compared by id sets.
+
+    Args:
+        tree: the tree to be committed.
+    Returns:
+        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, newly_passing,
+        frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
+        duration_s, problems, failing_text}, and evidence {whole, repeats}.
+    """
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    frozen_paths = tuple(promise.frozen.files)
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
+    edits = _honest(rig, base_tree=base_tree, red_tree=red_tree, frozen=frozen_paths, config=config)
+    whole = run_tree(rig, tree, edits=edits, protected=frozen_paths)
+    runs = _suite_runs(rig, promise, tree, edits, whole)
+    failing, flaky = _suite_result(promise, [whole, *runs])
+    lost = _lost(rig, promise, tree, edits, whole)
+    held = all(sound(run, rig.plan) for run in (whole, *runs))
+    facts = {
+        "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
+        "no_regressions": held and not lost["regressions"] and not lost["missing"],
+        "suite": {
+            "passed": len(promise.required) - len(failing),
+            "required": len(promise.required),
+            "failing": [{"id": nodeid, "text": text} for nodeid, text in list(failing.items())[:_LISTED]],
+        },
+        "regressions": lost["regressions"],
+        "missing": lost["missing"],
+        "newly_passing": _newly_passing(promise, whole),
+        "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
+        "config_changed": list(config),
+        "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
+        "new_suppressions": [
+            {"path": one.path, "line": one.line, "text": one.text}
+            for one in new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+            if one.path not in frozen_paths
+        ],
+        "flaky": sorted({*flaky, *lost["flaky"]}),
+        "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
+        "tests_run": len(whole.outcomes),
+        "passed": len(whole.passed_ids),
+        "seed": promise.seed,
+        "duration_s": round(whole.duration_s + sum(run.duration_s for run in runs), 3),
+        "problems": list(dict.fromkeys(problem for run in (whole, *runs) for problem in run.problems)),
+        "failing_text": failing_text(
+            whole if not runs else runs[0], limit=600, only=(*failing, *lost["regressions"]), also=whole
+        ),
+    }
+    return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
+
+
+def in_scope(path: str, scope: Sequence[str]) -> bool:
+    """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
+    return any(
+        path == one or (one.endswith("/") and path.startswith(one)) or fnmatch.fnmatchcase(path, one) for one in scope
+    )
+
+
+def _honest(rig: Rig, *, base_tree: str, red_tree: str, frozen: Sequence[str], config: Sequence[str]) -> Edits:
+    """Frozen files as RED left them, steering files as the base has them."""
+    files = {path: rig.git.show(base_tree, path) for path in config}
+    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+
+
+def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:
+    """The new tests alone, in random orders; once only when they do not pass in the whole suite."""
+    files = tuple(dict.fromkeys(nodeid.partition("::")[0] for nodeid in promise.required))
+    if not files:
+        return []
+    passed = set(promise.required) <= set(whole.passed_ids)
+    inside = all(nodeid in whole.outcomes for nodeid in promise.required)
+    count = promise.repeats if passed or not inside else 1
+    frozen = tuple(promise.frozen.files)
+    return [
+        run_tree(rig, tree, tests=files, seed=promise.seed + number, edits=edits, protected=frozen)
+        for number in range(count)
+    ]
+
+
+def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str, str], list[str]]:
+    """New tests that do not pass (id -> why), and those that pass in one run and not in another."""
+    failing: dict[str, str] = {}
+    flaky: list[str] = []
+    for nodeid in promise.required:
+        seen = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
+        bad = [one for one in seen if not one.passed]
+        if not seen:
+            failing[nodeid] = "was not collected"
+        elif bad:
+            text = bad[0].failure.text if bad[0].failure else f"is {bad[0].outcome}"
+            failing[nodeid] = text
+            if len(bad) < len(seen):
+                flaky.append(nodeid)
+    return failing, flaky
+
+
+def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> dict[str, list[str]]:
+    """What passed at the base and does not now: regressions, missing ids, and tests that flicker."""
+    before = set(promise.baseline.get("passed_ids", ())) - set(promise.required)
+    known_flaky = set(promise.baseline.get("flaky_ids", ()))
+    now = set(whole.passed_ids)
+    suspects = {one for one in before - now if one in whole.outcomes}
+    missing = {one for one in before if one not in whole.outcomes}
+    if whole.complete:
+        missing = {one for one in missing if one.partition("::")[0] not in promise.removed}
+    suspects -= known_flaky
+    came_back: set[str] = set()
+    for repeat in range(1, _AGAIN + 1):
+        if suspects - came_back:
+            again = run_tree(rig, tree, tests=sorted(suspects), edits=edits, repeat=repeat)
+            came_back |= suspects & set(again.passed_ids)
+    return {
+        "regressions": sorted(suspects - came_back)[:_LISTED],
+        "missing": sorted(missing)[:_LISTED],
+        "flaky": sorted(came_back),
+    }
+
+
+def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:
+    """Tests of the base that did not pass there and pass now."""
+    outcomes: Mapping[str, str] = promise.baseline.get("outcomes", {})
+    return [one for one in whole.passed_ids if one in outcomes and outcomes[one] != "passed"][:_LISTED]

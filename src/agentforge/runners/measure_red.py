@@ -1,0 +1,253 @@
+"""RED's facts: the new tests fail at the base for the right reason, and no wrong implementation satisfies them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from agentforge.runners.classify import Expectation, Reason, classify, classify_failure
+from agentforge.runners.freeze import duplicates, freeze
+from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_value
+from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
+from agentforge.runners.stubs import Variant, survivors, variants
+from agentforge.runners.symbols import Symbol, exists, symbols_of
+
+_GUARDING = ("refactor", "delete", "analyze")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """What RED's artifact and the specification say.
+
+    Attributes:
+        tests: {path, name, kind} of each declared test; `name` is the function, `Class::function` or the whole id.
+        symbols: the specification's declared symbols.
+        modified: existing product files that the specification will change.
+        action: create, modify, delete, refactor, fix or analyze.
+        support: further paths that RED may write (data files, conftest.py).
+    """
+
+    tests: Sequence[Mapping[str, Any]]
+    symbols: Sequence[Mapping[str, Any]] = ()
+    modified: Sequence[str] = ()
+    action: str = "create"
+    support: Sequence[str] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The declared test files, each once."""
+        return tuple(dict.fromkeys(str(test["path"]) for test in self.tests))
+
+
+def measure_red(
+    rig: Rig, suite: Suite, *, base_tree: str, red_tree: str, with_stubs: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run the new tests at the base (plus test files) and against wrong implementations.
+
+    Args:
+        red_tree: the base tree with RED's test files.
+        with_stubs: False skips the stub controls; `controls.stubs` then says so.
+    Returns:
+        facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
+        no_implementation_exists, declared_missing, undeclared, stub_survivors, stubs_run, collection_errors, duplicates,
+        product_changed, already_there, frozen, frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
+    """
+    symbols = symbols_of(suite.symbols)
+    expected = Expectation(
+        symbols=symbols, action=suite.action, modified=frozenset(suite.modified), test_files=frozenset(suite.files)
+    )
+    changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
+    own = [path for path in changed if _is_tests_own(path, suite)]
+    run = run_tree(rig, red_tree, tests=suite.files)
+    made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
+    stub_runs = {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[:1]}
+    entries = _entries(run, stub_runs.get("raises"), suite, expected)
+    broken = _broken(run, expected)
+    targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
+    if _worth_stubs(entries):
+        stub_runs |= {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[1:]}
+    living = _survivors(stub_runs, made, targets)
+    frozen = freeze([*own, *suite.files], read=rig.read(red_tree))
+    facts = {
+        "tests": entries,
+        **_verdicts(entries, broken, run, rig, suite),
+        "controls": {**controls(run, rig.plan), "stubs": _stubs_held(stub_runs, made, rig)},
+        "declared_missing": _missing(entries, suite),
+        "undeclared": [entry["id"] for entry in entries if not _declared(entry["id"], suite)],
+        "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
+        "stubs_run": len(stub_runs),
+        "collection_errors": broken,
+        "duplicates": [one for path in suite.files for one in duplicates(path, rig.git.show(red_tree, path) or b"")],
+        "product_changed": [path for path in changed if path not in own],
+        "already_there": _already_there(rig, base_tree, symbols),
+        "frozen": dict(frozen.tests),
+        "frozen_files": dict(frozen.files),
+        "problems": list(run.problems),
+        "duration_s": run.duration_s,
+    }
+    facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
+    facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
+    return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _verdicts(
+    entries: Sequence[Mapping[str, Any]], broken: Sequence[Mapping[str, Any]], run: SuiteRun, rig: Rig, suite: Suite
+) -> dict[str, bool]:
+    """The booleans; each is False when the controls of the run did not hold."""
+    targets = [entry for entry in entries if entry["kind"] == "target"]
+    guards = [entry for entry in entries if entry["kind"] == "guard"]
+    held = sound(run, rig.plan)
+    enough = bool(targets) or (suite.action in _GUARDING and bool(guards))
+    return {
+        "all_tests_fail": held and enough and all(one["outcome"] in ("failed", "error") for one in targets),
+        "guards_pass": held and all(one["outcome"] == "passed" for one in guards),
+        "right_reason": held and enough and all(one["right_reason"] for one in (*entries, *broken)),
+    }
+
+
+def _stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig) -> bool:
+    """Every stub was run, and one run at least is evidence: a stub may break the import of everything else."""
+    return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
+
+
+def _entries(run: SuiteRun, raising: SuiteRun | None, suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
+    """One entry for each test; tests of a file that cannot be imported yet are named by the raising stub's run."""
+    entries = [_entry(outcome, suite, expected) for outcome in run.outcomes.values()]
+    seen = set(run.outcomes)
+    for error in run.collection_errors:
+        reason = _file_reason(error.failure, expected)
+        for nodeid in raising.collected if raising is not None else ():
+            if nodeid not in seen and nodeid.partition("::")[0] == error.id:
+                seen.add(nodeid)
+                kind = _kind(nodeid, suite) or "target"
+                entries.append(_named(nodeid, kind, "error", reason if kind == "target" else _lost_guard()))
+    return sorted(entries, key=lambda entry: str(entry["id"]))
+
+
+def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation) -> dict[str, Any]:
+    kind = _kind(outcome.id, suite)
+    if outcome.passed and kind != "target" and (kind == "guard" or suite.action in _GUARDING):
+        return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
+    if outcome.passed and suite.action in _GUARDING:
+        return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))
+    if kind == "guard":
+        text = outcome.failure.message if outcome.failure else ""
+        reason = Reason(
+            right=False, text=f"is a guard and must pass at the base, but is {outcome.outcome}: {text[:200]}"
+        )
+        return _named(outcome.id, "guard", outcome.outcome, reason)
+    return _named(outcome.id, "target", outcome.outcome, classify(outcome, expected))
+
+
+def _named(nodeid: str, kind: str, outcome: str, reason: Reason) -> dict[str, Any]:
+    return {"id": nodeid, "kind": kind, "outcome": outcome, "right_reason": reason.right, "reason": reason.text}
+
+
+def _lost_guard() -> Reason:
+    return Reason(
+        right=False,
+        text="is a guard in a file that cannot be imported at the base: import the new symbol inside the targets",
+    )
+
+
+def _file_reason(failure: Failure | None, expected: Expectation) -> Reason:
+    if failure is None:
+        return Reason(right=False, text="its file cannot be collected, and the runner does not say why")
+    return classify_failure(failure, expected)
+
+
+def _broken(run: SuiteRun, expected: Expectation) -> list[dict[str, Any]]:
+    """Files that cannot be collected, and whether that is because a declared symbol is still missing."""
+    found = []
+    for error in run.collection_errors:
+        reason = _file_reason(error.failure, expected)
+        found.append({"id": error.id, "right_reason": reason.right, "reason": reason.text})
+    return found
+
+
+def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
+    """The declared test that an id belongs to, parameters left out."""
+    path, _, rest = nodeid.partition("[")[0].partition("::")
+    for test in suite.tests:
+        name = (
+            str(test["name"]).partition("[")[0].replace(".", "::")
+            if "/" not in str(test["name"])
+            else str(test["name"])
+        )
+        short = name.rpartition(f"{test['path']}::")[2] if "::" in name else name
+        if str(test["path"]) == path and (rest == short or rest.endswith(f"::{short}")):
+            return test
+    return None
+
+
+def _kind(nodeid: str, suite: Suite) -> str:
+    test = _declared(nodeid, suite)
+    return str(test.get("kind") or "") if test is not None else ""
+
+
+def _missing(entries: Sequence[Mapping[str, Any]], suite: Suite) -> list[str]:
+    """Declared tests that were not collected."""
+    found = [_declared(str(entry["id"]), suite) for entry in entries]
+    return [f"{test['path']}::{test['name']}" for test in suite.tests if not any(test is one for one in found)]
+
+
+def _is_tests_own(path: str, suite: Suite) -> bool:
+    """A declared test file or support file, a conftest.py above it, or data in the folder of a test file."""
+    if path in suite.files or path in suite.support:
+        return True
+    for file in suite.files:
+        folder = PurePosixPath(file).parent
+        if PurePosixPath(path).name in ("conftest.py", "__init__.py") and PurePosixPath(path).parent in (
+            folder, *[one for one in folder.parents if one.name]
+        ):  # fmt: skip
+            return True
+        if folder.name and _is_tests_folder(folder) and PurePosixPath(path).is_relative_to(folder):
+            return True
+    return False
+
+
+def _is_tests_folder(folder: PurePosixPath) -> bool:
+    return any(part in ("test", "tests", "testing", "__tests__", "spec") for part in folder.parts)
+
+
+def _already_there(rig: Rig, base_tree: str, symbols: Iterable[Symbol]) -> list[str]:
+    """Symbols that are declared as new and exist at the base."""
+    return [one.name for one in symbols if one.change == "new" and exists(one, rig.git.show(base_tree, one.file))]
+
+
+def _texts(rig: Rig, tree: str) -> Any:
+    def text(path: str) -> str | None:
+        data = rig.git.show(tree, path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    return text
+
+
+def _run_stub(rig: Rig, red_tree: str, suite: Suite, variant: Variant) -> SuiteRun:
+    edits = Edits(files={path: text.encode("utf-8", "surrogateescape") for path, text in variant.files.items()})
+    return run_tree(rig, red_tree, tests=suite.files, edits=edits)
+
+
+def _worth_stubs(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """A suite that is rejected anyway need not face the other stubs."""
+    targets = [entry for entry in entries if entry["kind"] == "target"]
+    return bool(targets) and all(entry["right_reason"] for entry in targets)
+
+
+def _survivors(
+    stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], targets: Sequence[str]
+) -> list[tuple[str, str]]:
+    ran = [variant for variant in made if variant.name in stub_runs]
+    return survivors({name: run.passed_ids for name, run in stub_runs.items()}, made=ran, targets=targets)
+
+
+def _stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
+    if made:
+        return ""
+    if not with_stubs:
+        return "stub controls were not asked for"
+    if rig.plan.language != "python":
+        return f"no stub controls for {rig.plan.language}"
+    return "the specification declares no new or changed Python symbol: no stub controls"

@@ -1,0 +1,151 @@
+"""What a run of a test suite showed, as frozen records and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+Canary = Literal["held", "broken", "absent"]
+
+MESSAGE_LIMIT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a test did not pass.
+
+    Attributes:
+        message: at most 500 characters.
+        file: repository path of the innermost frame that belongs to the project; empty when there is none.
+        in_test: that frame is in the test's own file.
+        names: symbols that the exception is about, as far as it says.
+        text: short traceback for a reader, at most 1,500 characters.
+    """
+
+    exc_type: str
+    message: str
+    file: str = ""
+    line: int = 0
+    in_test: bool = False
+    names: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestOutcome:
+    """One test. `id` is a node id relative to the repository root, like `tests/test_a.py::TestB::test_c[1]`."""
+
+    __test__ = False  # no test class, whatever pytest thinks of the name
+
+    id: str
+    outcome: Outcome
+    duration_s: float = 0.0
+    failure: Failure | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Only a plain pass counts: not a skip, an expected failure or an unexpected success."""
+        return self.outcome == "passed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionError:
+    """A file that could not be collected."""
+
+    id: str
+    failure: Failure | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRun:
+    """A run of a suite.
+
+    Attributes:
+        collected: ids that were to run; a hang or an early exit leaves some of them without an outcome.
+        complete: the session ended by itself and every collected test has an outcome.
+        canary: whether the tests that had to fail did fail, and the one that had to come last came last.
+        agree: the second channel (JUnit XML) tells the same ids and outcomes; None where the runner has none.
+        problems: what makes this run less than evidence, in words.
+        output_tail: the end of what was printed, for people only.
+    """
+
+    outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
+    collected: tuple[str, ...] = ()
+    collection_errors: tuple[CollectionError, ...] = ()
+    complete: bool = False
+    canary: Canary = "absent"
+    agree: bool | None = None
+    timed_out: bool = False
+    problems: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    output_tail: str = ""
+    command: tuple[str, ...] = ()
+    runner: str = ""
+
+    @property
+    def passed_ids(self) -> tuple[str, ...]:
+        """Ids of the tests that passed, sorted."""
+        return tuple(sorted(name for name, outcome in self.outcomes.items() if outcome.passed))
+
+    @property
+    def failing_ids(self) -> tuple[str, ...]:
+        """Ids of the tests that failed or broke, sorted; skips and expected failures are neither."""
+        return tuple(sorted(name for name, one in self.outcomes.items() if one.outcome in ("failed", "error")))
+
+
+def run_value(run: SuiteRun) -> dict[str, Any]:
+    """The JSON value of a run."""
+    value = asdict(run)
+    value["outcomes"] = [asdict(outcome) for outcome in run.outcomes.values()]
+    return value
+
+
+def run_of(value: Mapping[str, Any]) -> SuiteRun:
+    """Read a run back from its JSON value."""
+    outcomes = [outcome_of(one) for one in value["outcomes"]]
+    errors = [
+        CollectionError(id=one["id"], text=one["text"], failure=failure_of(one["failure"]))
+        for one in value["collection_errors"]
+    ]
+    return SuiteRun(
+        outcomes={one.id: one for one in outcomes},
+        collected=tuple(value["collected"]),
+        collection_errors=tuple(errors),
+        complete=bool(value["complete"]),
+        canary=value["canary"],
+        agree=value["agree"],
+        timed_out=bool(value["timed_out"]),
+        problems=tuple(value["problems"]),
+        duration_s=float(value["duration_s"]),
+        output_tail=str(value["output_tail"]),
+        command=tuple(value["command"]),
+        runner=str(value["runner"]),
+    )
+
+
+def outcome_of(value: Mapping[str, Any]) -> TestOutcome:
+    """Read one test's outcome from its JSON value."""
+    return TestOutcome(
+        id=value["id"],
+        outcome=value["outcome"],
+        duration_s=float(value["duration_s"]),
+        failure=failure_of(value["failure"]),
+    )
+
+
+def failure_of(value: Mapping[str, Any] | None) -> Failure | None:
+    """Read a failure from its JSON value."""
+    if value is None:
+        return None
+    return Failure(
+        exc_type=str(value["exc_type"]),
+        message=str(value["message"])[:MESSAGE_LIMIT],
+        file=str(value["file"]),
+        line=int(value["line"]),
+        in_test=bool(value["in_test"]),
+        names=tuple(str(name) for name in value["names"]),
+        text=str(value["text"]),
+    )

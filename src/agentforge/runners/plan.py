@@ -1,0 +1,107 @@
+"""How the tests of a repository are run: the plan, and finding it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agentforge.canonical import Digest, digest_value
+
+Runner = Literal["pytest", "unittest", "junit", "none"]
+
+DEFAULT_TIMEOUT_S = 900.0
+EVIDENCE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestPlan:
+    """How the suite of one repository is run.
+
+    Attributes:
+        runner: "junit" is any command that writes JUnit XML; "none" means that no tests were found.
+        command: what a person would type; for "junit" it is what is run, `{junit}` in it is the report's path.
+        interpreter: absolute path of the project's python; empty for other languages.
+        roots: folders, relative to the repository, that stand first on `sys.path`.
+        pythonpath: the user's own absolute PYTHONPATH entries.
+        test_paths: where the tests lie, relative to the repository; () leaves it to the runner.
+        junit: report path relative to the repository for a command without `{junit}`.
+        environments: folders of the repository that a fresh checkout borrows read-only (.venv, node_modules, built files).
+        user_site: the user's site directory when the interpreter uses one.
+        language: what the tests are written in: python, javascript, rust, go, other.
+        source: how this was found, in words.
+        problems: what keeps the tests from running, with the command that helps.
+    """
+
+    __test__ = False  # no test class, whatever pytest thinks of the name
+
+    runner: Runner
+    command: tuple[str, ...] = ()
+    interpreter: str = ""
+    roots: tuple[str, ...] = (".",)
+    pythonpath: tuple[str, ...] = ()
+    test_paths: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    junit: str = ""
+    environments: tuple[str, ...] = ()
+    user_site: str = ""
+    language: str = "python"
+    source: str = ""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def has_canary(self) -> bool:
+        """Whether this runner can plant tests that must fail, and stream results over the channel."""
+        return self.runner in ("pytest", "unittest")
+
+    @property
+    def has_second_channel(self) -> bool:
+        """Whether this runner tells its results twice."""
+        return self.runner == "pytest"
+
+    @property
+    def shown_command(self) -> str:
+        """The command as a person would type it."""
+        import shlex
+
+        return shlex.join(self.command)
+
+
+def plan_digest(plan: TestPlan) -> Digest:
+    """Name a plan by everything in it that can change a result."""
+    value = {name: part for name, part in asdict(plan).items() if name not in ("source", "problems")}
+    value["env"] = dict(plan.env)
+    value["evidence"] = EVIDENCE_VERSION
+    return digest_value(value)
+
+
+def plan_value(plan: TestPlan) -> dict[str, Any]:
+    """The JSON value of a plan."""
+    return {**asdict(plan), "env": dict(plan.env)}
+
+
+def plan_of(value: Mapping[str, Any]) -> TestPlan:
+    """Read a plan back from its JSON value; lists become tuples."""
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in value.items()}
+    return TestPlan(**parts)
+
+
+def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
+    """Find out how the tests of a repository are run.
+
+    The setting `[test] command` wins; then pytest, unittest, node, cargo and go, by what the repository says of itself.
+
+    Args:
+        repo: the user's repository, an absolute path.
+        settings: the table `[test]`: command, junit, python, timeout, env.
+        environ: the user's environment; None is that of this process.
+    Raises:
+        ConfigError: a setting of `[test]` cannot be used.
+    """
+    import os
+
+    from agentforge.runners import detection
+
+    return detection.find_plan(repo, settings=settings, environ=os.environ if environ is None else environ)

@@ -1,0 +1,111 @@
+"""Starts our program in the project's python and collects its evidence; pytest and unittest differ in little."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentforge.errors import ToolchainError
+from agentforge.runners.assemble import Canaries, assemble
+from agentforge.runners.channel import Channel
+from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
+from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import TestPlan
+
+_OUTPUT_LIMIT_BYTES = 100_000
+
+
+def run_python(
+    plan: TestPlan,
+    ground: Ground,
+    *,
+    tests: Sequence[str] = (),
+    extra_args: Sequence[str] = (),
+    seed: int | None = None,
+    timeout_s: float,
+) -> SuiteRun:
+    """Run the suite, or the named tests of it, in the project's own python.
+
+    Args:
+        tests: ids, files or folders; () is the whole suite.
+        seed: order of the tests; None is the project's own order.
+    Raises:
+        ToolchainError: the plan has no usable interpreter.
+    """
+    if not plan.interpreter or plan.problems:
+        raise ToolchainError("; ".join(plan.problems) or "the test plan names no interpreter")
+    paths = _paths(plan, ground, tests)
+    if tests and not paths:
+        return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
+    junit = ground.scratch / "junit.xml"
+    canaries = _canaries()
+    channel = Channel()
+    setup = _setup(plan, ground, channel=channel, canaries=canaries, tests=tests, paths=paths, seed=seed)
+    setup |= {"junit": str(junit), "arguments": list(extra_args)}
+    argv = [plan.interpreter, "-s", "-B", str(EVIDENCE / "bootstrap.py")]
+    try:
+        with borrowed(plan, ground):
+            completed = ground.sandbox.run(
+                argv,
+                box=box(plan, ground, env={"PYTHONHASHSEED": str(seed or 0)}, read_only=(EVIDENCE,)),
+                timeout_s=timeout_s,
+                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
+                stdin=json.dumps(setup).encode(),
+                pass_fds=(channel.descriptor,),
+            )
+    finally:
+        received = channel.close()
+    run = assemble(
+        received,
+        completed,
+        canaries=canaries,
+        junit=junit if plan.has_second_channel else None,
+        command=plan.command,
+        runner=plan.runner,
+    )
+    return replace(run, problems=(*plan.problems, *run.problems))
+
+
+def _setup(
+    plan: TestPlan,
+    ground: Ground,
+    *,
+    channel: Channel,
+    canaries: Canaries,
+    tests: Sequence[str],
+    paths: Sequence[str],
+    seed: int | None,
+) -> dict[str, object]:
+    """What our program in the child has to know."""
+    root = str(ground.root)
+    return {
+        "runner": plan.runner,
+        "descriptor": channel.descriptor,
+        "key": channel.key.hex(),
+        "root": root,
+        "outside": str(ground.mount_at) if root != str(ground.mount_at) else "",
+        "roots": list(plan.roots),
+        "pythonpath": list(plan.pythonpath),
+        "user_site": plan.user_site,
+        "scratch": str(ground.scratch),
+        "tests": [one for one in tests if one not in paths],
+        "paths": list(paths),
+        "canaries": list(canaries.names),
+        "seed": seed,
+    }
+
+
+def _paths(plan: TestPlan, ground: Ground, tests: Sequence[str]) -> list[str]:
+    """What the runner collects: the files of the named tests, else what the plan says."""
+    if not tests:
+        return list(plan.test_paths)
+    files = dict.fromkeys(one.partition("::")[0] for one in tests)
+    return [one for one in files if one and (ground.checkout / one).exists()]
+
+
+def _canaries() -> Canaries:
+    """Names that nobody can guess before the run."""
+    word = secrets.token_hex(4)
+    return Canaries(first=f"test_{word}_a", late=f"test_{word}_b", end=f"test_{word}_c")

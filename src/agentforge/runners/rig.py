@@ -1,0 +1,155 @@
+"""What every measurement needs, and one run of one tree in a fresh checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agentforge.canonical import digest_value
+from agentforge.runners.cache import ResultCache
+from agentforge.runners.execute import run_suite
+from agentforge.runners.launch import remove
+from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import TestPlan, plan_digest
+from agentforge.workspace.git import Git
+from agentforge.workspace.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """The fixed part of all measurements of one task.
+
+    Attributes:
+        mount_at: the user's repository; the sandbox shows a checkout there.
+        scratch: a folder of ours for checkouts; not below `mount_at`.
+        timeout_s: limit of one run of the suite.
+        cache: None measures everything anew.
+    """
+
+    plan: TestPlan
+    git: Git
+    mount_at: Path
+    sandbox: Sandbox
+    scratch: Path
+    timeout_s: float
+    cache: ResultCache | None = None
+
+    def read(self, tree: str) -> Callable[[str], bytes | None]:
+        """Read repository paths at a tree."""
+        return lambda path: self.git.show(tree, path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edits:
+    """What differs between a tree and the checkout that is run.
+
+    Attributes:
+        files: path -> content; None removes the file.
+    """
+
+    files: Mapping[str, bytes | None]
+
+    def apply(self, folder: Path) -> None:
+        """Write the edits into a checkout."""
+        for path, data in self.files.items():
+            file = folder / path
+            if file.is_symlink() or file.is_file():
+                file.unlink()
+            if data is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+
+    @property
+    def digest(self) -> str:
+        """Name the edits by their content."""
+        from agentforge.canonical import digest_bytes
+
+        return digest_value({path: None if data is None else digest_bytes(data) for path, data in self.files.items()})
+
+
+NO_EDITS = Edits(files={})
+
+
+def run_tree(
+    rig: Rig,
+    tree: str,
+    *,
+    tests: Sequence[str] = (),
+    seed: int | None = None,
+    edits: Edits = NO_EDITS,
+    protected: Sequence[str] = (),
+    repeat: int = 0,
+) -> SuiteRun:
+    """Run the suite, or the named tests of it, in a fresh checkout of a tree.
+
+    Args:
+        protected: paths that must be the same after the run as before; a changed one makes the run incomplete.
+        repeat: number of this run among equal ones; a cached result answers for the same number only.
+    """
+    key = {
+        "tree": tree, "plan": plan_digest(rig.plan), "tests": sorted(tests), "seed": seed, "edits": edits.digest,
+        "protected": sorted(protected), "repeat": repeat, "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+    }  # fmt: skip
+    known = rig.cache.get(key) if rig.cache is not None else None
+    if known is not None:
+        return known
+    with fresh_checkout(rig, tree) as checkout:
+        edits.apply(checkout)
+        before = _bytes(checkout, protected)
+        run = run_suite(
+            rig.plan,
+            checkout=checkout,
+            mount_at=rig.mount_at,
+            sandbox=rig.sandbox,
+            tests=tests,
+            seed=seed,
+            timeout_s=rig.timeout_s,
+            scratch=rig.scratch,
+            protected=tuple(protected),
+        )
+        after = _bytes(checkout, protected)
+    altered = sorted(path for path, data in before.items() if after[path] != data)
+    if altered:
+        problem = f"the run changed protected files: {', '.join(altered[:5])}"
+        run = replace(run, complete=False, problems=(*run.problems, problem))
+    if rig.cache is not None:
+        rig.cache.put(key, run)
+    return run
+
+
+@contextmanager
+def fresh_checkout(rig: Rig, tree: str) -> Iterator[Path]:
+    """Check a tree out from git objects into a new folder, and remove it afterwards."""
+    import tempfile
+
+    rig.scratch.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="checkout-", dir=rig.scratch))
+    try:
+        rig.git.materialise(tree, folder / "tree")
+        yield folder / "tree"
+    finally:
+        remove(folder)
+
+
+def sound(run: SuiteRun, plan: TestPlan) -> bool:
+    """Whether a run is evidence: it ended by itself, and every control that its runner can have has held."""
+    if not run.complete or run.timed_out:
+        return False
+    if plan.has_canary and run.canary != "held":
+        return False
+    return run.agree is True if plan.has_second_channel else True
+
+
+def controls(run: SuiteRun, plan: TestPlan) -> dict[str, Any]:
+    """The controls of a run as facts."""
+    return {
+        "canary": run.canary, "complete": run.complete, "agree": run.agree, "timed_out": run.timed_out,
+        "held": sound(run, plan),
+    }  # fmt: skip
+
+
+def _bytes(folder: Path, paths: Sequence[str]) -> dict[str, bytes | None]:
+    return {path: (folder / path).read_bytes() if (folder / path).is_file() else None for path in paths}

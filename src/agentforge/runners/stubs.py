@@ -1,0 +1,217 @@
+"""Stub variants of the declared symbols: implementations that are wrong on purpose, for RED's controls. Python only."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentforge.runners.stub_values import Values, values_for
+from agentforge.runners.symbols import Symbol
+
+Source = Callable[[str], str | None]
+_RAISE = "raise NotImplementedError"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One set of wrong implementations.
+
+    Attributes:
+        name: raises, wrong, none, empty or other.
+        hard: no honest target passes; otherwise only a suite of which every target passes is hollow.
+        files: path -> new content.
+    """
+
+    name: str
+    hard: bool
+    files: Mapping[str, str]
+
+
+def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...]:
+    """Make the stub variants of the declared Python symbols, the raising one first.
+
+    Args:
+        source: text of a repository path at the base; None when it does not exist.
+    Returns:
+        () when no Python symbol is declared as new or changed.
+    """
+    wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
+    if not wanted:
+        return ()
+    values = [_values_of(symbol, source) for symbol in wanted]
+    nullable = any(one.nullable for one in values)
+    found = [_variant("raises", True, wanted, [_RAISE] * len(wanted), source)]
+    if any(one.wrong for one in values):
+        bodies = [f"return {one.wrong}" if one.wrong else _RAISE for one in values]
+        found.append(_variant("wrong", True, wanted, bodies, source))
+    found.append(_variant("none", not nullable, wanted, ["return None"] * len(wanted), source))
+    found.append(_variant("empty", False, wanted, [f"return {one.empty}" for one in values], source))
+    found.append(_variant("other", False, wanted, [f"return {one.other}" for one in values], source))
+    return tuple(found)
+
+
+def survivors(
+    passed: Mapping[str, Iterable[str]], *, made: Sequence[Variant], targets: Iterable[str]
+) -> list[tuple[str, str]]:
+    """Say which targets a wrong implementation satisfies.
+
+    A target must fail for every hard variant, and for one of `empty` and `other`, which differ in value. A target that
+    expects an empty result may pass for `empty`; but no single variant may satisfy all targets.
+
+    Args:
+        passed: variant name -> ids that passed under it.
+    Returns:
+        (variant, id) pairs, sorted.
+    """
+    wanted = set(targets)
+    by_name = {one.name: wanted & set(passed.get(one.name, ())) for one in made}
+    found = {(one.name, nodeid) for one in made if one.hard for nodeid in by_name[one.name]}
+    found |= {("any value", nodeid) for nodeid in by_name.get("empty", set()) & by_name.get("other", set())}
+    for one in made:
+        if not one.hard and wanted and by_name[one.name] == wanted:
+            found |= {(one.name, nodeid) for nodeid in wanted}
+    return sorted(found)
+
+
+def _variant(name: str, hard: bool, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source) -> Variant:
+    trees: dict[str, ast.Module] = {}
+    pairs = sorted(zip(symbols, bodies, strict=True), key=lambda pair: pair[0].name.count("."))
+    for symbol, body in pairs:
+        if symbol.file not in trees:
+            trees[symbol.file] = _parsed(source(symbol.file))
+        _place(trees[symbol.file], symbol, body)
+    return Variant(name=name, hard=hard, files={path: ast.unparse(tree) + "\n" for path, tree in trees.items()})
+
+
+def _parsed(text: str | None) -> ast.Module:
+    try:
+        return ast.parse(text or "")
+    except (SyntaxError, ValueError):
+        return ast.parse("")
+
+
+def _place(tree: ast.Module, symbol: Symbol, body: str) -> None:
+    """Replace the body of an existing definition, or add a new one."""
+    owner = _owner(tree, symbol)
+    place = tree.body if owner is None else owner.body
+    node = _definition(place, symbol.last)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        node.body = ast.parse(f"def f():\n    {body}").body[0].body  # type: ignore[attr-defined]  # a function
+        return
+    if isinstance(node, ast.ClassDef):
+        _replace_methods(node, body)
+        return
+    if node is not None:
+        place.remove(node)
+    place.extend(ast.parse(_new(symbol, body)).body)
+
+
+def _owner(tree: ast.Module, symbol: Symbol) -> ast.ClassDef | None:
+    """The class that a dotted name belongs to; made when it is not there."""
+    if not symbol.owner:
+        return None
+    place = tree.body
+    owner: ast.ClassDef | None = None
+    for name in symbol.owner.split("."):
+        node = _definition(place, name)
+        if not isinstance(node, ast.ClassDef):
+            node = ast.parse(f"class {name}:\n    pass").body[0]
+            place.append(node)
+        assert isinstance(node, ast.ClassDef)
+        owner, place = node, node.body
+    return owner
+
+
+def _definition(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
+    for node in reversed(body):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
+            return node
+        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets):
+            return node
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return node
+    return None
+
+
+def _replace_methods(node: ast.ClassDef, body: str) -> None:
+    for method in node.body:
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            own = (
+                _RAISE
+                if method.name == "__init__" and body == _RAISE
+                else "pass"
+                if method.name == "__init__"
+                else body
+            )
+            method.body = ast.parse(f"def f():\n    {own}").body[0].body  # type: ignore[attr-defined]  # a function
+
+
+def _new(symbol: Symbol, body: str) -> str:
+    """Source of a new definition that takes any arguments."""
+    declared = _declaration(symbol)
+    if symbol.kind == "class" or isinstance(declared, ast.ClassDef):
+        return _new_class(symbol, declared, body)
+    if symbol.kind == "constant":
+        return "" if body == _RAISE else f"{symbol.last} = {body.removeprefix('return ')}"
+    decorators = [ast.unparse(one) for one in getattr(declared, "decorator_list", [])]
+    kept = [one for one in decorators if one in ("property", "staticmethod", "classmethod", "cached_property")]
+    lines = [f"@{'property' if one == 'cached_property' else one}" for one in kept]
+    if symbol.kind == "property" and not kept:
+        lines.append("@property")
+    prefix = "async " if isinstance(declared, ast.AsyncFunctionDef) else ""
+    arguments = "self" if "@property" in lines else "*args, **kwargs"
+    return "\n".join([*lines, f"{prefix}def {symbol.last}({arguments}):", f"    {body}"])
+
+
+def _new_class(symbol: Symbol, declared: ast.stmt | None, body: str) -> str:
+    bases = [ast.unparse(one) for one in declared.bases] if isinstance(declared, ast.ClassDef) else []
+    errors = [one for one in bases if one.endswith(("Error", "Exception", "Warning"))]
+    if errors or symbol.last.endswith(("Error", "Exception")):
+        return (
+            f"class {symbol.last}({errors[0] if errors and errors[0] in _BUILTIN_ERRORS else 'Exception'}):\n    pass"
+        )
+    start = _RAISE if body == _RAISE else "pass"
+    call = "_raise" if body == _RAISE else f"lambda *a, **k: {body.removeprefix('return ')}"
+    return (
+        f"class {symbol.last}:\n    def __init__(self, *args, **kwargs):\n        {start}\n"
+        f"    def __getattr__(self, name):\n"
+        f"        if name.startswith('__'):\n            raise AttributeError(name)\n"
+        + (f"        {_RAISE}\n" if call == "_raise" else f"        return {call}\n")
+    )
+
+
+_BUILTIN_ERRORS = frozenset(
+    {"Exception", "ValueError", "TypeError", "KeyError", "RuntimeError", "LookupError", "OSError"}
+)
+
+
+def _values_of(symbol: Symbol, source: Source) -> Values:
+    """The wrong values of a symbol: by its declared signature, else by what stands in the file."""
+    declared = _declaration(symbol)
+    if isinstance(declared, (ast.FunctionDef, ast.AsyncFunctionDef)) and declared.returns is not None:
+        return values_for(declared.returns)
+    if isinstance(declared, ast.AnnAssign):
+        return values_for(declared.annotation)
+    tree = _parsed(source(symbol.file))
+    body: Sequence[ast.stmt] = tree.body
+    for part in symbol.owner.split(".") if symbol.owner else []:
+        node = _definition(body, part)
+        body = node.body if isinstance(node, ast.ClassDef) else []
+    existing = _definition(body, symbol.last)
+    return values_for(getattr(existing, "returns", None))
+
+
+def _declaration(symbol: Symbol) -> ast.stmt | None:
+    """Parse the signature as people write it: with or without `def`, colon, class prefix or body."""
+    text = symbol.signature.strip().rstrip(":").removesuffix("...").rstrip().rstrip(":")
+    bare = re.sub(r"^[A-Za-z_][\w.]*\.(?=[A-Za-z_]\w*\()", "", text)
+    for candidate in (f"{text}: pass", f"{text}:\n    pass", f"def {bare}: pass", f"class {bare}: pass", text):
+        try:
+            body = ast.parse(candidate).body
+        except (SyntaxError, ValueError):
+            continue
+        if body and not isinstance(body[0], ast.Expr):
+            return body[0]
+    return None

@@ -1,0 +1,86 @@
+"""Finds new suppressions: comments and marks that tell a checker or a test runner to look away."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+Read = Callable[[str], bytes | None]
+
+_COMMENT = re.compile(
+    r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
+    r"|ruff:\s*noqa|nosec\b|fmt:\s*(?:off|skip)|ty:\s*ignore)",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(
+    r"eslint-disable|@ts-(?:ignore|expect-error|nocheck)|istanbul ignore|c8 ignore|prettier-ignore"
+    r"|//\s*nolint|#!?\[allow\(|#\[ignore"
+)
+_SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
+_OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
+_OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """One suppression that the base does not have."""
+
+    path: str
+    line: int
+    text: str
+
+
+def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Suppression, ...]:
+    """List suppressions of the changed files that the base does not have; one that only moved is not new."""
+    found: list[Suppression] = []
+    for path in changed:
+        data = after(path)
+        if data is None:
+            continue
+        known = Counter(text for _line, text in _suppressions(path, before(path)))
+        for line, text in _suppressions(path, data):
+            if known[text] > 0:
+                known[text] -= 1
+            else:
+                found.append(Suppression(path=path, line=line, text=text[:200]))
+    return tuple(found)
+
+
+def _suppressions(path: str, data: bytes | None) -> Iterator[tuple[int, str]]:
+    if data is None:
+        return
+    if path.endswith(".py"):
+        yield from _of_python(data)
+    elif path.endswith(_OTHER_LANGUAGES):
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+            if _OTHER.search(line):
+                yield number, line.strip()
+
+
+def _of_python(data: bytes) -> Iterator[tuple[int, str]]:
+    lines = data.decode("utf-8", "replace").splitlines()
+    numbers: set[int] = set()
+    try:
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
+            if token.type == tokenize.COMMENT and _COMMENT.search(token.string):
+                numbers.add(token.start[0])
+        numbers |= set(_skips(ast.parse(data)))
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        numbers |= {number for number, line in enumerate(lines, start=1) if _COMMENT.search(line)}
+    for number in sorted(numbers):
+        yield number, lines[number - 1].strip() if number <= len(lines) else ""
+
+
+def _skips(tree: ast.Module) -> Iterator[int]:
+    """Lines with `pytest.mark.skip`, `pytest.skip(...)`, `unittest.skipIf(...)`, `self.skipTest(...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _SKIPS:
+            owner = node.value
+            name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+            if name in _OWNERS:
+                yield node.lineno

@@ -1,0 +1,114 @@
+"""The symbols that a specification declares, and what refers to them."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Change = Literal["new", "changed", "removed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbol:
+    """One declared symbol. `name` may be dotted: `Class.method`."""
+
+    name: str
+    file: str
+    kind: str
+    signature: str = ""
+    change: str = "new"
+
+    @property
+    def owner(self) -> str:
+        """The class that a dotted name belongs to; empty for a module-level name."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def last(self) -> str:
+        """The name without its class."""
+        return self.name.rpartition(".")[2]
+
+
+def symbols_of(values: Iterable[Mapping[str, Any]]) -> tuple[Symbol, ...]:
+    """Read the `symbols` of a specification; entries without name or file are left out."""
+    return tuple(
+        Symbol(
+            name=str(one["name"]).removesuffix("()"),
+            file=str(one["file"]),
+            kind=str(one.get("kind") or "function"),
+            signature=str(one.get("signature") or ""),
+            change=str(one.get("change") or "new"),
+        )
+        for one in values
+        if one.get("name") and one.get("file")
+    )
+
+
+def concerned(names: Sequence[str], symbols: Iterable[Symbol]) -> Symbol | None:
+    """The declared symbol that one of `names` (as an exception tells them) refers to."""
+    for name in names:
+        for symbol in symbols:
+            if symbol.change != "removed" and name in _spellings(symbol):
+                return symbol
+    return None
+
+
+def concerned_module(names: Sequence[str], symbols: Iterable[Symbol]) -> Symbol | None:
+    """The declared symbol whose module, or a package above it, is one of `names`."""
+    for name in names:
+        for symbol in symbols:
+            for module in modules(symbol.file):
+                if module == name or module.startswith(name + "."):
+                    return symbol
+    return None
+
+
+def nearest(name: str, symbols: Iterable[Symbol]) -> str:
+    """The declared name that looks most like `name`; empty when none does."""
+    found = difflib.get_close_matches(name.rpartition(".")[2], [symbol.last for symbol in symbols], n=1)
+    return found[0] if found else ""
+
+
+def exists(symbol: Symbol, source: bytes | None) -> bool:
+    """Whether a Python file defines the symbol."""
+    if source is None:
+        return False
+    try:
+        body: Sequence[ast.stmt] = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return False
+    for part in symbol.name.split("."):
+        found = [node for node in body if part in _defined(node)]
+        if not found:
+            return False
+        body = getattr(found[-1], "body", [])
+    return True
+
+
+def modules(file: str) -> tuple[str, ...]:
+    """The dotted names under which a Python file may be imported: `src/a/b.py` -> `src.a.b`, `a.b`."""
+    stem = file.removesuffix(".py").removesuffix("/__init__")
+    parts = stem.split("/")
+    return tuple(".".join(parts[start:]) for start in range(len(parts) if parts[0] in ("src", "lib", "python") else 1))
+
+
+def _spellings(symbol: Symbol) -> set[str]:
+    spellings = {symbol.name, symbol.last, f"{symbol.name}.__init__"}
+    if symbol.owner and symbol.last == "__init__":
+        spellings.add(symbol.owner)
+    return spellings
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, ast.Assign):
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return set()

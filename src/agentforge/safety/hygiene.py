@@ -1,0 +1,55 @@
+"""Cleaning of foreign text: terminal escapes and control characters go, invisible characters are shown."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPE = re.compile(
+    r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: title, hyperlink, clipboard; an open one ends with its line
+    r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor
+    r"|\x1b[ -/]*[0-~]?"
+)
+_CONTROL = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d"
+    "\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def clean(text: str) -> str:
+    """Make foreign text safe to show, to a terminal and to a model.
+
+    Terminal escapes and control characters are removed; a line that was overwritten by carriage returns reads as it
+    stood last on the screen; bidirectional, zero-width, tag and other invisible characters read `<U+202E>`.
+    """
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPE.sub("", text)
+    if "\r" in text or "\x08" in text:
+        text = "\n".join(_as_on_screen(line) for line in text.split("\n"))
+    if text.isascii():
+        return _CONTROL.sub("", text)
+    return _INVISIBLE.sub(_shown, _CONTROL.sub("", text))
+
+
+def _shown(match: re.Match[str]) -> str:
+    return f"<U+{ord(match.group()):04X}>"
+
+
+def _as_on_screen(line: str) -> str:
+    """Play carriage returns and backspaces of one line; a return at its end is half of a line break."""
+    screen = ""
+    for segment in line.rstrip("\r").split("\r"):
+        written = _without_backspaces(segment) if "\x08" in segment else segment
+        screen = written + screen[len(written) :]
+    return screen
+
+
+def _without_backspaces(segment: str) -> str:
+    out: list[str] = []
+    for sign in segment:
+        if sign != "\x08":
+            out.append(sign)
+        elif out:
+            out.pop()
+    return "".join(out)

@@ -1,0 +1,123 @@
+"""Secrets taken out of text: by vendors' shapes and by known values, never by the names of identifiers alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentforge.safety.shapes import SHAPES
+
+_SHORTEST_KNOWN_VALUE = 8
+_SHORTEST_ASSIGNED_VALUE = 16
+_BITS_PER_CHARACTER = 3.0
+_KEY_WORDS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_KEY_VARIABLE = re.compile(
+    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH)?_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?(?:_|$)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """Text without secrets: how many were taken out and of which kinds, sorted."""
+
+    text: str
+    count: int
+    kinds: tuple[str, ...]
+
+
+_PLACEHOLDER = re.compile(
+    r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|passw|secret|token|dummy|redacted|(.)\1{7}"
+)
+_JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
+_ASSIGNMENT = re.compile(
+    r"^(?P<head>[ \t]*(?:export[ \t]+|set[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
+    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
+    """Replace every secret by `[redacted: kind]`.
+
+    A secret is a value that is known (`secrets`, of at least 8 characters), a token in the shape of a vendor's, or the
+    random-looking value of a key variable on a line of an environment file.
+
+    Source: known formats as published by the vendors' secret-scanning pages.
+    """
+    found: list[str] = []
+    text = _known_values(text, secrets, found)
+    for shape in SHAPES:
+        if any(hint in text for hint in shape.hints):
+            text = re.sub(shape.form, lambda match, kind=shape.kind: _cut_out(match, kind, found), text)  # type: ignore[misc]
+    if any(word in text for word in _KEY_WORDS):
+        text = _ASSIGNMENT.sub(lambda match: _cut_assigned(match, found), text)
+    return Redacted(text=text, count=len(found), kinds=tuple(sorted(set(found))))
+
+
+def redact_value(value: object, *, secrets: tuple[str, ...] = ()) -> object:
+    """Redact every string of a JSON value, keys included."""
+    if isinstance(value, str):
+        return redact(value, secrets=secrets).text
+    if isinstance(value, Mapping):
+        return {
+            redact(str(key), secrets=secrets).text: redact_value(item, secrets=secrets) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redact_value(item, secrets=secrets) for item in value]
+    return value
+
+
+def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of key variables of an environment that are worth hiding: long enough, no paths; the longest first."""
+    values = {
+        value
+        for name, value in environment.items()
+        if _KEY_VARIABLE.search(name.upper())
+        and len(value) >= _SHORTEST_KNOWN_VALUE
+        and not value.startswith(("/", "~", "./"))
+    }
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+
+
+def _known_values(text: str, secrets: tuple[str, ...], found: list[str]) -> str:
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_KNOWN_VALUE and secret in text:
+            found.extend(["known-value"] * text.count(secret))
+            text = text.replace(secret, "[redacted: known-value]")
+    return text
+
+
+def _cut_out(match: re.Match[str], kind: str, found: list[str]) -> str:
+    named = "secret" in match.re.groupindex
+    secret = match["secret"] if named else match.group()
+    if kind in _JUDGED and (_PLACEHOLDER.search(secret) or (kind == "url-password" and not _looks_chosen(secret))):
+        return match.group()
+    found.append(kind)
+    start, end = (
+        (match.start("secret") - match.start(), match.end("secret") - match.start()) if named else (0, len(secret))
+    )
+    whole = match.group()
+    return f"{whole[:start]}[redacted: {kind}]{whole[end:]}"
+
+
+def _looks_chosen(password: str) -> bool:
+    """A password, not the word of an example: it has a digit or a sign beside its letters."""
+    return not password.isalpha() and not password.isdigit()
+
+
+def _cut_assigned(match: re.Match[str], found: list[str]) -> str:
+    secret = match["secret"]
+    if not _KEY_VARIABLE.search(match["name"]) or _PLACEHOLDER.search(secret) or not _looks_random(secret):
+        return match.group()
+    found.append("assignment")
+    return f"{match['head']}{match['quote']}[redacted: assignment]{match['quote']}"
+
+
+def _looks_random(value: str) -> bool:
+    """Digits among letters, and many different signs for the length."""
+    has_both = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
+    counts = [value.count(sign) for sign in set(value)]
+    bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    return has_both and bits >= _BITS_PER_CHARACTER

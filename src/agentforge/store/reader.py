@@ -1,0 +1,115 @@
+"""Reading a log without becoming its writer: status, inspect, replay. Every record is checked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentforge.errors import IntegrityError
+from agentforge.events.evolve import evolve
+from agentforge.events.state import RunState
+from agentforge.store.records import GENESIS, Record, read_line
+
+LOG = "events.jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """A log, read to its end.
+
+    Attributes:
+        head: hash of the last record.
+        length: number of records.
+        torn_bytes: size of an incomplete last line, 0 as a rule.
+    """
+
+    state: RunState
+    head: str
+    length: int
+    torn_bytes: int
+
+
+class LogScan:
+    """One pass over a log, record by record.
+
+    Attributes:
+        head, length, fence, at: of the last good record so far.
+        size_bytes: where the last good record ends.
+        torn: what stands behind it, when that is the remains of a write that never ended.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LOG
+        self.head = GENESIS
+        self.length = 0
+        self.fence = 0
+        self.at = ""
+        self.size_bytes = 0
+        self.torn = b""
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield the good records.
+
+        Raises:
+            IntegrityError: there is no log, or a record that is not the last one is damaged.
+        """
+        try:
+            with self.path.open("rb") as lines:
+                for line in lines:
+                    if _is_torn(line):
+                        self.torn = line + lines.read()
+                        self._refuse_lines_after_torn()
+                        return
+                    yield self._next(line)
+        except FileNotFoundError as exc:
+            raise IntegrityError(f"{self.path} is missing", hint="restore it from a copy of the run") from exc
+
+    def _next(self, line: bytes) -> Record:
+        try:
+            record = read_line(line, seq=self.length + 1, prev=self.head, fence=self.fence)
+        except IntegrityError as exc:
+            raise IntegrityError(f"{self.path}: {exc.message}", hint=exc.hint) from exc
+        self.head, self.length, self.fence, self.at = record.hash, record.seq, record.fence, record.at
+        self.size_bytes += len(line)
+        return record
+
+    def _refuse_lines_after_torn(self) -> None:
+        if b"\n" in self.torn.rstrip(b"\x00")[:-1]:
+            raise IntegrityError(f"{self.path}: record {self.length + 1} is damaged", hint="restore it from a copy")
+
+
+def read(folder: Path) -> Iterator[Record]:
+    """Yield the checked records of a run; an incomplete last line (another process is writing it) is left out.
+
+    Raises:
+        IntegrityError: there is no log, or it was altered or damaged.
+    """
+    return iter(LogScan(folder))
+
+
+def fold(folder: Path) -> Folded:
+    """Read a run to its end.
+
+    Raises:
+        IntegrityError: there is no log, or it was altered or damaged.
+    """
+    scan = LogScan(folder)
+    state = RunState()
+    for record in scan:
+        state = evolve(state, record.event, at=record.at)
+    return Folded(state=state, head=scan.head, length=scan.length, torn_bytes=len(scan.torn))
+
+
+def load_state(folder: Path) -> RunState:
+    """The state that a run's log folds to.
+
+    Raises:
+        IntegrityError: there is no log, or it was altered or damaged.
+    """
+    return fold(folder).state
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a write never ended: no line end, or bytes that the file system never filled (our lines hold no NUL)."""
+    return not line.endswith(b"\n") or b"\x00" in line

@@ -1,0 +1,73 @@
+"""Counting tokens and cutting text to a number of tokens.
+
+The count is a rule, not a vocabulary: it needs no data, starts in no time, and gives the same number on every machine,
+so that a recorded context can be rebuilt byte for byte. It is chosen to lie above the common vocabularies on code, prose,
+YAML, JSON and Markdown (see docs/adr/0003-token-count-by-rule.md for the figures).
+"""
+
+from __future__ import annotations
+
+import re
+
+_PIECE = re.compile(
+    r"[A-Z]?[a-z]{1,10}|[A-Z]{1,4}"  # a word costs one token per started ten letters, capitals one per four
+    r"|\d{1,3}"
+    r"|[\t\n\r\f\v]\s*| \s+"  # white space other than a single space costs one a run
+    r"|(?:(?! )[\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]){1,3}"  # ASCII signs: one per started three
+    r"|[^\x00-\x7f]"  # anything else: one each
+    r"|[\x00-\x08\x0e-\x1f\x7f]"
+)
+
+
+def count_tokens(text: str) -> int:
+    """Estimate what `text` costs in a model's context, in tokens; never below zero, zero only for nothing or one space."""
+    return len(_PIECE.findall(text))
+
+
+def cut_middle(text: str, *, limit: int, note: str = "") -> str:
+    """Keep the head and the tail of `text` so that it costs at most `limit` tokens.
+
+    Args:
+        limit: tokens, >= 16; the marker line counts.
+        note: how to see the rest, put into the marker, e.g. `read_file offset=120`.
+    Returns:
+        `text` unchanged when it fits, else head + "... N lines omitted ..." + tail (2:1).
+    Source: seed 001 section 3.5, "Files: first/last N lines".
+    """
+    if count_tokens(text) <= limit:
+        return text
+    lines = text.splitlines(keepends=True)
+    suffix = f"; {note}" if note else ""
+    room = max(1, limit - count_tokens(f"... {len(lines)} lines omitted{suffix} ...\n") - 2)
+    head = _take(lines, room * 2 // 3)
+    tail = _take(lines[len(head) :][::-1], room - sum(count_tokens(line) for line in head))[::-1]
+    omitted = len(lines) - len(head) - len(tail)
+    if not head and not tail:  # one enormous line
+        return cut_end(text, limit=limit)
+    joined = "".join(head)
+    newline = "" if joined.endswith("\n") or not joined else "\n"
+    return f"{joined}{newline}... {omitted} lines omitted{suffix} ...\n{''.join(tail)}"
+
+
+def cut_end(text: str, *, limit: int) -> str:
+    """Keep the start of `text` so that it costs at most `limit` tokens, with a marker that tells how much is missing."""
+    if count_tokens(text) <= limit:
+        return text
+    room = max(0, limit - 8)
+    end = 0
+    for number, piece in enumerate(_PIECE.finditer(text)):
+        if number >= room:
+            break
+        end = piece.end()
+    return f"{text[:end]} ... {len(text) - end} characters omitted"
+
+
+def _take(lines: list[str], room: int) -> list[str]:
+    """The first lines that cost at most `room` tokens together."""
+    taken: list[str] = []
+    for line in lines:
+        room -= count_tokens(line)
+        if room < 0:
+            break
+        taken.append(line)
+    return taken

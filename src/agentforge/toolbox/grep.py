@@ -1,0 +1,74 @@
+"""The tool grep: lines of files by a regular expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agentforge.toolbox import _files
+from agentforge.toolbox._arguments import flag, number, text
+from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, takes
+from agentforge.workspace import search
+
+_MOST_HITS = 100
+_MOST_CONTEXT = 10
+
+
+def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
+    pattern = text(arguments, "pattern")
+    path = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))
+    try:
+        result, note = _search(arguments, context, path, literal=False), ""
+    except search.PatternInvalid:
+        result, note = (
+            _search(arguments, context, path, literal=True),
+            "no regular expression: searched for as plain text",
+        )
+    hits = sum(not match.is_context for match in result.matches)
+    files = len({match.path for match in result.matches})
+    notes = [f"{hits} hits in {files} files for {pattern}"]
+    notes += [f"stopped at {result.stopped_at}: there are more"] * (result.stopped_at is not None) + [note] * bool(note)
+    notes += ["searched without ripgrep"] * (result.engine == "python")
+    return Observation(
+        status="success",
+        summary="; ".join(notes),
+        text="\n".join(_rows(result)),
+        artifacts=tuple(dict.fromkeys(match.path for match in result.matches)),
+        next_actions=_next(result, hits),
+    )
+
+
+def _search(arguments: Mapping[str, object], context: ToolContext, path: str, *, literal: bool) -> search.SearchResult:
+    return search.grep(
+        context.root,
+        text(arguments, "pattern"),
+        path=path,
+        ignore_case=flag(arguments, "case_insensitive"),
+        literal=literal,
+        context=min(_MOST_CONTEXT, number(arguments, "context", default=0)),
+        limit=context.limits.get("grep", _MOST_HITS),
+    )
+
+
+def _rows(result: search.SearchResult) -> Iterator[str]:
+    """`path:` once, then its lines by number, a dash behind the number of a line that is only context."""
+    path = ""
+    for match in result.matches:
+        if match.path != path:
+            path = match.path
+            yield f"{path}:"
+        yield f"{match.line}{'-' if match.is_context else ':'} {match.text}"
+
+
+def _next(result: search.SearchResult, hits: int) -> tuple[str, ...]:
+    if not hits:
+        return ("try a shorter pattern or case_insensitive",)
+    return ("narrow it down by path or pattern",) if result.stopped_at is not None else ()
+
+
+TOOL = Tool(
+    name="grep",
+    description="Search files by regular expression.",
+    parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context=COUNT),
+    effect="read",
+    run=_run,
+)

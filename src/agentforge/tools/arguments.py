@@ -1,0 +1,130 @@
+"""The arguments of a tool call: from the model's text to a checked object, or to an answer that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Never
+
+from agentforge.tools.base import ToolError, failed
+
+if TYPE_CHECKING:
+    from agentforge.tools.base import Tool
+
+_SHOWN_AROUND = 24
+_MOST_FAILURES = 10
+
+
+def parse_arguments(tool: Tool, text: str) -> dict[str, object]:
+    """Read the raw text of a call's arguments; nothing at all means no arguments.
+
+    Raises:
+        ToolError: not JSON, a key twice, a number that JSON does not know, or no object.
+    """
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except json.JSONDecodeError as exc:
+        raise _malformed(tool, f"{exc.msg} at line {exc.lineno} column {exc.colno}", near=_near(text, exc.pos)) from exc
+    except (ValueError, RecursionError) as exc:
+        raise _malformed(tool, str(exc) or "nested too deeply", near="") from exc
+    if not isinstance(value, dict):
+        raise _malformed(tool, f"a JSON object is needed, this is {_type_name(value)}", near="")
+    return value
+
+
+def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:
+    """Hold arguments against the tool's schema.
+
+    Raises:
+        ToolError: with every failure and its path, and what the tool takes.
+    """
+    failures = _failures(json.dumps(tool.parameters, sort_keys=True), arguments)
+    if not failures:
+        return
+    raise ToolError(
+        failed(
+            f"{tool.name} was not run: {failures[0]}",
+            error_type="bad-arguments",
+            text="\n".join([*(f"- {failure}" for failure in failures), signature(tool)]),
+            next_actions=(f"call {tool.name} again with corrected arguments",),
+        )
+    )
+
+
+def signature(tool: Tool) -> str:
+    """One line that tells what a tool takes, e.g. `grep takes: pattern (string), path (string, optional)`."""
+    properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
+    if not isinstance(properties, Mapping) or not properties:
+        return f"{tool.name} takes no arguments"
+    needed = set(required) if isinstance(required, list | tuple) else set()
+    parts = [f"{name} ({_kind(schema)}{'' if name in needed else ', optional'})" for name, schema in properties.items()]
+    return f"{tool.name} takes: {', '.join(parts)}"
+
+
+def _failures(schema: str, arguments: Mapping[str, object]) -> list[str]:
+    errors = [f"{_where(error.instance_path)}: {error.message}" for error in _validator(schema).iter_errors(arguments)]
+    if len(errors) > _MOST_FAILURES:
+        errors[_MOST_FAILURES:] = [f"{len(errors) - _MOST_FAILURES} more"]
+    return errors
+
+
+@lru_cache(maxsize=128)
+def _validator(schema: str):  # type: ignore[no-untyped-def]  # jsonschema_rs is imported only when a tool is called
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator(json.loads(schema))
+
+
+def _malformed(tool: Tool, what: str, *, near: str) -> ToolError:
+    return ToolError(
+        failed(
+            f"{tool.name} was not run: its arguments are malformed ({what})",
+            error_type="malformed-arguments",
+            text="\n".join(line for line in (f"{what}{near}", "Nothing was executed.", signature(tool)) if line),
+            next_actions=(f"call {tool.name} again with one valid JSON object",),
+        )
+    )
+
+
+def _near(text: str, position: int) -> str:
+    around = text[max(0, position - _SHOWN_AROUND) : position + _SHOWN_AROUND]
+    return f", near {around!r} (character {position} of {len(text)})"
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    out: dict[str, object] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"the key {key!r} stands twice")
+        out[key] = value
+    return out
+
+
+def _no_constant(name: str) -> Never:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _where(path: list[str | int]) -> str:
+    return ".".join(map(str, path)) or "arguments"
+
+
+def _kind(schema: object) -> str:
+    if not isinstance(schema, Mapping):
+        return "any"
+    choices = schema.get("enum")
+    return "|".join(map(str, choices)) if isinstance(choices, list | tuple) else str(schema.get("type", "any"))
+
+
+def _type_name(value: object) -> str:
+    names = {
+        list: "an array",
+        str: "a string",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        type(None): "null",
+    }
+    return names.get(type(value), "something else")

@@ -1,0 +1,139 @@
+"""What a tool is: a name, a schema, an effect, and one function from arguments to an observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from agentforge.messages import ToolSchema
+
+if TYPE_CHECKING:
+    from agentforge.events.kinds import Effect, ToolStatus
+    from agentforge.workspace.process import Completed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a tool found or did (seed 003, "structured observation").
+
+    Attributes:
+        summary: one line, <= 200 characters.
+        text: what the model reads; bounded by the invocation, not by the tool.
+        error_type: stable word for the kind of failure ("not-found", "no-match", "timeout", "bad-arguments", ...).
+        artifacts: repository paths that were read or written.
+        changed: repository paths that were written, created or deleted.
+        view: {path, offset, limit}: the part of a file that the model asked to see; the context shows it fresh.
+        payload: for submit_artifact the draft, for ask_human the question; consumed by the agent loop.
+    """
+
+    status: ToolStatus
+    summary: str
+    text: str = ""
+    error_type: str | None = None
+    retryable: bool = False
+    next_actions: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    view: Mapping[str, object] | None = None
+    payload: Mapping[str, object] | None = None
+
+
+def failed(
+    summary: str, *, error_type: str, text: str = "", retryable: bool = True, next_actions: tuple[str, ...] = ()
+) -> Observation:
+    """An observation of a tool that did not do what was asked."""
+    return Observation(
+        status="error",
+        summary=summary,
+        text=text,
+        error_type=error_type,
+        retryable=retryable,
+        next_actions=next_actions,
+    )
+
+
+class ToolError(Exception):
+    """Ends a tool from anywhere inside it; the observation is its answer."""
+
+    def __init__(self, observation: Observation) -> None:
+        super().__init__(observation.summary)
+        self.observation = observation
+
+
+class RunCommand(Protocol):
+    """Run a shell command for the model inside the sandbox, in the workspace."""
+
+    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> Completed:
+        """Run `command` by `bash -c`; `cwd` is relative to the workspace root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool may reach. Everything that is not a file of the workspace comes as a callable.
+
+    Attributes:
+        root: the workspace (the task's worktree), a resolved absolute path.
+        base_commit: what the workspace started from.
+        run_command: shell in the sandbox.
+        run_tests: run tests of the workspace: test ids or paths ((), = the tests that matter for the stage) -> report.
+        run_checks: conformance of the workspace's changed files -> report.
+        git_diff: unified diff of the workspace against the base commit, optionally for one path.
+        may_write: None when the path may be written, else the reason why not.
+        limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
+        seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
+    """
+
+    root: Path
+    base_commit: str
+    run_command: RunCommand
+    run_tests: Callable[[tuple[str, ...]], Observation]
+    run_checks: Callable[[tuple[str, ...]], Observation]
+    git_diff: Callable[[str], str]
+    may_write: Callable[[str], str | None]
+    limits: Mapping[str, int] = field(default_factory=dict)
+    seen: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool of the catalogue.
+
+    Attributes:
+        parameters: JSON Schema (2020-12) of type object, `additionalProperties: false`; short, it is always sent.
+        effect: what running it can change; decides scope checks and what is done when a crash leaves it in doubt.
+        writes: the repository paths that a call would write, for the scope check at dispatch (write tools only).
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    effect: Effect
+    run: Callable[[Mapping[str, object], ToolContext], Observation]
+    writes: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
+
+    @property
+    def schema(self) -> ToolSchema:
+        """The tool as it is offered to a model."""
+        return ToolSchema(name=self.name, description=self.description, parameters=self.parameters)
+
+
+TEXT: Mapping[str, object] = {"type": "string"}
+FLAG: Mapping[str, object] = {"type": "boolean"}
+COUNT: Mapping[str, object] = {"type": "integer", "minimum": 1}
+TEXTS: Mapping[str, object] = {"type": "array", "items": {"type": "string"}}
+
+
+def takes(required: str = "", **properties: Mapping[str, object]) -> dict[str, object]:
+    """Build the schema of a tool's parameters.
+
+    Args:
+        required: names, separated by spaces.
+        properties: the schema of each parameter.
+    """
+    schema: dict[str, object] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required.split()} if required else {})
+
+
+Kind = Literal["builtin", "project", "mcp"]

@@ -1,0 +1,238 @@
+"""The one way in which a tool call is carried out, step by step in the order of seed 003; no tool is run around it.
+
+Look up, parse, validate, hooks, approval and scope (prepare_call); execute (perform_call); hygiene, redaction, cut and
+boundary (present). The agent loop records its intent between preparing and performing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
+from agentforge.safety.boundary import wrap
+from agentforge.safety.hygiene import clean
+from agentforge.safety.redaction import redact, redact_value
+from agentforge.tokens import cut_middle
+from agentforge.tools.arguments import check_arguments, parse_arguments
+from agentforge.tools.base import Observation, ToolError, failed
+
+if TYPE_CHECKING:
+    from agentforge.tools.base import Tool, ToolContext
+
+Judge = Callable[["Tool", Mapping[str, object]], str | None]
+"""Looks at a call before it is carried out: None lets it pass, a text is the reason why not."""
+
+_TRACE_LINES = 3
+_SUMMARY_LENGTH = 200
+
+
+def _allow(_tool: Tool, _arguments: Mapping[str, object]) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvocationPolicy:
+    """What holds for every call of an agent.
+
+    Attributes:
+        text_limit_tokens: what an observation may cost, >= 16.
+        secrets: known values to take out of everything, the longest first.
+        nonce: when not empty, observations are fenced by it as untrusted data.
+        before: hooks; each may refuse a call.
+        approve: the approval of the mode; may refuse a call.
+    """
+
+    text_limit_tokens: int = 2000
+    secrets: tuple[str, ...] = ()
+    nonce: str = ""
+    before: tuple[Judge, ...] = ()
+    approve: Judge = _allow
+
+    def scrub(self, text: str) -> str:
+        """Take the secrets out of a text."""
+        return redact(text, secrets=self.secrets).text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A call that may be carried out: the tool was offered, its arguments are right, nobody refuses."""
+
+    tool: Tool
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An observation as it is recorded and read.
+
+    Attributes:
+        observation: clean, without secrets; its `text` is `text`.
+        text: cut to the policy's limit and fenced.
+        full: clean, without secrets, uncut and not fenced; equal to `text` when nothing was done to it.
+    """
+
+    observation: Observation
+    text: str
+    full: str
+
+
+def invoke(
+    name: str, arguments: str, *, tools: Mapping[str, Tool], context: ToolContext, policy: InvocationPolicy
+) -> Shown:
+    """Carry out one tool call from the model's words to what the model sees.
+
+    Raises:
+        InfrastructureError: the harness itself is broken (sandbox, disk); a failing tool is an observation instead.
+    """
+    prepared = prepare_call(name, arguments, tools=tools, context=context, policy=policy)
+    observation = prepared if isinstance(prepared, Observation) else perform_call(prepared, context=context)
+    return present(observation, policy=policy)
+
+
+def prepare_call(
+    name: str, arguments: str, *, tools: Mapping[str, Tool], context: ToolContext, policy: InvocationPolicy
+) -> Prepared | Observation:
+    """Decide whether a call may be carried out; nothing is executed or written.
+
+    Args:
+        arguments: the raw text of the model.
+    Returns:
+        The call, or the observation that says why not.
+    """
+    try:
+        tool = _look_up(name, tools)
+        parsed = parse_arguments(tool, arguments)
+        check_arguments(tool, parsed)
+        _ask_hooks(tool, parsed, policy)
+        _ask_approval(tool, parsed, policy)
+        _check_scope(tool, parsed, context)
+    except ToolError as refusal:
+        return refusal.observation
+    return Prepared(tool=tool, arguments=parsed)
+
+
+def perform_call(prepared: Prepared, *, context: ToolContext) -> Observation:
+    """Execute a prepared call; whatever goes wrong inside the tool becomes an observation.
+
+    Raises:
+        InfrastructureError, IntegrityError: the harness is broken, not the call.
+    """
+    tool = prepared.tool
+    try:
+        return tool.run(prepared.arguments, context)
+    except ToolError as answer:
+        return answer.observation
+    except (InfrastructureError, IntegrityError):
+        raise
+    except AgentForgeError as error:
+        return failed(f"{tool.name}: {error}", error_type=error.slug, text=str(error))
+    except OSError as error:
+        return failed(f"{tool.name}: {error.strerror}: {error.filename}", error_type="os-error", text=str(error))
+    except Exception as error:  # noqa: BLE001  # a broken tool must not end the run
+        return _crashed(tool, error)
+
+
+def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
+    """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary."""
+
+    def scrubbed(text: str) -> str:
+        return policy.scrub(clean(text))
+
+    full = scrubbed(observation.text)
+    text = cut_middle(full, limit=policy.text_limit_tokens)
+    if policy.nonce and text:
+        text = wrap(text, nonce=policy.nonce)
+    payload = observation.payload
+    shown = replace(
+        observation,
+        summary=" ".join(scrubbed(observation.summary).split())[:_SUMMARY_LENGTH],
+        text=text,
+        next_actions=tuple(scrubbed(action) for action in observation.next_actions),
+        payload=payload if payload is None else _scrubbed_payload(payload, policy),
+    )
+    return Shown(observation=shown, text=text, full=full)
+
+
+def _scrubbed_payload(payload: Mapping[str, object], policy: InvocationPolicy) -> Mapping[str, object]:
+    value = redact_value(payload, secrets=policy.secrets)
+    assert isinstance(value, Mapping)
+    return value
+
+
+def _look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
+    tool = tools.get(name)
+    if tool is not None:
+        return tool
+    raise ToolError(
+        failed(
+            f"there is no tool {name!r} in this stage",
+            error_type="unknown-tool",
+            text=f"Nothing was executed. Tools of this stage: {', '.join(tools) or 'none'}",
+            next_actions=_nearest_tools(name, tools),
+        )
+    )
+
+
+def _nearest_tools(name: str, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+    from difflib import get_close_matches
+
+    return tuple(f"call {close}" for close in get_close_matches(name.lower(), tools, n=2))
+
+
+def _ask_hooks(tool: Tool, arguments: Mapping[str, object], policy: InvocationPolicy) -> None:
+    for hook in policy.before:
+        reason = hook(tool, arguments)
+        if reason is not None:
+            raise _denied(f"{tool.name}: blocked by a hook: {reason}", error_type="hook")
+
+
+def _ask_approval(tool: Tool, arguments: Mapping[str, object], policy: InvocationPolicy) -> None:
+    reason = policy.approve(tool, arguments)
+    if reason is not None:
+        raise _denied(f"{tool.name}: not approved: {reason}", error_type="not-approved")
+
+
+def _check_scope(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> None:
+    """Judge every path that the call would write, by the place where it really lies."""
+    for path in tool.writes(arguments):
+        real = _real_path(tool, path, context.root)
+        reason = context.may_write(real)
+        if reason is not None:
+            raise _denied(f"{tool.name}: {reason}", error_type="out-of-scope")
+
+
+def _real_path(tool: Tool, path: str, root: Path) -> str:
+    from agentforge.workspace.files import OutsideWorkspace, resolve_inside
+
+    try:
+        return resolve_inside(root, path).relative_to(root).as_posix()
+    except OutsideWorkspace as exc:
+        raise _denied(f"{tool.name}: {exc}", error_type="out-of-scope") from exc
+
+
+def _denied(reason: str, *, error_type: str) -> ToolError:
+    return ToolError(
+        Observation(
+            status="denied",
+            summary=reason,
+            text=f"Nothing was executed. {reason}",
+            error_type=error_type,
+            next_actions=("go on within what this stage may do",),
+        )
+    )
+
+
+def _crashed(tool: Tool, error: Exception) -> Observation:
+    import traceback
+
+    trace = traceback.format_exception(error)[-_TRACE_LINES:]
+    return failed(
+        f"{tool.name} crashed: {type(error).__name__}: {error}",
+        error_type="tool-crash",
+        text="".join(trace),
+        retryable=False,
+        next_actions=("reach the goal with another tool",),
+    )

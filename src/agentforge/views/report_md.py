@@ -1,0 +1,112 @@
+"""The delivery report as Markdown, for the person who decides whether to merge: assumptions first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentforge.events.state import RunState
+
+_NONE = "none"
+
+
+def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
+    """Write the report of a delivery; every number in it was measured."""
+    parts = [
+        f"# {_line(report.get('title')) or 'Delivery'}",
+        _quote(state.request),
+        _assumptions(_rows(report, "assumptions")),
+        _requirements(_rows(report, "requirements")),
+        _changes(_rows(report, "changes")),
+        _verification(report.get("verification")),
+        _cost(report.get("cost")),
+        _bullets("Limits of what was shown", report.get("limits")),
+        _bullets("Follow-ups", report.get("follow_ups")),
+        _merge(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _assumptions(rows: Sequence[Mapping[str, object]]) -> str:
+    lines = [f"- **{_line(row.get('question'))}** {_line(row.get('assumption'))}" for row in rows]
+    return "## Assumptions\n\n" + ("\n".join(lines) if lines else "None: nothing had to be assumed.")
+
+
+def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
+    lines = ["| requirement | tests | changed lines |", "|---|---|---|"]
+    for row in rows:
+        tests = _strings(row.get("tests"))
+        changes = [f"`{item.get('path')}:{item.get('lines')}`" for item in _maps(row.get("changes"))]
+        told = f"**{row.get('id')}** {_cell(row.get('description'))}"
+        lines.append(f"| {told} | {'<br>'.join(f'`{_cell(test)}`' for test in tests)} | {'<br>'.join(changes)} |")
+    return "## Requirement, tests, changed lines\n\n" + "\n".join(lines)
+
+
+def _changes(rows: Sequence[Mapping[str, object]]) -> str:
+    lines = [f"- `{row.get('path')}` +{row.get('lines_added', 0)} -{row.get('lines_removed', 0)}" for row in rows]
+    return "## Files\n\n" + "\n".join(lines) if lines else ""
+
+
+def _verification(value: object) -> str:
+    if not isinstance(value, Mapping):
+        return ""
+    known = _strings(value.get("failing_at_base"))
+    controls = value.get("controls")
+    lines = [
+        f"- tree `{value.get('tree')}`, measured in a fresh checkout",
+        f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}; "
+        f"regressions: {'none' if value.get('no_regressions') else 'yes'}; checks clean: {_yes(value.get('conformance_passing'))}",
+        f"- controls: {', '.join(f'{key} {_line(item)}' for key, item in controls.items())}"
+        if isinstance(controls, Mapping) and controls
+        else "- controls: none recorded",
+        f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
+    ]
+    return "## Verification\n\n" + "\n".join(lines)
+
+
+def _cost(value: object) -> str:
+    if not isinstance(value, Mapping):
+        return ""
+    money = value.get("cost_usd")
+    return (
+        f"## Cost\n\n{value.get('llm_calls')} model calls, {value.get('prompt_tokens')} prompt tokens "
+        f"({value.get('cached_tokens')} cached), {value.get('completion_tokens')} completion tokens, "
+        f"{'cost unknown' if money is None else f'{money} USD'}, {value.get('duration_s')} s."
+    )
+
+
+def _merge(report: Mapping[str, object]) -> str:
+    branch, base = report.get("branch"), str(report.get("base_commit", ""))[:12]
+    return f"## Next\n\n    git diff {base} {branch}\n    git merge {branch}"
+
+
+def _bullets(title: str, value: object) -> str:
+    lines = [f"- {_line(item)}" for item in _strings(value)]
+    return f"## {title}\n\n" + "\n".join(lines) if lines else ""
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.strip().splitlines()[:60])
+
+
+def _rows(report: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    return _maps(report.get(name))
+
+
+def _maps(value: object) -> list[Mapping[str, object]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value or "").split())
+
+
+def _cell(value: object) -> str:
+    return _line(value).replace("|", "\\|")
+
+
+def _yes(value: object) -> str:
+    return "yes" if value is True else "no"

@@ -1,0 +1,26 @@
+"""One line about a run, for listings: cheap to write, cheap to read, no YAML."""
+
+from __future__ import annotations
+
+from agentforge.events.state import RunState
+from agentforge.views.words import cost_usd
+
+_REQUEST_SHOWN = 200
+
+
+def summary_value(state: RunState) -> dict[str, object]:
+    """What a listing shows of a run, as a plain JSON value."""
+    return {
+        "task_id": state.run_id,
+        "request": state.request[:_REQUEST_SHOWN],
+        "outcome": state.outcome,
+        "stage": state.stage,
+        "branch": state.branch,
+        "started_at": state.started_at,
+        "last_at": state.last_at,
+        "steps": state.totals.steps,
+        "prompt_tokens": state.totals.prompt_tokens,
+        "completion_tokens": state.totals.completion_tokens,
+        "cost_usd": cost_usd(state.totals),
+        "open_escalations": [item.escalation_id for item in state.open_escalations],
+    }

@@ -1,0 +1,162 @@
+"""Run a command where it can reach the workspace and little else. What may run is decided elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+from agentforge.errors import SandboxError
+from agentforge.workspace import process
+from agentforge.workspace.process import Completed
+from agentforge.workspace.toolchain import child_environment
+
+Kind = Literal["bubblewrap", "none"]
+Preference = Literal["auto", "bubblewrap", "none"]
+
+_INSTALL_HINT = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or choose the sandbox `none`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """What one command sees.
+
+    Attributes:
+        workspace: the folder on this machine that the command works in.
+        mount_at: where the command finds it: the user's repository path, so that editable installs and absolute paths
+            behave as the user has them. Absolute; it may but need not exist.
+        cwd: starting folder, relative to `mount_at`.
+        writable: whether the workspace may be changed.
+        network: whether the machine's network is reachable; a private loopback is always there.
+        env: variables on top of the allow-list.
+        read_only: more paths to show; one inside `mount_at` names the workspace's own file and protects it.
+        writable_paths: the same, writable.
+        overlays: (source, destination) bound read-only over everything else, such as the user's `.venv` inside
+            `mount_at`. A missing destination folder is made in the workspace before.
+        hidden: folders that the command must not see, such as the data directory when it lies outside the home.
+        interpreters: executables whose installation must stay visible though it lies below the home.
+    """
+
+    workspace: Path
+    mount_at: Path
+    cwd: str = "."
+    writable: bool = True
+    network: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    read_only: tuple[Path, ...] = ()
+    writable_paths: tuple[Path, ...] = ()
+    overlays: tuple[tuple[Path, Path], ...] = ()
+    hidden: tuple[Path, ...] = ()
+    interpreters: tuple[Path, ...] = ()
+
+
+class Sandbox(Protocol):
+    """A way to run commands apart from the rest of the machine."""
+
+    @property
+    def kind(self) -> Kind:
+        """What stands between the command and the machine."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        box: Box,
+        timeout_s: float,
+        output_limit_bytes: int = 200_000,
+        stdin: bytes | None = None,
+        pass_fds: tuple[int, ...] = (),
+        merge_stderr: bool = True,
+    ) -> Completed:
+        """Run `argv` in `box`; the other arguments are those of `process.run`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unconfined:
+    """No sandbox: the command runs in the workspace itself, as the user, with a cleared environment and its own group.
+
+    Read-only workspaces, overlays and the closed network cannot be had this way; callers ask `kind` and say so.
+    """
+
+    environ: Mapping[str, str]
+    kind: Kind = "none"
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        box: Box,
+        timeout_s: float,
+        output_limit_bytes: int = 200_000,
+        stdin: bytes | None = None,
+        pass_fds: tuple[int, ...] = (),
+        merge_stderr: bool = True,
+    ) -> Completed:
+        """Run `argv` in the workspace folder.
+
+        Raises:
+            ToolchainError: the command cannot be started.
+        """
+        return process.run(
+            argv,
+            cwd=box.workspace / box.cwd,
+            env=child_environment(self.environ, box.env),
+            timeout_s=timeout_s,
+            output_limit_bytes=output_limit_bytes,
+            stdin=stdin,
+            pass_fds=pass_fds,
+            merge_stderr=merge_stderr,
+        )
+
+
+def choose(prefer: Preference, environ: Mapping[str, str] | None = None) -> Sandbox:
+    """Find the sandbox that the settings ask for.
+
+    Args:
+        prefer: "auto" takes bubblewrap where it works; `kind` of the result tells which it was.
+        environ: the user's environment; None is that of this process.
+    Raises:
+        SandboxError: bubblewrap was asked for and does not work here.
+    """
+    environ = os.environ if environ is None else environ
+    if prefer == "none":
+        return Unconfined(environ=dict(environ))
+    found = detect(environ)
+    if prefer == "bubblewrap" and found.kind == "none":
+        raise SandboxError(f"bubblewrap cannot be used: {missing_because(environ)}", hint=_INSTALL_HINT)
+    return found
+
+
+def detect(environ: Mapping[str, str]) -> Sandbox:
+    """Return bubblewrap when it works on this machine, else no sandbox. Probed once per process."""
+    from agentforge.workspace.bubblewrap import Bubblewrap
+
+    program = _program(environ)
+    if program is None or _probe(program):
+        return Unconfined(environ=dict(environ))
+    return Bubblewrap(program=program, environ=dict(environ))
+
+
+def missing_because(environ: Mapping[str, str]) -> str:
+    """Say in words why bubblewrap cannot be used here; empty when it can."""
+    program = _program(environ)
+    return "bwrap is not on PATH" if program is None else _probe(program)
+
+
+def _program(environ: Mapping[str, str]) -> str | None:
+    import shutil
+
+    return shutil.which("bwrap", path=environ.get("PATH"))
+
+
+@cache
+def _probe(program: str) -> str:
+    """Run `true` the way that commands are run; what bwrap complains about, empty when nothing."""
+    from agentforge.workspace.bubblewrap import ISOLATION
+
+    argv = [program, *ISOLATION, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    done = process.run([*argv, "--", "true"], cwd=None, env=child_environment({}, {}), timeout_s=10)
+    return "" if done.exit_code == 0 else done.text.strip() or f"bwrap ended with {done.exit_code}"

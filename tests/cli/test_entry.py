@@ -1,0 +1,121 @@
+"""The way in: errors, forms and exit codes, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentforge.cli.entry import run
+from agentforge.cli.form import wanted_form
+from agentforge.cli.lazy import COMMANDS
+
+
+def _process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-m", "agentforge", *arguments], capture_output=True, text=True, env=environ)
+
+
+def test_the_version_is_one_line() -> None:
+    from agentforge import __version__
+
+    done = _process("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"agentforge {__version__}\n", "")
+
+
+def test_without_arguments_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["strat"], "error[usage]: unknown command 'strat' - did you mean `agentforge start`?\n"),
+        (["qqq"], "error[usage]: unknown command 'qqq' - see `agentforge --help`\n"),
+        (["start"], "error[usage]: Missing argument 'REQUEST' - see `agentforge start --help`\n"),
+        (["start", "  "], 'error[usage]: the request is empty - say what should change: agentforge start "..."\n'),
+        (["start", "x", "--cwd", "nowhere"], "is not a folder - pass a folder to --cwd\n"),
+        (["start", "x", "--approve", "shipping"], "error[usage]: --approve shipping: no such stage - one of intake"),
+        (["start", "x", "--max-steps", "0"], "'0' is not a number greater than 0"),
+        (["start", "x", "--deadline", "soon"], "'soon' is not a duration"),
+        (["resolve", "E1"], "error[usage]: no decisions were given - pass one of --answer"),
+        (["resolve", "E1", "--approve", "--abort"], "error[usage]: 2 decisions were given"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_two(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_an_error_is_in_the_json_object_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["start", "--json", "--bogus"]) == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["error"]["slug"] == "usage"
+    assert json.loads(captured.out)["outcome"] == "failed"
+    assert captured.err.startswith("error[usage]: No such option")
+    assert run(["start", "", "--output-format=stream-json"]) == 2
+    assert json.loads(capsys.readouterr().out)["type"] == "result"
+
+
+def test_wrong_settings_stop_a_command_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / ".agentforge").mkdir()
+    (tmp_path / ".agentforge" / "config.toml").write_text("[limits]\nmax_stesp = 1\n")
+    assert run(["config", "show"]) == 2
+    assert "config.toml:2: unknown setting limits.max_stesp - did you mean limits.max_steps?" in capsys.readouterr().err
+
+
+def test_an_unforeseen_error_leaves_its_details_in_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, home: Path
+) -> None:
+    script = tmp_path / "crash.py"
+    script.write_text(
+        "import sys\nfrom agentforge.cli import lazy\nfrom agentforge.cli.entry import run\n"
+        "lazy.COMMANDS['boom'] = ('nowhere:x', '')\nsys.exit(run(['boom']))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error[internal]: ModuleNotFoundError: ")
+    assert "Traceback" not in done.stderr
+    (details,) = (home / "af" / "data" / "crashes").iterdir()
+    assert str(details) in done.stderr
+    assert "Traceback" in details.read_text()
+    assert details.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_reader_that_leaves_is_met_quietly() -> None:
+    command = f"{sys.executable} -m agentforge config show | true"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "form"),
+    [
+        (["start", "x"], "text"),
+        (["start", "x", "--json"], "json"),
+        (["start", "--output-format", "stream-json", "x"], "stream-json"),
+        (["start", "--output-format=json", "x"], "json"),
+        (["start", "--output-format"], "text"),
+        (["start", "--", "--json"], "text"),
+    ],
+)
+def test_the_form_is_known_before_parsing(arguments: list[str], form: str) -> None:
+    assert wanted_form(arguments) == form
+
+
+def test_completion_knows_commands_and_flags() -> None:
+    done = _process(_AGENTFORGE_COMPLETE="bash_complete", COMP_WORDS="agentforge st", COMP_CWORD="1")
+    assert done.stdout.split() == ["plain,start", "plain,status", "plain,stages"]
+    done = _process(_AGENTFORGE_COMPLETE="bash_complete", COMP_WORDS="agentforge start --max", COMP_CWORD="2")
+    assert done.stdout.split() == ["plain,--max-steps"]

@@ -1,0 +1,81 @@
+"""How a run is described at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.cli.summary import answers_for, escalation_lines, summary_lines
+from agentforge.cli.terminal import Style
+from agentforge.events import kinds
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Story
+
+ASCII = Style(colour=False, unicode=False)
+
+
+def test_a_delivery_is_told_in_a_screenful(story: Story) -> None:
+    names = ("clarify", "spec", "red", "green")
+    events = [event for number, name in enumerate(names, start=1) for event in story.stage(name, step=number)]
+    state = story.tell(story.started, *events, *story.delivered)
+    assert summary_lines(state, folder=Path("/repo/.agentforge/tasks/task-1"), duration_s=92, style=ASCII) == [
+        "",
+        "+ delivered  task-1  in 1m32s",
+        "  branch   agentforge/task-1 at cccccccccc, from main bbbbbbbbbb",
+        "  assumed  Unicode? -> ASCII only",
+        "  proved   REQ-001 slugs <- tests/t.py::test_a, tests/t.py::test_b and 1 more",
+        "           REQ-002 empty <- no test",
+        "  checked  red: 2 of 2 rules hold",
+        "           green: 2 of 2 rules hold",
+        "  model    custom/m: 4 calls, 8,000 prompt tokens (2,000 cached), 1,200 completion tokens, $0.08",
+        "  record   /repo/.agentforge/tasks/task-1",
+        "",
+        "  git diff main...agentforge/task-1",
+        "  git merge agentforge/task-1",
+    ]
+
+
+def test_an_unknown_price_is_said(story: Story) -> None:
+    events = story.stage("spec")
+    unknown = kinds.ModelReplied(step=1, text="", tool_calls=(), finish="stop", usage={}, model="m", cost_usd=None)
+    state = story.tell(story.started, *events[:2], unknown)
+    lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
+    assert any(line.endswith("cost unknown") for line in lines)
+    assert lines[-1] == "  agentforge resume task-1"
+
+
+def test_a_failure_shows_its_error_and_hint(story: Story) -> None:
+    error = {"slug": "limit", "message": "no steps left", "hint": "raise max_steps"}
+    state = story.tell(story.started, kinds.RunFinished(outcome="failed", error=error))
+    lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
+    assert lines[1] == "x failed  task-1  in 1s"
+    assert "  error    limit: no steps left - raise max_steps" in lines
+
+
+def test_a_question_cannot_steer_the_terminal_and_names_the_commands(story: Story) -> None:
+    state = story.tell(story.started, kinds.StageStarted(stage="clarify", attempt=1), story.question)
+    assert escalation_lines(state.open_escalations[0], task_id="task-1", style=ASCII) == [
+        "",
+        "? question task-1.E1  a blocking question",
+        "  Which one?",
+        "  the <U+001B>[31mred<U+001B>[0m one",
+        "    1. red",
+        "    2. blue",
+        "",
+        '  agentforge resolve task-1.E1 --answer "TEXT" --resume',
+        "  agentforge resolve task-1.E1 --abort",
+    ]
+    lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
+    assert lines[1] == "? waits for you  task-1  in 1s"
+
+
+def test_each_kind_of_escalation_names_its_own_way_out(story: Story) -> None:
+    approval = kinds.EscalationRaised(escalation_id="E1", stage="spec", kind="approval", reason="", question="")
+    limit = kinds.EscalationRaised(
+        escalation_id="E2", stage="spec", kind="limit", reason="max_steps: 3 of 3", question=""
+    )
+    state = story.tell(story.started, kinds.StageStarted(stage="spec", attempt=1), approval, limit)
+    first, second = (answers_for(item, task_id="t") for item in state.open_escalations)
+    assert first == ["agentforge resolve t.E1 --approve --resume", 'agentforge resolve t.E1 --reject "REASON" --resume']
+    assert second == ["agentforge resume t --max-steps VALUE", "agentforge abort t"]

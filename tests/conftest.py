@@ -1,0 +1,28 @@
+"""Fixtures for every test. The loopback provider can be imported as `agentforge_loopback`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from agentforge_loopback import LoopbackProvider
+
+_SPEC = importlib.util.spec_from_file_location("agentforge_loopback", Path(__file__).parent / "loopback" / "server.py")
+assert _SPEC is not None and _SPEC.loader is not None
+_LOOPBACK = importlib.util.module_from_spec(_SPEC)
+sys.modules["agentforge_loopback"] = _LOOPBACK
+_SPEC.loader.exec_module(_LOOPBACK)
+
+
+@pytest.fixture
+def loopback() -> Iterator[LoopbackProvider]:
+    """A provider on 127.0.0.1 that answers as the test plans (see tests/loopback/server.py)."""
+    provider = _LOOPBACK.LoopbackProvider()
+    yield provider
+    provider.close()

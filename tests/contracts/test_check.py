@@ -1,0 +1,408 @@
+"""Judging artifacts: good ones pass, every spoiled one fails at the right rule and place, and nothing stops early."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from agentforge.contracts.catalogue import ContractSet
+from agentforge.contracts.check import CheckResult, check
+from agentforge.contracts.contract import CommandResult
+from agentforge.contracts.dialect import parse_contract
+from agentforge.errors import ContractInvalid
+
+NAMES = (
+    "intake_record",
+    "clarification",
+    "analysis",
+    "specification",
+    "test_suite",
+    "implementation",
+    "deliverable",
+    "delivery_report",
+)
+
+
+def judge(contracts: ContractSet, name: str, artifacts: dict[str, Any], facts: dict[str, Any]) -> CheckResult:
+    return check(contracts.get(name), artifacts[name], facts=facts[name], inputs=artifacts)
+
+
+def put(record: Any, path: str, value: Any) -> None:
+    """Set a value by a path like `requirements.0.id`; `DELETE` removes it."""
+    *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    for part in way:
+        record = record[part]
+    if value == "DELETE":
+        del record[last]
+    else:
+        record[last] = value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_good_artifact_passes_every_rule(name: str, contracts: ContractSet, artifacts: Any, facts: Any) -> None:
+    result = judge(contracts, name, artifacts, facts)
+    assert [failure.message for failure in result.failures] == []
+    assert result.passed
+    assert [item.rule for item in result.results].count("schema") == 1
+    assert len(result.results) == 1 + len(contracts.get(name).rules)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_may_be_named_by_stage(name: str, contracts: ContractSet, artifacts: Any, facts: Any) -> None:
+    stages = dict(
+        zip(NAMES, ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"), strict=True)
+    )
+    inputs = {stages[key]: value for key, value in artifacts.items()}
+    assert check(contracts.get(name), artifacts[name], facts=facts[name], inputs=inputs).passed
+
+
+def test_the_seeds_own_clarification_passes(contracts: ContractSet) -> None:
+    questions = [
+        {
+            "question": "Should OAuth2 support refresh tokens?",
+            "source": "agent_inference",
+            "answer": "Yes - existing auth patterns use refresh tokens",
+            "confidence": 0.92,
+            "evidence": [{"file": "auth/token_manager.py", "snippet": "def refresh_token(...):"}],
+        },
+        {
+            "question": "Which OAuth2 providers to support?",
+            "source": "agent_inference",
+            "answer": "Google and GitHub - found in existing config",
+            "confidence": 0.88,
+            "evidence": [{"file": "config/auth_providers.yaml"}],
+        },
+        {
+            "question": "Should PKCE flow be required?",
+            "source": "human_escalation",
+            "answer": "Yes, PKCE required for all public clients",
+            "confidence": 1.0,
+            "resolved_by": "user",
+            "resolved_at": "2025-12-31T10:15:00Z",
+        },
+    ]
+    asked = [{"question": item["question"], "impact": "blocking"} for item in questions]
+    evidence = [
+        {"question": q["question"], "file": q["evidence"][0]["file"], "ok": True, "reason": ""} for q in questions[:2]
+    ]
+    result = check(
+        contracts.get("clarification"),
+        {"questions": questions},
+        facts={"evidence": evidence},
+        inputs={"intake_record": {"identified_ambiguities": asked}},
+    )
+    assert result.failures == ()
+
+
+def test_dependencies_may_be_the_object_of_the_seed(contracts: ContractSet, artifacts: Any, facts: Any) -> None:
+    artifacts["specification"]["dependencies"] = {
+        "external": [{"repo": "data-layer", "artifact": "user_events_schema", "version": ">=1.2.0"}],
+        "tasks": [{"task_id": "task-xyz-user-events", "required_stage": "deliver", "reason": "events schema"}],
+    }
+    assert judge(contracts, "specification", artifacts, facts).passed
+    facts["specification"]["dependency_cycle"] = ["a", "b", "a"]
+    assert "a -> b -> a" in judge(contracts, "specification", artifacts, facts).failures[0].message
+    del facts["specification"]["dependency_cycle"]
+    assert [f.rule for f in judge(contracts, "specification", artifacts, facts).failures] == ["no-cycles"]
+
+
+SCHEMA_CASES = [
+    ("intake_record", "original_request", "DELETE", "original_request", "original_request is missing - add a string"),
+    ("intake_record", "extracted_intent.action", "invent", "extracted_intent.action", 'extracted_intent.action "invent" is not allowed - write one of create, modify,'),
+    ("intake_record", "metadata.intake_timestamp", "today", "metadata.intake_timestamp", "is no date-time - write a string in the format date-time like 2025-12-31T10:15:00Z"),
+    ("clarification", "questions.1.confidence", 1.2, "questions[1].confidence", "1.2 is above 1"),
+    ("clarification", "questions.0.source", "guess", "questions[0].source", "write one of agent_inference, human_escalation, assumption"),
+    ("analysis", "modules.0.path", "DELETE", "modules[0].path", "modules[0].path is missing - add a string"),
+    ("analysis", "summary", "", "summary", "is 0 characters long, at least 1"),
+    ("specification", "title", "x" * 101, "title", "is 101 characters long, at most 100"),
+    ("specification", "requirements", [], "requirements", "requirements [] has 0 entries, at least 1 - write a list of objects"),
+    ("specification", "requirements.1.id", "REQ-2", "requirements[1].id", 'requirements[1].id "REQ-2" does not match ^REQ-[0-9]{3}$ - write a string matching ^REQ-[0-9]{3}$ like "REQ-001"'),
+    ("specification", "dependencies", {"tasks": [{"task_id": "x"}]}, "dependencies", "fits none of the allowed forms - write a list of strings or an object"),
+    ("specification", "dependencies", 3, "dependencies", "dependencies 3 fits none of the allowed forms"),
+    ("test_suite", "verification.all_tests_fail", False, "verification.all_tests_fail", "false is not what it must be - write true"),
+    ("test_suite", "verification", {}, "verification.all_tests_fail", "verification.all_tests_fail is missing - add true"),
+    ("test_suite", "test_files.0.tests.0.kind", "maybe", "test_files[0].tests[0].kind", "write one of target, guard"),
+    ("test_suite", "coverage_mapping", {"REQ-001": "test_words"}, "coverage_mapping.REQ-001", "has the wrong type - write a list of strings"),
+    ("implementation", "verification.no_regressions", False, "verification.no_regressions", "write true"),
+    ("implementation", "files_created.0.lines", "twelve", "files_created[0].lines", '"twelve" has the wrong type - write a whole number'),
+    ("deliverable", "tree", "HEAD", "tree", "does not match"),
+    ("delivery_report", "commits", [], "commits", "has 0 entries"),
+    ("delivery_report", "cost.cost_usd", -1, "cost.cost_usd", "-1 is below 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "path", "value", "place", "told"), SCHEMA_CASES)
+def test_a_schema_failure_names_place_value_and_what_to_write(
+    name: str, path: str, value: Any, place: str, told: str, contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    put(artifacts[name], path, value)
+    failures = [item for item in judge(contracts, name, artifacts, facts).failures if item.rule == "schema"]
+    assert place in [item.path for item in failures]
+    assert told in " | ".join(item.message for item in failures)
+    ours = jsonschema_rs.Draft202012Validator(dict(contracts.get(name).json_schema), validate_formats=True)
+    assert len(failures) == len(list(ours.iter_errors(artifacts[name])))
+
+
+RULE_CASES = [
+    ("intake_record", "facts.examples.0.found", False, "examples-verbatim"),
+    ("intake_record", "facts.examples", "DELETE", "examples-verbatim"),
+    ("intake_record", "identified_ambiguities.0.question", " ", "ambiguities-named"),
+    ("intake_record", "identified_ambiguities.0.default", "DELETE", "defaults-named"),
+    ("clarification", "facts.evidence.0.ok", False, "evidence-checked"),
+    ("clarification", "facts.evidence", "DELETE", "evidence-checked"),
+    ("clarification", "facts.evidence.0.file", "other.py", "evidence-checked"),
+    ("clarification", "questions.1.evidence", [], "evidence-checked"),
+    ("clarification", "questions.1.source", "assumption", "blocking-answered"),
+    ("clarification", "questions.1.answer", " ", "blocking-answered"),
+    ("clarification", "questions.0", "DELETE", "ambiguities-settled"),
+    ("clarification", "questions.2.resolved_by", "DELETE", "humans-named"),
+    ("analysis", "facts.paths.0.exists", False, "files-found"),
+    ("analysis", "impacted_files.0", "gone.py", "files-found"),
+    ("analysis", "impacted_files.0", "/etc/passwd", "relative-paths"),
+    ("analysis", "facts.symbols.0.found", False, "symbols-found"),
+    ("analysis", "symbols.0.name", "invented", "symbols-found"),
+    ("analysis", "facts.baseline", "DELETE", "baseline-measured"),
+    ("analysis", "facts.baseline.canary", "broken", "baseline-measured"),
+    ("analysis", "facts.baseline.measured", False, "baseline-measured"),
+    ("analysis", "facts.baseline", {}, "baseline-measured"),
+    ("specification", "requirements.0.acceptance_criteria", ["  "], "acceptance-criteria"),
+    ("specification", "files_to_modify.0", "../names.py", "relative-paths"),
+    ("specification", "files_to_create.0", "C:/x.py", "relative-paths"),
+    ("specification", "symbols.0.file", "a\\b.py", "relative-paths"),
+    ("specification", "files_to_create.0", ".git/hooks/pre-commit", "relative-paths"),
+    ("specification", "files_to_create.0", "a//b.py", "relative-paths"),
+    ("specification", "files_to_create.0", "~/x.py", "relative-paths"),
+    ("specification", "files_to_create.0", "a\nb.py", "relative-paths"),
+    ("specification", "requirements.1.id", "REQ-001", "unique-ids"),
+    ("specification", "requirements.1.id", "DELETE", "unique-ids"),
+    ("specification", "facts.existing", [], "modified-exist"),
+    ("specification", "facts.existing", "DELETE", "created-absent"),
+    ("specification", "facts.existing", ["names.py", "slugs.py"], "created-absent"),
+    ("specification", "files_to_create.0", "names.py", "scope-named"),
+    ("specification", "symbols.0.file", "other.py", "symbols-in-scope"),
+    ("specification", "facts.symbols.0.exists", True, "symbols-agree"),
+    ("specification", "facts.symbols.1.exists", False, "symbols-agree"),
+    ("specification", "facts.symbols", "DELETE", "symbols-agree"),
+    ("specification", "requirements.0.acceptance_criteria.0", "words", "examples-kept"),
+    ("test_suite", "test_files.0.tests.2.requirement_ref", "REQ-001", "requirements-tested"),
+    ("test_suite", "test_files.0.tests.1.acceptance_criterion", "no hyphen", "criteria-mapped"),
+    ("test_suite", "test_files.0.tests.2.acceptance_criterion", "2", "criteria-mapped"),
+    ("test_suite", "test_files.0.tests.0.acceptance_criterion", "REQ-001.3", "criteria-mapped"),
+    ("test_suite", "test_files.0.tests.3.requirement_ref", "REQ-009", "references-known"),
+    ("test_suite", "coverage_mapping.REQ-002", ["test_gone"], "references-known"),
+    ("test_suite", "facts.all_tests_fail", False, "all-tests-fail"),
+    ("test_suite", "facts.all_tests_fail", "DELETE", "all-tests-fail"),
+    ("test_suite", "facts.tests.0.outcome", "passed", "all-tests-fail"),
+    ("test_suite", "facts.tests.0.outcome", "skipped", "all-tests-fail"),
+    ("test_suite", "facts.tests.0.right_reason", False, "right-reason"),
+    ("test_suite", "facts.tests.0.right_reason", "DELETE", "right-reason"),
+    ("test_suite", "facts.tests.3.outcome", "failed", "guards-pass"),
+    ("test_suite", "facts.guards_pass", "DELETE", "guards-pass"),
+    ("test_suite", "facts.no_implementation_exists", False, "not-implemented"),
+    ("test_suite", "facts.product_changed", ["slugs.py"], "product-untouched"),
+    ("test_suite", "facts.declared_missing", ["test_words"], "all-collected"),
+    ("test_suite", "facts.collection_errors", [{"id": "t.py", "right_reason": False, "reason": "SyntaxError"}], "collected-cleanly"),
+    ("test_suite", "facts.duplicates", ["test_words"], "no-duplicates"),
+    ("test_suite", "facts.stub_survivors", [{"stub": "returns None", "id": "test_words"}], "stubs-red"),
+    ("test_suite", "facts.stubs_run", 0, "stubs-red"),
+    ("test_suite", "facts.stubs_run", "DELETE", "stubs-red"),
+    ("test_suite", "facts.frozen_files", {}, "tests-frozen"),
+    ("test_suite", "facts.examples.0.found", False, "examples-asserted"),
+    ("test_suite", "facts.examples", "DELETE", "examples-asserted"),
+    ("test_suite", "facts.controls.held", False, "controls-held"),
+    ("test_suite", "facts.controls.stubs", False, "controls-held"),
+    ("test_suite", "facts.controls.timed_out", True, "controls-held"),
+    ("test_suite", "facts.controls.canary", "broken", "controls-held"),
+    ("test_suite", "facts.controls.agree", False, "controls-held"),
+    ("test_suite", "facts.controls", "DELETE", "controls-held"),
+    ("implementation", "facts.all_tests_pass", False, "suite-passes"),
+    ("implementation", "facts.suite.failing", [{"id": "t::a", "text": "assert 1 == 2"}], "suite-passes"),
+    ("implementation", "facts.tests_run", 0, "suite-passes"),
+    ("implementation", "facts.suite", "DELETE", "suite-passes"),
+    ("implementation", "facts.conformance", "DELETE", "conformance"),
+    ("implementation", "facts.conformance.passed", False, "conformance"),
+    ("implementation", "facts.conformance.crashed", [{"check": "mypy", "reason": "ended with 2"}], "conformance"),
+    ("implementation", "facts.conformance.new", [{"path": "a.py", "line": 3, "message": "x"}], "conformance"),
+    ("implementation", "facts.regressions", ["t::old"], "no-regressions"),
+    ("implementation", "facts.missing", ["t::old"], "no-regressions"),
+    ("implementation", "facts.missing", "DELETE", "no-regressions"),
+    ("implementation", "facts.no_regressions", False, "no-regressions"),
+    ("implementation", "facts.frozen_changed", ["tests/test_slugs.py::test_words"], "frozen-unchanged"),
+    ("implementation", "facts.config_changed", ["conftest.py"], "runner-unchanged"),
+    ("implementation", "facts.out_of_scope", ["other.py"], "within-scope"),
+    ("implementation", "facts.new_suppressions", [{"path": "a.py", "line": 2, "text": "# noqa"}], "no-suppressions"),
+    ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
+    ("implementation", "facts.controls", {}, "controls-held"),
+    ("implementation", "files_created.0.path", "/slugs.py", "relative-paths"),
+    ("deliverable", "facts.conformance.passed", False, "conformance"),
+    ("delivery_report", "facts.tree_matches", False, "verified-tree"),
+    ("delivery_report", "facts.verified_tree", "b" * 40, "verified-tree"),
+    ("delivery_report", "facts.verified_tree", "DELETE", "verified-tree"),
+    ("delivery_report", "branch", "main", "delivery-named"),
+    ("delivery_report", "commits.0.id", "d" * 40, "delivery-named"),
+    ("delivery_report", "requirements.1.tests", [], "requirements-traced"),
+    ("delivery_report", "assumptions", [], "assumptions-reported"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "path", "value", "rule"), RULE_CASES)
+def test_each_rule_refuses_what_it_is_there_for(
+    name: str, path: str, value: Any, rule: str, contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    if rule == "tests-frozen":
+        facts[name]["frozen"] = {}
+    put(facts[name] if path.startswith("facts.") else artifacts[name], path.removeprefix("facts."), value)
+    result = judge(contracts, name, artifacts, facts)
+    failed = {item.rule: item for item in result.failures}
+    assert rule in failed
+    assert not result.passed
+    assert failed[rule].message
+
+
+def test_every_rule_that_a_builtin_contract_names_is_broken_by_some_case(contracts: ContractSet) -> None:
+    from agentforge.contracts.rules import all_rules, find_rule
+
+    tried = {rule for _, _, _, rule in RULE_CASES} | {"no-cycles", "has-target"}
+    named = {find_rule(rule.text, source="test").rule_id for name in NAMES for rule in contracts.get(name).rules}
+    assert named - tried == set()
+    assert {rule.rule_id for rule in all_rules()} == named
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_facts_no_measured_rule_holds(name: str, contracts: ContractSet, artifacts: Any) -> None:
+    result = check(contracts.get(name), artifacts[name], facts={}, inputs=artifacts)
+    assert not result.passed
+    assert all("was not measured" in failure.message for failure in result.failures)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "artifact", [None, [], "x", 3, {"requirements": 3, "questions": [1], "test_files": {}, "symbols": "x"}]
+)
+def test_an_artifact_of_any_shape_is_judged_without_an_error(
+    name: str, artifact: object, contracts: ContractSet
+) -> None:
+    odd = {
+        "examples": 3,
+        "tests": [1],
+        "controls": "x",
+        "suite": [],
+        "conformance": {"new": 1},
+        "frozen": [],
+        "evidence": {},
+    }
+    result = check(contracts.get(name), artifact, facts=odd, inputs={})
+    assert not result.passed
+
+
+@pytest.mark.parametrize(
+    ("action", "passed"), [("create", False), ("modify", False), ("fix", False), ("refactor", True), ("delete", True)]
+)
+def test_a_suite_of_guards_alone_is_enough_only_where_nothing_new_is_asked(
+    action: str, passed: bool, contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    artifacts["intake_record"]["extracted_intent"]["action"] = action
+    for test in facts["test_suite"]["tests"]:
+        test.update(kind="guard", outcome="passed")
+    facts["test_suite"]["stubs_run"] = 0
+    result = judge(contracts, "test_suite", artifacts, facts)
+    assert result.passed is passed
+    assert [failure.rule for failure in result.failures] == ([] if passed else ["has-target"])
+
+
+def test_what_the_runners_measure_on_their_honest_roads_passes(
+    contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    red, green = facts["test_suite"], facts["implementation"]
+    red["collection_errors"] = [
+        {"id": "tests/test_slugs.py", "right_reason": True, "reason": "slugs is declared as new"}
+    ]
+    red["frozen"] = {}
+    without_channels = {"canary": "absent", "complete": True, "agree": None, "timed_out": False, "held": True}
+    red["controls"] = {**without_channels, "stubs": True}
+    green["controls"] = {**without_channels, "repeats": 3}
+    green["flaky"] = ["tests/test_old.py::test_that_flickers_since_ever"]
+    artifacts["test_suite"]["coverage_mapping"][""] = ["test_names_stay"]
+    facts["analysis"]["baseline"] |= {"measured": False, "timed_out": True, "problems": ["stopped after 600 s"]}
+    assert judge(contracts, "test_suite", artifacts, facts).failures == ()
+    assert judge(contracts, "implementation", artifacts, facts).failures == ()
+    told = judge(contracts, "analysis", artifacts, facts).failures[0].message
+    assert "stopped after 600 s; it did not end in time" in told
+    artifacts["intake_record"]["extracted_intent"]["action"] = "analyze"
+    assert judge(contracts, "analysis", artifacts, facts).passed
+
+
+def test_all_failures_are_reported_at_once(contracts: ContractSet) -> None:
+    artifact = {
+        "requirements": [{"id": "REQ-1", "acceptance_criteria": []}, {"id": "REQ-1", "description": 1}],
+        "files_to_modify": ["/a"],
+    }
+    result = check(contracts.get("specification"), artifact, facts={}, inputs={})
+    assert {item.path for item in result.failures if item.rule == "schema"} >= {
+        "spec_id",
+        "title",
+        "description",
+        "requirements[0].id",
+        "requirements[0].description",
+        "requirements[1].description",
+    }
+    assert {item.rule for item in result.failures} >= {
+        "acceptance-criteria",
+        "relative-paths",
+        "unique-ids",
+        "modified-exist",
+    }
+    assert len([item for item in result.results if item.rule != "schema"]) == len(contracts.get("specification").rules)
+
+
+OWN = """
+contract: mine
+schema:
+  count: {type: integer, required: true}
+validation:
+  - {cel: "artifact.count > facts.limit", message: more than the limit}
+  - {command: make lint, message: lint}
+"""
+
+
+def test_rules_of_users_are_judged_with_their_own_message() -> None:
+    mine = parse_contract(OWN, source="mine.yaml")
+    assert mine.commands == ("make lint",)
+    ran = [CommandResult(command="make lint", exit_code=0)]
+    assert check(mine, {"count": 3}, facts={"limit": 2}, inputs={}, command_results=ran).passed
+    wrong = check(
+        mine,
+        {"count": 1},
+        facts={"limit": 2},
+        inputs={},
+        command_results=[CommandResult(command="make lint", exit_code=2, output="E1")],
+    )
+    assert [item.message for item in wrong.failures] == [
+        "more than the limit: artifact.count > facts.limit is not true",
+        "lint: `make lint` ended with 2: E1",
+    ]
+
+
+def test_a_users_rule_that_cannot_be_evaluated_or_was_not_run_does_not_hold() -> None:
+    mine = parse_contract(OWN, source="mine.yaml")
+    failures = check(mine, {"count": 1}, facts={}, inputs={}).failures
+    assert "could not be evaluated" in failures[0].message
+    assert "was not run" in failures[1].message
+    number = parse_contract("contract: n\nschema: {a: {}}\nvalidation: [{cel: '1 + 1'}]\n", source="n.yaml")
+    assert not check(number, {}, facts={}, inputs={}).passed
+
+
+def test_a_pattern_that_only_python_understands_is_refused_with_its_file() -> None:
+    mine = parse_contract(
+        "contract: n\nschema: {a: {type: string, pattern: '(?P<x>a)(?P=x)(?a:b)'}}\n", source="n.yaml"
+    )
+    with pytest.raises(ContractInvalid, match=r"n\.yaml: the schema cannot be used"):
+        check(mine, {"a": "b"}, facts={}, inputs={})
+
+
+def test_results_are_recorded_as_plain_values(contracts: ContractSet, artifacts: Any, facts: Any) -> None:
+    values = [item.value() for item in judge(contracts, "specification", artifacts, facts).results]
+    assert values[0] == {"rule": "schema", "passed": True, "message": "", "path": "", "measured": None}
+    assert values[1] == {"rule": "acceptance-criteria", "passed": True, "message": "", "path": "", "measured": 3}

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentforge.events import kinds
+from agentforge.events.evolve import evolve, limits_from
+from agentforge.events.kinds import Event
+from agentforge.events.state import LOOP_WINDOW, RECENT_STEPS, VIEWS_KEPT, Limits, RunState, StageState, Totals
+
+START = kinds.RunStarted(
+    kind="task", run_id="t", request="r", repo="/r", base_commit="c", limits={"max_steps": 9, "later": 1}
+)
+
+
+def at(second: int) -> str:
+    return f"2025-12-31T10:{second // 60:02d}:{second % 60:02d}.000000Z"
+
+
+def fold(*events: Event, state: RunState | None = None, begin: int = 0) -> RunState:
+    """Fold events that came a second apart."""
+    state = state or RunState()
+    for second, event in enumerate(events, begin):
+        state = evolve(state, event, at=at(second))
+    return state
+
+
+def called(step: int, stage: str = "green") -> Event:
+    return kinds.ModelCalled(step=step, stage=stage, attempt=1, model="m", request="d", context_tokens=100 * step)
+
+
+def replied(step: int, *names: str, cost: float | None = 0.5) -> Event:
+    calls = tuple({"call_id": f"c{number}", "name": name, "arguments": "{}"} for number, name in enumerate(names))
+    usage = {"prompt_tokens": 40, "completion_tokens": 10, "cached_tokens": 30}
+    return kinds.ModelReplied(
+        step=step, text="said", tool_calls=calls, finish="stop", usage=usage, model="m", cost_usd=cost, requests=2
+    )
+
+
+def finished(step: int, index: int = 0, path: str | None = None) -> kinds.ToolFinished:
+    view = {"path": path, "offset": 1} if path else None
+    return kinds.ToolFinished(
+        step=step,
+        index=index,
+        call_id="c0",
+        name="read_file",
+        status="success",
+        summary="s",
+        view=view,
+        result=f"r{step}.{index}",
+    )
+
+
+def step(number: int, path: str | None = None) -> list[Event]:
+    return [
+        called(number),
+        replied(number, "read_file"),
+        finished(number, path=path),
+        kinds.StepFinished(step=number, stage="green", summary="s"),
+    ]
+
+
+def verified(stage: str, *, passed: bool) -> Event:
+    results = ({"rule": "schema", "passed": True}, {"rule": "holds", "passed": passed, "message": "no"})
+    return kinds.StageVerified(
+        stage=stage,
+        attempt=1,
+        passed=passed,
+        contract="k",
+        contract_digest="",
+        artifact={"a": 1},
+        artifact_digest="da",
+        results=results,
+    )
+
+
+def test_the_first_event_sets_what_the_run_is_and_ignores_limits_of_a_newer_program():
+    state = fold(START)
+    assert state == RunState(
+        run_id="t", request="r", repo="/r", base_commit="c", limits=Limits(max_steps=9), started_at=at(0), last_at=at(0)
+    )
+
+
+def test_a_resume_changes_only_the_limits_it_names():
+    state = fold(START, kinds.RunResumed(pid=1, limits={"budget_usd": 2.5}))
+    assert state.limits == Limits(max_steps=9, budget_usd=2.5)
+    assert limits_from({}, state.limits) == state.limits
+
+
+def test_a_step_counts_tokens_calls_requests_and_money_once():
+    state = fold(START, kinds.StageStarted(stage="green", attempt=1), *step(1), *step(2))
+    assert state.totals == Totals(
+        steps=2,
+        llm_calls=2,
+        requests=4,
+        prompt_tokens=80,
+        cached_tokens=60,
+        completion_tokens=20,
+        max_step_prompt_tokens=200,
+        cost_usd=1.0,
+        tool_calls=2,
+    )
+    assert state.stages["green"] == StageState(
+        status="running", attempt=1, steps=2, prompt_tokens=80, completion_tokens=20, cost_usd=1.0
+    )
+    assert state.turn.steps_in_attempt == 2
+
+
+def test_a_price_that_is_unknown_once_makes_the_sum_unknown():
+    state = fold(START, called(1), replied(1, cost=None), called(2), replied(2, cost=1.0))
+    assert (state.totals.cost_usd, state.totals.cost_known) == (1.0, False)
+
+
+def test_a_call_that_is_made_again_after_a_crash_is_the_same_step():
+    state = fold(START, kinds.StageStarted(stage="green", attempt=1), called(1), called(1))
+    assert (state.stages["green"].steps, state.turn.steps_in_attempt, state.turn.calling) == (1, 1, True)
+
+
+def test_an_intent_without_a_result_stays_in_doubt():
+    intent = kinds.ToolStarted(
+        step=1, index=0, call_id="c0", name="edit", arguments={"path": "a"}, effect="write", touches={"a": "d"}
+    )
+    state = fold(START, called(1), replied(1, "edit", "edit"), intent)
+    assert (state.turn.started, state.turn.done) == (True, 0)
+    assert state.turn.started_event == {
+        "name": "edit",
+        "effect": "write",
+        "touches": {"a": "d"},
+        "arguments": {"path": "a"},
+    }
+    after = fold(finished(1), state=state, begin=9)
+    assert (after.turn.started, after.turn.started_event, after.turn.done, len(after.turn.results)) == (
+        False,
+        None,
+        1,
+        1,
+    )
+
+
+def test_what_a_context_shows_is_bounded_however_long_the_run():
+    state = fold(START, *[event for number in range(1, 40) for event in step(number, path=f"f{number}.py")])
+    assert [item.step for item in state.turn.recent] == [
+        39 - RECENT_STEPS + 1 + offset for offset in range(RECENT_STEPS)
+    ]
+    assert [path for path, _ in state.turn.views] == [f"f{number}.py" for number in range(40 - VIEWS_KEPT, 40)]
+    assert len(state.turn.loop) == LOOP_WINDOW and state.turn.results == ()
+
+
+def test_a_file_that_is_viewed_again_moves_to_the_end_instead_of_standing_twice():
+    state = fold(START, *step(1, path="a"), *step(2, path="b"), *step(3, path="a"))
+    assert [path for path, _ in state.turn.views] == ["b", "a"]
+
+
+def test_replies_without_a_tool_call_and_failures_in_a_row_are_counted_and_reset():
+    failed = kinds.ModelFailed(step=1, slug="rate-limited", message="429", requests=4)
+    silent = fold(START, called(1), replied(1), called(2), replied(2))
+    assert silent.turn.silent_steps == 2
+    assert fold(called(3), replied(3, "grep"), state=silent).turn.silent_steps == 0
+    broken = fold(START, called(1), failed, called(1), failed)
+    assert (broken.turn.model_failures, broken.totals.requests, broken.error) == (
+        2,
+        8,
+        {"slug": "rate-limited", "message": "429"},
+    )
+    assert fold(kinds.RunResumed(pid=1), state=broken).turn.model_failures == 0
+
+
+def test_a_failed_verdict_leaves_its_findings_for_the_next_attempt():
+    submitted = kinds.ArtifactSubmitted(stage="spec", attempt=1, draft={"d": 1}, by="model")
+    facts = kinds.FactsGathered(name="spec", attempt=1, facts={"f": 1}, tree="t1")
+    state = fold(START, kinds.StageStarted(stage="spec", attempt=1), submitted, facts)
+    assert state.submission is not None and (state.submission.facts, state.submission.tree) == ({"f": 1}, "t1")
+    state = fold(verified("spec", passed=False), state=state)
+    assert (state.submission, state.stages["spec"].status, [item["rule"] for item in state.findings]) == (
+        None,
+        "failed",
+        ["holds"],
+    )
+    again = fold(kinds.StageStarted(stage="spec", attempt=2), state=state)
+    assert (again.verdict, [item["rule"] for item in again.findings], again.stages["spec"].attempt) == (
+        None,
+        ["holds"],
+        2,
+    )
+
+
+def test_a_passed_stage_leaves_its_artifact_and_a_clean_table():
+    state = fold(
+        START,
+        kinds.StageStarted(stage="spec", attempt=1),
+        *step(1),
+        verified("spec", passed=True),
+        kinds.StagePassed(stage="spec", artifact_digest="da"),
+    )
+    assert (state.stage, state.artifacts, state.stages["spec"].status, state.stages["spec"].artifact_digest) == (
+        "",
+        {"spec": {"a": 1}},
+        "verified",
+        "da",
+    )
+    assert (state.verdict, state.findings, state.turn.recent, state.turn.step) == (None, (), (), 1)
+
+
+def test_a_base_line_is_a_fact_of_its_own_and_no_part_of_a_submission():
+    submitted = kinds.ArtifactSubmitted(stage="red", attempt=1, draft={}, by="model")
+    state = fold(
+        START,
+        kinds.StageStarted(stage="red", attempt=1),
+        submitted,
+        kinds.FactsGathered(name="baseline", attempt=1, facts={"n": 1}),
+    )
+    assert state.submission is not None and state.submission.facts is None and state.facts == {"baseline": {"n": 1}}
+
+
+@pytest.mark.parametrize(
+    ("resolved", "answers", "findings"),
+    [
+        (kinds.EscalationResolved(escalation_id="E1", decision="answer", text=" hyphen "), ("Which? -> hyphen",), []),
+        (kinds.EscalationResolved(escalation_id="E1", decision="reject", text="too wide"), (), ["too wide"]),
+        (kinds.EscalationResolved(escalation_id="E1", decision="reject"), (), ["rejected without a reason"]),
+        (kinds.EscalationResolved(escalation_id="E1", decision="approve"), (), []),
+    ],
+)
+def test_an_answer_reaches_the_stage_that_asked(resolved, answers, findings):
+    raised = kinds.EscalationRaised(escalation_id="E1", stage="spec", kind="question", reason="r", question="Which?")
+    state = fold(START, kinds.StageStarted(stage="spec", attempt=1), raised)
+    assert (state.stages["spec"].status, [item.escalation_id for item in state.open_escalations]) == ("waiting", ["E1"])
+    after = fold(resolved, state=state, begin=5)
+    assert (after.open_escalations, after.stages["spec"].status) == ((), "running")
+    assert (after.answers, [item["message"] for item in after.findings]) == (answers, findings)
+    assert after.escalations["E1"].resolved_at == at(5)
+
+
+def test_an_answer_to_nothing_changes_nothing_but_the_time():
+    state = fold(START)
+    after = fold(kinds.EscalationResolved(escalation_id="E9", decision="approve"), state=state, begin=1)
+    assert after == replace(state, last_at=at(1))
+
+
+def test_time_in_which_nobody_drove_the_run_or_the_clock_was_set_back_does_not_count():
+    state = evolve(fold(START), kinds.StageStarted(stage="spec", attempt=1), at=at(10))
+    assert state.active_s == 10
+    assert evolve(state, kinds.RunResumed(pid=1), at="2026-03-01T00:00:00.000000Z").active_s == 10
+    assert evolve(state, kinds.StageSkipped(stage="red", reason=""), at=at(5)).active_s == 10
+    assert evolve(state, kinds.StageSkipped(stage="red", reason=""), at="2026-03-01T00:00:00.000000Z").active_s == 3610
+
+
+def test_a_delivered_run_ends_with_its_branch():
+    delivered = kinds.Delivered(branch="agentforge/t", commit="c1", tree="t1", applied=True)
+    state = fold(START, delivered, kinds.RunFinished(outcome="delivered"))
+    assert (state.outcome, state.delivered) == (
+        "delivered",
+        {"branch": "agentforge/t", "commit": "c1", "tree": "t1", "applied": True},
+    )
+
+
+def test_events_without_a_meaning_for_the_state_move_only_its_time():
+    state = fold(START)
+    for event in (kinds.LogRecovered(quarantined_bytes=1, quarantine="q"), kinds.RunInterrupted(reason="x")):
+        assert evolve(state, event, at=at(3)) == replace(state, last_at=at(3), active_s=3.0)

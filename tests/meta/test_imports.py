@@ -1,0 +1,95 @@
+"""The floors hold, and commands load only what they need."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.meta.conftest import Source
+
+_HEAVY = frozenset(
+    {
+        "httpx2",
+        "yaml",
+        "jsonschema_rs",
+        "ast_grep_py",
+        "genai_prices",
+        "cel_expr_python",
+        "asyncio",
+        "importlib.metadata",
+    }
+)
+_EVIDENCE = "src/agentforge/runners/evidence/"
+
+
+def test_the_floors_hold(root: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"], cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_third_party_modules_are_imported_where_they_are_used(sources: tuple[Source, ...]) -> None:
+    found = [
+        f"{source.path}: {name}"
+        for source in sources
+        if not source.path.startswith(_EVIDENCE)  # runs in the target's interpreter, where pytest is
+        for name in _top_level_imports(source.tree)
+        if name not in sys.stdlib_module_names and name != "agentforge"
+        if not (name == "click" and source.path.startswith("src/agentforge/cli/"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["agentforge", "agentforge.__main__", "agentforge.cli"])
+def test_the_doors_import_nothing(name: str) -> None:
+    assert _loaded_by(f"import {name}") <= {"agentforge", "agentforge.__main__", "agentforge.cli", "__future__"}
+
+
+def test_the_version_loads_nothing_at_all() -> None:
+    loaded = _loaded_by(
+        "import sys; sys.argv = ['agentforge', '--version']; from agentforge.__main__ import main; main()"
+    )
+    assert loaded <= {"agentforge", "agentforge.__main__", "__future__"}
+
+
+def test_help_loads_click_and_the_table() -> None:
+    loaded = _loaded_by("import sys; sys.argv = ['agentforge', '--help']; from agentforge.__main__ import main; main()")
+    assert "click.core" in loaded
+    assert not loaded & _HEAVY
+    ours = {name for name in loaded if name.startswith("agentforge")}
+    assert ours <= {
+        "agentforge", "agentforge.__main__", "agentforge.errors", "agentforge.cli", "agentforge.cli.entry",
+        "agentforge.cli.errors", "agentforge.cli.form", "agentforge.cli.lazy",
+    }  # fmt: skip
+
+
+def test_the_start_command_loads_nothing_heavy_before_it_begins() -> None:
+    loaded = _loaded_by("import agentforge.cli.commands.start, agentforge.cli.following, agentforge.cli.place")
+    assert not loaded & _HEAVY
+
+
+def _top_level_imports(tree: ast.Module) -> list[str]:
+    names: list[str] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.Import):
+            names += [alias.name.partition(".")[0] for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            names.append(statement.module.partition(".")[0])
+    return names
+
+
+def _loaded_by(code: str) -> set[str]:
+    """The modules that running `code` loads beyond those of an empty program, by `-X importtime`."""
+    return _imports(code) - _imports("pass")
+
+
+def _imports(code: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}

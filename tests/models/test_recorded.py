@@ -1,0 +1,115 @@
+"""Proves models/recorded.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agentforge_loopback import LoopbackProvider, Say
+
+from agentforge import errors
+from agentforge.messages import ModelRequest, reply_value
+from agentforge.models.hosted import HostedModel
+from agentforge.models.recorded import RecordedModel, RecordingModel
+
+RequestFor = Callable[..., ModelRequest]
+
+
+@pytest.fixture
+def recording(
+    tmp_path: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> Path:
+    """A recording of three replies."""
+    path = tmp_path / "run.jsonl"
+    model = RecordingModel(connect(), path)
+    loopback.plan(
+        Say(text="one", thinking="hm", calls=(("f", '{"x": '),), usage=(9, 8, 7)),
+        Say(text="two ü"),
+        Say(text="\ud83d three", usage=None),
+    )
+    for place in (("RED", 1), ("RED", 2), ("GREEN", 1)):
+        model.complete(request_for(*place))
+    model.close()
+    return path
+
+
+def test_a_recording_gives_the_same_replies_without_a_server(
+    recording: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    model = RecordedModel(recording)
+    reply = model.complete(request_for("RED", 1))
+    loopback.plan(Say(text="one", thinking="hm", calls=(("f", '{"x": '),), usage=(9, 8, 7)))
+    assert reply_value(reply) == reply_value(connect().complete(request_for("RED", 1)))
+    assert model.complete(request_for("GREEN", 1)).text == "\ufffd three"
+    told: list[str] = []
+    assert model.complete(request_for("RED", 2), on_delta=told.append).text == "two ü" == told[0]
+    assert model.differences == 0
+
+
+def test_another_request_at_the_same_place_is_counted_or_refused(recording: Path, request_for: RequestFor) -> None:
+    other = request_for("RED", 1, user="Something else.")
+    model = RecordedModel(recording)
+    assert model.complete(other).text == "one"
+    assert model.differences == 1
+    with pytest.raises(errors.ModelRequestRejected, match="request 1 of stage RED"):
+        RecordedModel(recording, strict=True).complete(other)
+
+
+def test_a_place_that_was_not_recorded_is_named(recording: Path, request_for: RequestFor) -> None:
+    with pytest.raises(errors.ModelRequestRejected, match="has no reply 3 for stage RED"):
+        RecordedModel(recording).complete(request_for("RED", 3))
+
+
+def test_a_torn_last_line_is_left_out_and_cut_off_when_recording_goes_on(
+    recording: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    whole = recording.read_bytes()
+    recording.write_bytes(whole + b'{"key": {"sta')
+    assert RecordedModel(recording).complete(request_for("RED", 2)).text == "two ü"
+    loopback.plan(Say(text="four"))
+    RecordingModel(connect(), recording).complete(request_for("GREEN", 2))
+    assert recording.read_bytes().startswith(whole + b'{"key"')
+    assert [RecordedModel(recording).complete(request_for("GREEN", step)).text[-4:] for step in (1, 2)] == [
+        "hree",
+        "four",
+    ]
+
+
+def test_of_two_replies_at_one_place_the_later_counts(
+    recording: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    loopback.plan(Say(text="again"))
+    RecordingModel(connect(), recording).complete(request_for("RED", 1))
+    assert RecordedModel(recording).complete(request_for("RED", 1)).text == "again"
+
+
+def test_a_recorder_has_the_name_of_its_model_and_needs_a_place(
+    tmp_path: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    model = RecordingModel(connect(), tmp_path / "x.jsonl")
+    assert model.name == "custom/m"
+    with pytest.raises(errors.ModelRequestRejected):
+        model.complete(request_for("RED", 0))
+    assert loopback.asked == []
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"key": {"stage": "RED"}}', json.dumps({"key": 1})])
+def test_a_bad_line_is_told_with_its_number(line: str, recording: Path) -> None:
+    recording.write_bytes(recording.read_bytes() + line.encode() + b"\n")
+    with pytest.raises(errors.ConfigError, match="line 4 is not a recorded reply"):
+        RecordedModel(recording)
+
+
+def test_a_missing_recording_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(errors.ConfigError, match="cannot be read"):
+        RecordedModel(tmp_path / "none.jsonl")
+
+
+def test_a_recording_that_cannot_be_written_is_a_storage_error(
+    tmp_path: Path, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    loopback.plan(Say(text="x"))
+    with pytest.raises(errors.StorageError):
+        RecordingModel(connect(), tmp_path / "no" / "folder.jsonl").complete(request_for())

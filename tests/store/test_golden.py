@@ -1,0 +1,35 @@
+"""Stored logs fold to stored views: an old run reads the same for ever. `python tests/golden/regenerate.py` writes the views anew."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agentforge.store.projector import rebuild
+
+GOLDEN = sorted(path.parent for path in (Path(__file__).parents[1] / "golden").glob("*/events.jsonl"))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("run", GOLDEN, ids=lambda run: run.name)
+def test_a_stored_log_folds_to_its_stored_views(run, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy, ignore=shutil.ignore_patterns("views"))
+    given = files_of(copy)
+    rebuild(copy)
+    made = {name: data for name, data in files_of(copy).items() if name not in given and name != "lease"}
+    assert made == files_of(run / "views")
+
+
+def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
+    text = "".join((run / "events.jsonl").read_text(encoding="utf-8") for run in GOLDEN)
+    from agentforge.events import kinds
+
+    names = {name for name, value in vars(kinds).items() if isinstance(value, type) and issubclass(value, kinds.Event)}
+    missing = {name for name in names - {"Event", "LogRecovered"} if f'"type":"{name}"' not in text}
+    assert missing == set()

@@ -1,0 +1,55 @@
+"""Proves the tools that run or end something: shell, run_tests, run_checks, ask_human, submit_artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentforge.tools.base import Observation
+
+Call = Callable[..., Observation]
+
+
+def test_shell_tells_exit_code_and_output(call: Call) -> None:
+    done = call("shell", command="pwd; echo out; echo err >&2", cwd="shapes")
+    assert done.status == "success"
+    assert done.summary.startswith("exit 0 in ")
+    assert done.text.endswith("shapes\nout\nerr\n")
+
+
+def test_shell_reports_a_failed_command_as_such(call: Call) -> None:
+    done = call("shell", command="exit 3")
+    assert (done.status, done.error_type, done.text) == ("error", "exit-code", "(no output)")
+    assert done.summary.startswith("exit 3 in ")
+
+
+def test_shell_stops_at_its_time_limit(call: Call) -> None:
+    done = call("shell", limits={"shell_timeout_s": 1}, command="echo begun; sleep 77", timeout=500)
+    assert (done.error_type, done.summary) == ("timeout", "stopped after 1 s")
+    assert done.text == "begun\n"
+
+
+def test_shell_says_how_much_output_was_omitted(call: Call) -> None:
+    assert "bytes of output omitted" in call("shell", command="head -c 2000000 /dev/zero | tr '\\0' x").summary
+
+
+def test_shell_stays_in_the_workspace(call: Call) -> None:
+    assert call("shell", command="true", cwd="..").error_type == "outside-workspace"
+    assert call("shell", command="true", cwd="README.md").error_type == "bad-arguments"
+
+
+def test_tests_and_checks_are_run_by_the_harness(call: Call) -> None:
+    assert call("run_tests", tests=["tests/test_area.py"]).summary == "tests tests/test_area.py"
+    assert call("run_tests").summary == "tests "
+    assert call("run_checks", paths=["a.py", "b.py"]).summary == "checks a.py, b.py"
+
+
+def test_a_question_reaches_the_loop(call: Call) -> None:
+    done = call("ask_human", question="Feet or metres?", options=["feet", "metres"])
+    assert done.payload == {"question": "Feet or metres?", "options": ["feet", "metres"]}
+    assert call("ask_human", question=" ").error_type == "bad-arguments"
+
+
+def test_an_artifact_reaches_the_loop_and_must_be_an_object(call: Call) -> None:
+    assert call("submit_artifact", artifact={"goal": "x"}).payload == {"draft": {"goal": "x"}}
+    assert call("submit_artifact", artifact="goal: x").error_type == "bad-arguments"
+    assert call("submit_artifact").error_type == "bad-arguments"

@@ -1,0 +1,128 @@
+"""Proves toolbox/edit.py and toolbox/_mismatch.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentforge.tools.base import Observation
+from agentforge.workspace.files import digest_file
+
+Call = Callable[..., Observation]
+PATH = "shapes/area.py"
+
+
+def test_one_exact_piece_is_replaced_and_shown(call: Call, project: Path) -> None:
+    done = call("edit", path=PATH, old_string="width * height", new_string="abs(width * height)")
+    assert done.status == "success"
+    assert done.summary == "edited shapes/area.py at line 6"
+    assert "6     return abs(width * height)" in done.text
+    assert done.changed == (PATH,)
+    assert "abs(width * height)" in (project / PATH).read_text()
+
+
+def test_text_that_is_not_there_is_answered_with_the_nearest_lines(call: Call, project: Path) -> None:
+    before = (project / PATH).read_bytes()
+    done = call("edit", path=PATH, old_string="return width * heights", new_string="return 1")
+    assert done.error_type == "no-match"
+    assert "6:     return width * height" in done.text
+    assert (project / PATH).read_bytes() == before
+
+
+def test_a_difference_in_white_space_is_named(call: Call) -> None:
+    done = call("edit", path=PATH, old_string="def area(width:int, height:int) -> int:", new_string="x")
+    assert "differ from old_string only in white space:\n4 def area(width: int" in done.text
+
+
+def test_pasted_line_numbers_are_named(call: Call) -> None:
+    done = call(
+        "edit", path=PATH, old_string='5     """Width times height."""\n6     return width * height', new_string="x"
+    )
+    assert done.text == "old_string holds the line numbers of read_file; leave them out."
+
+
+def test_text_that_stands_twice_needs_more_lines_or_replace_all(call: Call, project: Path) -> None:
+    done = call("edit", path=PATH, old_string="height", new_string="depth")
+    assert done.error_type == "ambiguous"
+    assert "stands 3 times, at lines 4, 5, 6" in done.summary
+    done = call("edit", path=PATH, old_string="height", new_string="depth", replace_all=True)
+    assert done.summary == "edited shapes/area.py at line 4 and 2 more places"
+    assert "height" not in (project / PATH).read_text()
+
+
+def test_an_edit_that_is_already_applied_is_not_an_error(call: Call) -> None:
+    arguments = {"path": PATH, "old_string": "return width * height", "new_string": "return abs(width) * abs(height)"}
+    assert call("edit", **arguments).changed == (PATH,)
+    again = call("edit", **arguments)
+    assert (again.status, again.changed) == ("success", ())
+    assert again.summary.startswith("already applied: new_string stands at line 6")
+
+
+def test_an_edit_without_text_or_without_change_is_refused(call: Call) -> None:
+    assert call("edit", path=PATH, old_string="", new_string="x").error_type == "bad-arguments"
+    assert call("edit", path=PATH, old_string="area", new_string="area").error_type == "no-change"
+    assert call("edit", path="nothing.py", old_string="a", new_string="b").error_type == "not-found"
+
+
+def test_a_file_that_changed_since_it_was_read_is_not_written(call: Call, project: Path) -> None:
+    seen = {PATH: digest_file(project / PATH)}
+    (project / PATH).write_text("somebody else's width * height\n")
+    done = call("edit", seen=seen, path=PATH, old_string="width", new_string="w")
+    assert done.error_type == "changed-since-read"
+    assert done.next_actions == (f"read_file {PATH}, then edit it again",)
+    seen = {PATH: digest_file(project / PATH)}
+    assert call("edit", seen=seen, path=PATH, old_string="width", new_string="w").status == "success"
+
+
+@pytest.mark.parametrize(
+    ("raw", "old", "new", "expected"),
+    [
+        (b"a = 1\r\nb = 2\r\n", "a = 1\nb = 2", "a = 3\nb = 4", b"a = 3\r\nb = 4\r\n"),
+        (b"a = 1\r\nb = 2\r\n", "a = 1\r\nb = 2", "a = 3\r\nb = 4", b"a = 3\r\nb = 4\r\n"),
+        (b"a = 1\r\nb = 2\n", "a = 1\r\nb", "a = 3\r\nb", b"a = 3\r\nb = 2\n"),
+        (b"a = 1\nb = 2", "b = 2", "b = 3\r\nc = 4", b"a = 1\nb = 3\nc = 4"),
+        (b"\xef\xbb\xbfa = 1\n", "a = 1", "a = 2", b"\xef\xbb\xbfa = 2\n"),
+        (
+            "# coding: latin-1\na = 'é'\n".encode("latin-1"),
+            "a = 'é'",
+            "a = 'ü'",
+            "# coding: latin-1\na = 'ü'\n".encode("latin-1"),
+        ),
+    ],
+    ids=["CRLF by LF", "CRLF by CRLF", "mixed", "LF by CRLF", "byte order mark", "Latin-1"],
+)
+def test_the_way_a_file_is_written_stays(
+    raw: bytes, old: str, new: str, expected: bytes, call: Call, project: Path
+) -> None:
+    (project / "kept.py").write_bytes(raw)
+    (project / "kept.py").chmod(0o755)
+    assert call("edit", path="kept.py", old_string=old, new_string=new).status == "success"
+    assert (project / "kept.py").read_bytes() == expected
+    assert (project / "kept.py").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_character_that_the_encoding_cannot_hold_is_named(call: Call, project: Path) -> None:
+    raw = "# coding: latin-1\na = 'é'\n".encode("latin-1")
+    (project / "kept.py").write_bytes(raw)
+    done = call("edit", path="kept.py", old_string="é", new_string="日")
+    assert done.error_type == "unencodable"
+    assert (project / "kept.py").read_bytes() == raw
+
+
+def test_python_that_no_longer_parses_is_pointed_out(call: Call) -> None:
+    done = call("edit", path=PATH, old_string="return width * height", new_string="return (width * height")
+    assert done.status == "success"
+    assert done.text.startswith("Note: shapes/area.py does not parse as Python now: line 6: '(' was never closed")
+    mended = call("edit", path=PATH, old_string="return (width", new_string="return (0) + (width")
+    assert "does not parse" not in mended.text
+
+
+def test_a_frozen_file_is_denied_at_dispatch_through_a_link_too(call: Call, project: Path) -> None:
+    (project / "frozen.py").write_text("a = 1\n")
+    (project / "alias.py").symlink_to("frozen.py")
+    for path in ("frozen.py", "alias.py"):
+        done = call("edit", path=path, old_string="a = 1", new_string="a = 2")
+        assert (done.status, done.error_type) == ("denied", "out-of-scope")
+    assert (project / "frozen.py").read_text() == "a = 1\n"

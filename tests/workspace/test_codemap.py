@@ -1,0 +1,239 @@
+"""Proves workspace/codemap.py, symbols.py and relevance.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentforge.workspace.codemap import definitions, find, outline, rank, source_of
+from agentforge.workspace.relevance import is_test_path, stem, words
+
+PYTHON = '''"""Shapes."""
+
+from typing import TYPE_CHECKING
+
+LIMIT: int = 3
+TABLE = {
+    "a": 1,
+    "b": 2,
+    "c": 3,
+}
+
+if TYPE_CHECKING:
+    def hidden() -> None: ...
+
+
+@property
+@staticmethod
+def area(width: int, *, height: int = 2) -> int:
+    """Width times height.
+
+    More.
+    """
+    return width * height
+
+
+class Circle(object, metaclass=type):
+    """Round."""
+
+    radius: float
+
+    async def area(self, scale=1.0):
+        return area(1) * self.radius
+'''
+OTHERS = {
+    "a.js": (
+        "function one(x) { return two(x) }\nclass Q extends P { m(y) { } }\nexport const f = (x) => x;\n",
+        ["one", "Q", "Q.m", "f"],
+    ),
+    "a.ts": (
+        "interface I { a: number }\nexport type T = string;\nexport class K { private m(a: string): void {} }\n",
+        ["I", "T", "K", "K.m"],
+    ),
+    "a.go": ("package m\nfunc A(x int) int { return 1 }\ntype T struct{}\nfunc (t *T) M() {}\n", ["A", "T", "T.M"]),
+    "a.rs": ("pub fn a() -> i32 { 1 }\nstruct S;\nimpl S { fn m(&self) {} }\n", ["a", "S", "S.m"]),
+    "A.java": ("class A { int m() { return 1; } }\n", ["A", "A.m"]),
+    "a.c": ("int *f(int x) { return 0; }\nstruct s { int a; };\nint g(void) { struct s q; }\n", ["f", "s", "g"]),
+    "a.cpp": ("class A { void m() {} };\nint A::k() { return 1; }\n", ["A", "A.m", "A::k"]),
+    "a.rb": ("class A\n  def m(x)\n  end\nend\n", ["A", "A.m"]),
+    "a.kt": ("class A { fun m() {} }\n", ["A", "A.m"]),
+    "a.php": ("<?php function f($a) {} class A { function m() {} }\n", ["f", "A", "A.m"]),
+    "a.sh": ("f() { echo; }\n", ["f"]),
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """One Python module, its user, and one file of every other language."""
+    (tmp_path / "shapes.py").write_text(PYTHON)
+    (tmp_path / "use.py").write_text(
+        "import shapes\nfrom shapes import area as size\n\n\ndef total(items):\n    return sum(\n        shapes\n        .area(item)\n        for item in items\n    )\n\n\nprint(area=1)\n"
+    )
+    for name, (text, _) in OTHERS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_python_is_outlined_exactly(tree: Path) -> None:
+    rows = [
+        (item.qualified, item.kind, item.line, item.end_line, item.signature, item.doc)
+        for item in outline(tree, "shapes.py")
+    ]
+    assert rows == [
+        ("LIMIT", "variable", 5, 5, "LIMIT: int = 3", ""),
+        ("TABLE", "variable", 6, 10, "TABLE", ""),
+        ("hidden", "function", 13, 13, "def hidden() -> None", ""),
+        ("area", "function", 16, 23, "def area(width: int, *, height: int=2) -> int", "Width times height."),
+        ("Circle", "class", 26, 32, "class Circle(object, metaclass=type)", "Round."),
+        ("Circle.radius", "variable", 29, 29, "radius: float", ""),
+        ("Circle.area", "method", 31, 32, "async def area(self, scale=1.0)", ""),
+    ]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_languages_are_outlined(name: str, tree: Path) -> None:
+    assert [item.qualified for item in outline(tree, name)] == OTHERS[name][1]
+
+
+def test_signatures_end_where_the_body_begins(tree: Path) -> None:
+    assert [item.signature for item in outline(tree, "a.rs")] == ["pub fn a() -> i32", "struct S;", "fn m(&self)"]
+    (tree / "u.js").write_text("// ünïcödé\nfunction eins(ä) { return 1 }\n")
+    assert outline(tree, "u.js")[0].signature == "function eins(ä)"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "note"),
+    [
+        ("broken.py", b"def f(:\n", "broken.py does not parse as Python (line 1: invalid syntax)"),
+        ("nul.py", b"a = '\0'\n", "nul.py cannot be read as source"),
+        ("deep.py", b"(" * 5000, "deep.py does not parse as Python ("),
+        ("gone.py", None, "gone.py cannot be read as source"),
+    ],
+)
+def test_a_broken_file_gives_a_note(name: str, content: bytes | None, note: str, tree: Path) -> None:
+    if content is not None:
+        (tree / name).write_bytes(content)
+    (only,) = definitions(tree, [name, "README.md"])
+    assert only.note.startswith(note)
+    assert outline(tree, name) == list(only.symbols)
+
+
+def test_definitions_are_found_by_plain_and_by_qualified_name(tree: Path) -> None:
+    assert [(place.path, place.line) for place in find(tree, "area", kind="definitions").places] == [
+        ("shapes.py", 16),
+        ("shapes.py", 31),
+    ]
+    assert [place.line for place in find(tree, "Circle.area", kind="definitions").places] == [31]
+    assert [place.path for place in find(tree, "M", kind="definitions").places] == ["a.go"]
+
+
+def test_references_and_callers_name_what_encloses_them(tree: Path) -> None:
+    rows = [(place.path, place.line, place.enclosing) for place in find(tree, "area", kind="references").places]
+    assert rows == [("shapes.py", 32, "Circle.area"), ("use.py", 2, ""), ("use.py", 8, "total"), ("use.py", 13, "")]
+    rows = [(place.path, place.line, place.enclosing) for place in find(tree, "area", kind="callers").places]
+    assert rows == [("shapes.py", 32, "Circle.area"), ("use.py", 8, "total")]
+
+
+def test_callers_in_other_languages_are_calls_and_not_mentions(tree: Path) -> None:
+    (tree / "b.js").write_text("const g = two;\nfunction h() {\n  obj.two(1);\n  k(two);\n  new two();\n}\n// two\n")
+    found = find(tree, "two", kind="callers")
+    assert [(place.path, place.line, place.enclosing) for place in found.places] == [
+        ("a.js", 1, "one"),
+        ("b.js", 3, "h"),
+        ("b.js", 5, "h"),
+    ]
+    assert [place.line for place in find(tree, "two", kind="references").places if place.path == "b.js"] == [1, 3, 4, 5]
+
+
+def test_a_broken_file_does_not_hide_the_others(tree: Path) -> None:
+    (tree / "broken.py").write_text("area(\n")
+    found = find(tree, "area", kind="definitions")
+    assert len(found.places) == 2
+    assert found.notes == ("broken.py does not parse as Python (line 1: '(' was never closed)",)
+
+
+def test_a_search_that_stops_says_so(tree: Path) -> None:
+    found = find(tree, "area", kind="references", limit=1)
+    assert (len(found.places), found.stopped_at) == (1, 1)
+
+
+def test_source_of_gives_the_exact_text(tree: Path) -> None:
+    source = source_of(tree, "shapes.py", "Circle.area")
+    assert source is not None
+    assert (source.line, source.end_line) == (31, 32)
+    assert source.text == "    async def area(self, scale=1.0):\n        return area(1) * self.radius"
+    plain = source_of(tree, "shapes.py", "area")
+    assert plain is not None and plain.text.startswith("@property\n@staticmethod\ndef area(")
+    assert source_of(tree, "shapes.py", "perimeter") is None
+    assert source_of(tree, "gone.py", "area") is None
+
+
+def test_line_numbers_survive_form_feeds_and_windows_line_ends(tree: Path) -> None:
+    (tree / "odd.py").write_bytes(b"a = 1\r\n\x0c\r\ndef f():\r\n    return 1\r\n")
+    source = source_of(tree, "odd.py", "f")
+    assert source is not None
+    assert (source.line, source.text) == (3, "def f():\n    return 1")
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Path:
+    """A package in which the words of a request stand at different places."""
+    for name, text in {
+        "shop/retry.py": "class Backoff:\n    def next_delay(self):\n        ...\n\ndef parse_retry_after(header):\n    ...\n",
+        "shop/client.py": "from shop.retry import parse_retry_after\n\ndef send(request):\n    return parse_retry_after(request)\n",
+        "shop/termui.py": "def progressbar(items):\n    ...\n",
+        "shop/model.py": "class Order:\n    def header(self):\n        ...\n",
+        "shop/views.py": "# generates a report\ndef index():\n    ...\n",
+        "tests/test_retry.py": "from shop.retry import parse_retry_after\n\ndef test_parse():\n    parse_retry_after('3')\n",
+        "docs/retry.md": "How the header Retry-After is parsed.\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_the_file_that_a_request_is_about_comes_first(product: Path) -> None:
+    found = rank(product, ["parse", "the", "Retry-After", "header", "of", "a", "reply"])
+    assert found[0].path == "shop/retry.py"
+    assert found[0].symbols[0].name == "parse_retry_after"
+    assert "shop/views.py" not in [item.path for item in found]
+
+
+def test_tests_are_ranked_apart_behind_the_sources(product: Path) -> None:
+    found = rank(product, ["retry"], limit=2)
+    assert [item.path for item in found if item.is_test] == ["tests/test_retry.py"]
+    assert len([item for item in found if not item.is_test]) == 2
+    assert found[-1].is_test
+
+
+def test_an_identifier_that_is_written_out_beats_words(product: Path) -> None:
+    assert rank(product, ["fix", "Order.header", "in", "retry"])[0].path in ("shop/model.py", "shop/retry.py")
+    assert rank(product, ["next_delay"])[0].symbols[0].qualified == "Backoff.next_delay"
+
+
+def test_run_together_words_are_found(product: Path) -> None:
+    assert rank(product, ["show", "a", "progress", "bar"])[0].path == "shop/termui.py"
+
+
+def test_ranking_is_the_same_every_time_and_empty_without_words(product: Path) -> None:
+    assert rank(product, ["retry", "header", "parse"]) == rank(product, ["retry", "header", "parse"])
+    assert rank(product, ["the", "a", "of", "7"]) == []
+    assert rank(product, []) == []
+
+
+def test_words_are_split_and_stemmed() -> None:
+    assert words("HTTPServerError_parsing2") == ("http", "serv", "error", "pars", "2")
+    assert {stem("parse"), stem("parser"), stem("parsing"), stem("parses")} == {"pars"}
+    assert {stem("stop"), stem("stopping"), stem("stopped")} == {"stop"}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("src/a.test.ts", True), ("conftest.py", True),
+        ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
+    ],
+)  # fmt: skip
+def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:
+    assert is_test_path(path) is expected
