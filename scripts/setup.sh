@@ -47,9 +47,10 @@ with_pip() {
 command -v bwrap >/dev/null || apt bubblewrap || true
 
 if command -v uv >/dev/null; then
-    uv sync --locked --all-extras --quiet
+    uv sync --locked --all-extras --compile-bytecode --quiet
 else
     with_pip
 fi
+.venv/bin/python -m compileall -q src # starting is a budget, even where PYTHONDONTWRITEBYTECODE is set
 touch .venv/.ready
 echo "ready: $(.venv/bin/agentforge --version), $(.venv/bin/python --version)"

@@ -285,6 +285,19 @@ def test_findings_of_flake8_and_pyright_are_read(project_with_tools: tuple[Path,
     ]
 
 
+def test_tools_of_the_projects_environment_find_a_fresh_checkout_at_the_users_path(
+    project_with_tools: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, interpreter = project_with_tools
+    fresh = tree(tmp_path_factory.mktemp("fresh"), {"tox.ini": "[flake8]\n", "a.py": "x = 1\n" * 4})
+    report = run_checks(
+        fresh, mount_at=folder, sandbox=choose("auto"), paths=["a.py"], checks=[SYNTAX, FLAKE8], interpreter=interpreter
+    )
+    assert report.crashed == ()
+    assert report.ran == ("syntax", "flake8")
+    assert [(finding.path, finding.rule_id) for finding in report.findings] == [("a.py", "E302")]
+
+
 def test_a_report_is_the_same_after_it_was_recorded(tmp_path: Path, sandbox: Sandbox) -> None:
     report = look(tree(tmp_path, {"a.py": OLD + NEW_DEFECT}), sandbox, "a.py")
     assert report_from(json.loads(json.dumps(report.value()))) == report

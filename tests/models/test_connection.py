@@ -24,10 +24,17 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 class RawServer:
     """Accepts connections and answers each request of them with fixed bytes; notes what it read."""
 
-    def __init__(self, answer: bytes, *, tls: ssl.SSLContext | None = None, once: bool = False) -> None:
+    def __init__(
+        self,
+        answer: bytes,
+        *,
+        tls: ssl.SSLContext | None = None,
+        tunnel: ssl.SSLContext | None = None,
+        once: bool = False,
+    ) -> None:
         self.read: list[bytes] = []
         self.connections = 0
-        self._answer, self._tls, self._once = answer, tls, once
+        self._answer, self._tls, self._tunnel, self._once = answer, tls, tunnel, once
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, daemon=True)
@@ -58,10 +65,12 @@ class RawServer:
                 self.read.append(data)
                 if data.startswith(b"CONNECT"):  # the tunnel ends in this same server
                     connection.sendall(b"HTTP/1.1 200 established\r\n\r\n")
-                else:
-                    connection.sendall(self._answer)
-                    if self._once:
-                        return
+                    assert self._tunnel is not None
+                    self._serve(self._tunnel.wrap_socket(connection, server_side=True))
+                    return
+                connection.sendall(self._answer)
+                if self._once:
+                    return
 
 
 @pytest.fixture
@@ -101,7 +110,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tls") / "both.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-keyout", str(path), "-out", str(path) + ".crt", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    subprocess.run([*command, "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    subprocess.run(
+        [*command, "-addext", "subjectAltName=IP:127.0.0.1,DNS:provider.invalid"], check=True, capture_output=True
+    )
     path.write_text(path.read_text() + Path(str(path) + ".crt").read_text())
     return path
 
@@ -151,26 +162,36 @@ def test_a_plain_address_goes_through_the_http_proxy_with_credentials(
 
 
 def test_a_secure_address_goes_through_a_tunnel(
-    serve: Callable[..., RawServer], connection: HttpConnection, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., RawServer],
+    connection: HttpConnection,
+    tls: ssl.SSLContext,
+    certificate: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    proxy = serve()
-    monkeypatch.setenv("https_proxy", f"127.0.0.1:{proxy.port}")
-    with pytest.raises(ModelUnavailable):  # the tunnel ends in a server without TLS
-        fetch(connection, "https://provider.invalid/v1")
-    assert proxy.read[0].startswith(b"CONNECT provider.invalid:443 HTTP/1.")
+    proxy = serve(tunnel=tls)
+    monkeypatch.setenv("https_proxy", f"me:pw@127.0.0.1:{proxy.port}")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert fetch(connection, "https://provider.invalid/v1") == b"ok"
+    assert fetch(connection, "https://provider.invalid/v1") == b"ok"
+    opened, *asked = proxy.read
+    assert opened.startswith(b"CONNECT provider.invalid:443 HTTP/1.")
+    assert b"Proxy-Authorization: Basic " + base64.b64encode(b"me:pw") in opened
+    assert [request.partition(b"\r\n")[0] for request in asked] == [b"POST /v1 HTTP/1.1"] * 2
+    assert b"Proxy-Authorization" not in b"".join(asked)
 
 
 def test_no_proxy_and_loopback_are_exempt(
     serve: Callable[..., RawServer], connection: HttpConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proxy, server = serve(), serve()
+    proxy, server = serve(OK.replace(b"ok", b"px")), serve()
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{proxy.port}")
-    monkeypatch.setenv("NO_PROXY", "provider.invalid")
     assert fetch(connection, f"http://localhost:{server.port}/v1") == b"ok"
     assert fetch(connection, f"http://127.0.0.1:{server.port}/v1") == b"ok"
-    with pytest.raises(ModelUnavailable, match=r"provider\.invalid cannot be reached"):
-        fetch(connection, "http://provider.invalid/v1")
-    assert proxy.read == []
+    here = f"http://0.0.0.0:{server.port}/v1"  # this machine, too, under a name that is not loopback's
+    assert fetch(connection, here) == b"px"
+    connection.close()
+    monkeypatch.setenv("NO_PROXY", "example.org, 0.0.0.0")
+    assert fetch(connection, here) == b"ok"
 
 
 def test_a_proxy_of_another_kind_is_a_clear_error(connection: HttpConnection, monkeypatch: pytest.MonkeyPatch) -> None:

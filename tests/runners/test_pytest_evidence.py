@@ -168,7 +168,7 @@ def test_a_hang_is_killed_and_the_finished_tests_are_kept(project):
 def test_options_of_the_project_that_stop_early_or_spread_tests_do_not_disturb(project):
     ini = "[pytest]\naddopts = -x -n 2 --strict-markers -p no:cacheprovider\n"
     two = "def test_a(): assert False\ndef test_b(): assert False\ndef test_c(): assert True\n"
-    run = project({"pytest.ini": ini, "tests/test_a.py": two}).run()
+    run = project({"pytest.ini": ini, "tests/test_a.py": two}, env={}).run()
     assert [one.outcome for one in run.outcomes.values()] == ["failed", "failed", "passed"]
     assert run.complete and run.canary == "held" and run.agree
 

@@ -224,6 +224,14 @@ def test_a_missing_blob_is_a_failure_of_the_rebuild(finished_run):
         rebuild(finished_run)
 
 
+def test_a_damaged_log_keeps_the_views_that_it_has(finished_run):
+    live = views_of(finished_run)
+    (finished_run / LOG).write_bytes((finished_run / LOG).read_bytes().replace(b"REQ-001", b"REQ-002", 1))
+    with pytest.raises(IntegrityError):
+        rebuild(finished_run)
+    assert views_of(finished_run) == live
+
+
 def test_a_run_that_is_being_driven_is_not_rebuilt(finished_run, clock):
     with RunLog.open(finished_run, clock=clock), pytest.raises(LockedError):
         rebuild(finished_run)

@@ -81,6 +81,7 @@ def test_a_call_with_wrong_arguments_is_never_executed(raw: str, error: str, con
         ".git/config",
         "src/../README.md",
         "link/x.py",
+        "src/out/x.py",
         "src/.git/hooks/x",
         "a\\u0000b",
     ],
@@ -88,6 +89,8 @@ def test_a_call_with_wrong_arguments_is_never_executed(raw: str, error: str, con
 def test_a_write_outside_the_scope_is_denied_by_the_place_where_it_really_lies(path: str, context: ToolContext) -> None:
     (context.root / "docs").mkdir()
     (context.root / "link").symlink_to(context.root / "docs")
+    (context.root / "src").mkdir()
+    (context.root / "src" / "out").symlink_to(context.root / "docs")
     observation = call(a_tool(never), context, f'{{"path": "{path}"}}')
     assert (observation.status, observation.error_type) == ("denied", "out-of-scope")
     assert "Nothing was executed." in observation.text

@@ -208,8 +208,15 @@ def test_tests_are_ranked_apart_behind_the_sources(product: Path) -> None:
 
 
 def test_an_identifier_that_is_written_out_beats_words(product: Path) -> None:
-    assert rank(product, ["fix", "Order.header", "in", "retry"])[0].path in ("shop/model.py", "shop/retry.py")
     assert rank(product, ["next_delay"])[0].symbols[0].qualified == "Backoff.next_delay"
+    (product / "shop/talk.py").write_text("# next delay, next delay, next of all delay\n" * 30)
+    assert rank(product, ["next_delay"])[0].path == "shop/retry.py"
+
+
+def test_a_file_that_defines_the_thing_beats_files_that_talk_about_it(product: Path) -> None:
+    (product / "shop/talk.py").write_text("# convert the currency, convert a currency\n" * 30)
+    (product / "shop/money.py").write_text("def convert_currency(amount):\n    ...\n")
+    assert rank(product, ["convert", "currency"])[0].path == "shop/money.py"
 
 
 def test_run_together_words_are_found(product: Path) -> None:

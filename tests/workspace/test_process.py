@@ -128,8 +128,9 @@ def test_ctrl_c_kills_the_children_before_it_goes_on(tmp_path: Path) -> None:
 
 def test_descriptors_pass_under_their_numbers() -> None:
     reader, writer = os.pipe()
+    os.set_blocking(reader, False)
     try:
-        shell(f"echo hello >&{writer}", pass_fds=(writer,))
+        run(["bash", "-c", f"echo hello >&{writer}"], cwd=None, env=ENV, timeout_s=20, pass_fds=(writer,))
         assert os.read(reader, 100) == b"hello\n"
     finally:
         os.close(reader)

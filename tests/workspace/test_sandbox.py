@@ -67,7 +67,9 @@ class TestBubblewrap:
         assert shell(boxed, "ls /usr/share | wc -l", hidden).text.strip() == "0"
 
     def test_the_machine_is_read_only(self, boxed: Sandbox, box: Box) -> None:
-        done = shell(boxed, "touch /usr/x /etc/x /work-x; mount -o remount,rw / ; mount -t tmpfs x /mnt; touch /usr/y", box)
+        done = shell(
+            boxed, "touch /usr/x /etc/x /work-x; mount -o remount,rw / ; mount -t tmpfs x /mnt; touch /usr/y", box
+        )
         assert done.exit_code != 0
         assert not any(Path(path).exists() for path in ("/usr/x", "/etc/x", "/usr/y"))
 
@@ -106,7 +108,9 @@ class TestBubblewrap:
 
     def test_keys_never_enter_the_environment(self, box: Box) -> None:
         environ = {**os.environ, "OPENAI_API_KEY": "sk-1", "SSH_AUTH_SOCK": "/x", "GITHUB_TOKEN": "t", "LC_TIME": "C"}
-        done = shell(choose("bubblewrap", environ), "env; tr '\\0' '\\n' < /proc/1/environ", changed(box, env={"MINE": "1"}))
+        done = shell(
+            choose("bubblewrap", environ), "env; tr '\\0' '\\n' < /proc/1/environ", changed(box, env={"MINE": "1"})
+        )
         names = {line.partition("=")[0] for line in done.text.splitlines()}
         assert names.isdisjoint({"OPENAI_API_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN"})
         assert {"PATH", "HOME", "LC_TIME", "MINE"} <= names
@@ -114,7 +118,9 @@ class TestBubblewrap:
     def test_the_network_is_closed_but_a_private_loopback_works(self, boxed: Sandbox, box: Box) -> None:
         listed = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"
         assert shell(boxed, listed, box).text == "lo\n"
-        code = "import socket as s; l=s.create_server(('127.0.0.1',0)); s.create_connection(l.getsockname()); print('ok')"
+        code = (
+            "import socket as s; l=s.create_server(('127.0.0.1',0)); s.create_connection(l.getsockname()); print('ok')"
+        )
         assert boxed.run(["python3", "-c", code], box=box, timeout_s=20).text == "ok\n"
 
     def test_the_network_opens_only_when_asked(self, boxed: Sandbox, box: Box) -> None:
@@ -135,7 +141,11 @@ class TestBubblewrap:
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         guarded = changed(box, read_only=(box.mount_at / "tests",), writable_paths=(scratch,))
-        done = shell(boxed, f"echo x > tests/t.py; mv tests other; rm -rf tests; echo ok > '{scratch}/out'; echo y > new", guarded)
+        done = shell(
+            boxed,
+            f"echo x > tests/t.py; mv tests other; rm -rf tests; echo ok > '{scratch}/out'; echo y > new",
+            guarded,
+        )
         assert done.exit_code == 0
         assert (box.workspace / "tests" / "t.py").read_text() == "frozen\n"
         assert (scratch / "out").read_text() == "ok\n"
@@ -168,6 +178,7 @@ class TestBubblewrap:
 
     def test_descriptors_pass_into_the_sandbox(self, boxed: Sandbox, box: Box) -> None:
         reader, writer = os.pipe()
+        os.set_blocking(reader, False)
         try:
             shell(boxed, f"echo result >&{writer}; ls /proc/self/fd | wc -l", box, pass_fds=(writer,))
             assert os.read(reader, 100) == b"result\n"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.agent.prose import artifact_in
 from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.context.budget import one_line, short_error
 from agentforge.errors import ModelError
 from agentforge.events import kinds
-from agentforge.messages import ModelReply, ModelRequest, request_value
+from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
 
@@ -44,7 +46,6 @@ class AgentSpec:
         tools: what may be called, by name; enforced at dispatch whatever was offered.
         snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
         price: cost of a reply in USD, None when the price is unknown.
-        prose: reads an artifact out of a reply that calls no tool, None when there is none.
     """
 
     model: Model
@@ -95,7 +96,16 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     except ModelError as error:
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
-    yield _replied(effect.step, reply, spec)
+    yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
+    """A reply that only holds an artifact as JSON text is taken as the call that it means."""
+    found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
+    if found is None:
+        return reply
+    arguments = json.dumps({"artifact": found}, ensure_ascii=False)
+    return replace(reply, tool_calls=(ToolCall(call_id="text", name="submit_artifact", arguments=arguments),))
 
 
 def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import click
 
-from agentforge.cli.form import Form
 from agentforge.cli.options import Bound, Duration
 from agentforge.events.state import Escalation
 
@@ -30,11 +28,6 @@ class Reply:
     decision: Decision
     text: str = ""
     limits: Mapping[str, int | float | None] = field(default_factory=dict)
-
-
-def may_ask(form: Form) -> bool:
-    """Say whether somebody sits at the terminal and text is what they want."""
-    return form == "text" and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask(item: Escalation) -> Reply | None:

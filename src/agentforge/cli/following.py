@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.asking import ask, may_ask
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.place import Place
 from agentforge.cli.progress import Screen, screen_for
-from agentforge.cli.summary import escalation_lines, summary_lines
 from agentforge.cli.terminal import style_for
 from agentforge.errors import EXIT_INTERRUPTED
 
@@ -38,7 +36,7 @@ def follow(begin: Begin, *, place: Place, form: Form) -> int:
     try:
         with _termination_as_interrupt(), screen:
             result = begin(screen)
-            while may_ask(form) and result.state.open_escalations:
+            while result.state.open_escalations and _somebody_is_here(form):
                 with screen.paused():
                     limits = _settle(result, place=place)
                 if limits is None:
@@ -56,6 +54,7 @@ def show_result(result: RunResult, *, place: Place, form: Form) -> int:
         The exit code that belongs to it.
     """
     from agentforge.app.result import exit_code, result_value
+    from agentforge.cli.summary import escalation_lines, summary_lines  # not needed before the end
 
     if form != "text":
         write_json(result_line(result_value(result), form=form), form=form)
@@ -76,9 +75,16 @@ def user_name(place: Place) -> str:
     return place.environ.get("USER") or place.environ.get("LOGNAME") or "user"
 
 
+def _somebody_is_here(form: Form) -> bool:
+    """A person sits at the terminal, and text is what they want."""
+    return form == "text" and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] | None:
     """Ask everything that is open and record the decisions; None = something was left for later, else raised limits."""
     from agentforge.app import tasks
+    from agentforge.cli.asking import ask
+    from agentforge.cli.summary import escalation_lines
 
     limits: dict[str, int | float | None] = {}
     task_id = result.state.run_id

@@ -95,7 +95,7 @@ class Site:
         overlays = [
             (self.mount_at / name, self.mount_at / name)
             for name in _ENVIRONMENTS
-            if (self.mount_at / name).is_dir() and not (self.checkout / name).exists()
+            if (self.mount_at / name).is_dir() and not _holds_files(self.checkout / name)
         ]
         return Box(
             workspace=self.checkout,
@@ -126,6 +126,11 @@ class Check:
     name: str
     skip: Callable[[Site], str | None]
     run: Callable[[Site], list[Finding]]
+
+
+def _holds_files(folder: Path) -> bool:
+    """Whether the checkout brings the folder itself; an empty one is the mount point of an earlier run."""
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def own_program(name: str) -> str:

@@ -122,9 +122,10 @@ class Performer:
 
     # -- facts and verdicts
 
-    def _baseline(self, _effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
+    def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
         started = time.monotonic()
-        yield self._facts(measure_base(state, self._runtime), name="baseline", attempt=1, started=started)
+        measured = measure_base(state, self._runtime, attempt=effect.attempt)
+        yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]

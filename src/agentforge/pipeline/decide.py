@@ -43,12 +43,34 @@ def _between_stages(state: RunState, stages: Stages) -> Effect:
         action = action_of(state)
         if action and action not in stage.actions:
             return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
-        if stage.name == "analyze" and "baseline" not in state.facts:
-            return MeasureBaseline()
+        if stage.name == "analyze":
+            effect = _baseline(state, action)
+            if effect is not None:
+                return effect
         return StartStage(stage=stage.name, attempt=1)
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
     return Finish(outcome="delivered") if state.delivered else Deliver()
+
+
+def _baseline(state: RunState, action: str) -> Effect | None:
+    """The base line first; one that cannot be trusted is a human's to repair, then it is measured again."""
+    base = state.facts.get("baseline")
+    answered = _answered(state, "analyze", "stuck")
+    if base is None or (base.get("measured") is False and base.get("attempt") == answered):
+        return MeasureBaseline(attempt=answered + 1)
+    if base.get("measured") is not False or action == "analyze":
+        return None
+    problems = "; ".join(str(item) for item in base.get("problems", ())) or "a control of the test run did not hold"  # type: ignore[attr-defined] # a list of texts
+    if base.get("timed_out"):
+        problems += "; the suite did not end in time"
+    return Ask(
+        stage="analyze",
+        kind="stuck",
+        reason=f"the tests cannot be run at the base commit: {problems}",
+        question="Repair how the tests run ([test] command, python, timeout in .agentforge/config.toml), then answer `again`.",
+        options=("again",),
+    )
 
 
 def _inside_stage(state: RunState, stage: Stage) -> Effect:

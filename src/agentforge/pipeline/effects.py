@@ -27,6 +27,8 @@ class SkipStage(Effect):
 class MeasureBaseline(Effect):
     """Run the project's whole suite at the base commit, before anything is written."""
 
+    attempt: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitDraft(Effect):

@@ -113,12 +113,20 @@ def changed_lines(diff: str) -> dict[str, list[str]]:
 
 
 def _holds(state: RunState, path: str, name: str, present: Iterable[str], runtime: Runtime) -> bool:
-    """The file is there at the base commit and holds the last part of the dotted name as a word."""
-    if path not in present:
+    """The file defines the symbol at the base commit; a language without a grammar is searched for the word."""
+    from agentforge.workspace.symbols import language_of, outline_of
+
+    content = runtime.git.show(state.base_commit, path) if path in present else None
+    if content is None:
         return False
-    content = runtime.git.show(state.base_commit, path) or b""
-    last = re.escape(name.rsplit(".", 1)[-1].split("(", maxsplit=1)[0])
-    return bool(last) and re.search(rf"(?<!\w){last}(?!\w)", content.decode("utf-8", "replace")) is not None
+    text = content.decode("utf-8", "replace")
+    wanted = name.split("(", maxsplit=1)[0].strip().replace("::", ".")
+    known = outline_of(path, text) if language_of(path) else None
+    if known is not None and not known.note:
+        dotted = {symbol.qualified for symbol in known.symbols} | {symbol.name for symbol in known.symbols}
+        return wanted in dotted
+    last = re.escape(wanted.rsplit(".", 1)[-1])
+    return bool(last) and re.search(rf"(?<!\w){last}(?!\w)", text) is not None
 
 
 def _exists(path: str, present: frozenset[str]) -> bool:

@@ -149,9 +149,25 @@ def _clarified(state: RunState) -> Piece:
 
 
 def _specification(spec: Json, limit: int) -> Piece:
-    hidden = ("spec_id", "trace_to_request", "estimated_complexity")
-    shown = {key: value for key, value in spec.items() if key not in hidden}
-    return Piece(name="specification", text=render(shown), limit=limit)
+    return Piece(name="specification", text=specification_text(spec), limit=limit)
+
+
+def specification_text(spec: Json) -> str:
+    """A specification for reading: criteria with the numbers by which tests refer to them."""
+    lines = [str(spec.get("title", "")), str(spec.get("description", ""))]
+    for item in items(spec.get("requirements")):
+        lines.append(f"{item.get('id')} ({item.get('priority', 'must')}): {item.get('description')}")
+        numbered = enumerate(texts(item.get("acceptance_criteria")), start=1)
+        lines += [f"  {item.get('id')}.{number} {criterion}" for number, criterion in numbered]
+    for item in items(spec.get("symbols")):
+        what = f"{item.get('change')} {item.get('kind')} {item.get('name')}"
+        lines.append(f"symbol: {what} in {item.get('file')} {item.get('signature', '')}".rstrip())
+    lines += [f"constraint: {item.get('description')}" for item in items(spec.get("constraints"))]
+    lines += [f"interface: {item.get('name')} ({item.get('type')})" for item in items(spec.get("interfaces"))]
+    for key in ("files_to_modify", "files_to_create", "out_of_scope"):
+        if texts(spec.get(key)):
+            lines.append(f"{key}: {', '.join(texts(spec.get(key)))}")
+    return "\n".join(line for line in lines if line)
 
 
 def _spec_places(spec: Json) -> tuple[list[str], list[str]]:

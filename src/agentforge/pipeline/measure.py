@@ -44,14 +44,14 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
     return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
 
 
-def measure_base(state: RunState, runtime: Runtime) -> Measured:
+def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured:
     """The base line: the whole suite at the base commit, several runs where something fails."""
     from agentforge.runners.measure import measure_baseline
 
     tree = runtime.git.tree_of(state.base_commit)
     facts, evidence = measure_baseline(runtime.rig(), tree=tree)
     tests = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
-    return Measured(facts={**facts, "test_files": tests[:_LISTED]}, evidence=evidence, tree=tree)
+    return Measured(facts={**facts, "test_files": tests[:_LISTED], "attempt": attempt}, evidence=evidence, tree=tree)
 
 
 def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:

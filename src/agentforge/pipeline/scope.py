@@ -34,7 +34,8 @@ def product_scope(spec: Json) -> tuple[str, ...]:
     """The product files that may be written: those of the specification and the `__init__.py` of their packages."""
     named = [*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))]
     named += [str(item["file"]) for item in items(spec.get("symbols")) if item.get("file")]
-    packages = [str(PurePosixPath(path).parent / "__init__.py") for path in named if path.endswith(".py")]
+    modules = [PurePosixPath(path) for path in named if path.endswith(".py")]
+    packages = [str(path.parent / "__init__.py") for path in modules if path.parent.name]
     return tuple(dict.fromkeys([*(path.removeprefix("./") for path in named), *packages]))
 
 

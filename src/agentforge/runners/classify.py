@@ -73,6 +73,16 @@ def classify_failure(failure: Failure, expected: Expectation) -> Reason:
     return Reason(right=False, text=_advice(failure, expected))
 
 
+def is_mistake(failure: Failure, expected: Expectation) -> bool:
+    """Whether the test itself is broken, whatever the implementation does: an undefined name, an undeclared import."""
+    if failure.exc_type == "FixtureLookupError":
+        return True
+    if not failure.in_test and failure.file not in expected.test_files:
+        return False
+    undeclared = failure.exc_type in ("ImportError", "ModuleNotFoundError") and _concerned(failure, expected) is None
+    return undeclared or failure.exc_type in _NEVER
+
+
 def _is_assertion(failure: Failure, expected: Expectation) -> bool:
     """An assertion of the test's own frame, or of a function that RED wrote beside it; `pytest.raises` counts."""
     if not failure.in_test and failure.file not in expected.test_files:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.runners.classify import Expectation, Reason, classify, classify_failure
+from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
 from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
@@ -64,10 +64,11 @@ def measure_red(
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
     stub_runs = {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[:1]}
     entries = _entries(run, stub_runs.get("raises"), suite, expected)
-    broken = _broken(run, expected)
+    broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     if _worth_stubs(entries):
         stub_runs |= {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[1:]}
+    _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
     frozen = freeze([*own, *suite.files], read=rig.read(red_tree))
     facts = {
@@ -145,6 +146,24 @@ def _named(nodeid: str, kind: str, outcome: str, reason: Reason) -> dict[str, An
     return {"id": nodeid, "kind": kind, "outcome": outcome, "right_reason": reason.right, "reason": reason.text}
 
 
+def _unmask(entries: Sequence[dict[str, Any]], stub_runs: Sequence[SuiteRun], expected: Expectation) -> None:
+    """Refuse targets whose own mistakes the missing symbol hid: a stub that exists lets the test run into them.
+
+    Side effects: changes the entries.
+    """
+    for entry in entries:
+        if entry["kind"] != "target" or not entry["right_reason"]:
+            continue
+        path = str(entry["id"]).partition("::")[0]
+        for run in stub_runs:
+            outcome = run.outcomes.get(str(entry["id"]))
+            failures = [outcome.failure] if outcome is not None else []
+            failures += [error.failure for error in run.collection_errors if error.id == path]
+            for failure in failures:
+                if failure is not None and is_mistake(failure, expected):
+                    entry |= {"right_reason": False, "reason": classify_failure(failure, expected).text}
+
+
 def _lost_guard() -> Reason:
     return Reason(
         right=False,
@@ -158,11 +177,19 @@ def _file_reason(failure: Failure | None, expected: Expectation) -> Reason:
     return classify_failure(failure, expected)
 
 
-def _broken(run: SuiteRun, expected: Expectation) -> list[dict[str, Any]]:
-    """Files that cannot be collected, and whether that is because a declared symbol is still missing."""
+def _broken(runs: Sequence[SuiteRun], expected: Expectation) -> list[dict[str, Any]]:
+    """Files that cannot be collected at the base, and whether that is because a declared symbol is still missing.
+
+    Args:
+        runs: the run at the base, then the one with the raising stub, in which only mistakes of the file remain.
+    """
     found = []
-    for error in run.collection_errors:
+    for error in runs[0].collection_errors:
         reason = _file_reason(error.failure, expected)
+        later = [one.failure for run in runs[1:] for one in run.collection_errors if one.id == error.id]
+        mistakes = [one for one in later if one is not None and is_mistake(one, expected)]
+        if reason.right and mistakes:
+            reason = classify_failure(mistakes[0], expected)
         found.append({"id": error.id, "right_reason": reason.right, "reason": reason.text})
     return found
 

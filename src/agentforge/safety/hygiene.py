@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-_ESCAPE = re.compile(
+_ESCAPE = (
     r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: title, hyperlink, clipboard; an open one ends with its line
     r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor
     r"|\x1b[ -/]*[0-~]?"
 )
-_CONTROL = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_INVISIBLE = re.compile(
+_CONTROL = r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d"
     "\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Patterns are texts: `re` compiles and keeps them when they are first needed, not at start-up.
 
 
 def clean(text: str) -> str:
@@ -24,12 +25,12 @@ def clean(text: str) -> str:
     stood last on the screen; bidirectional, zero-width, tag and other invisible characters read `<U+202E>`.
     """
     if "\x1b" in text or "\x9b" in text:
-        text = _ESCAPE.sub("", text)
+        text = re.sub(_ESCAPE, "", text)
     if "\r" in text or "\x08" in text:
         text = "\n".join(_as_on_screen(line) for line in text.split("\n"))
     if text.isascii():
-        return _CONTROL.sub("", text)
-    return _INVISIBLE.sub(_shown, _CONTROL.sub("", text))
+        return re.sub(_CONTROL, "", text)
+    return re.sub(_INVISIBLE, _shown, re.sub(_CONTROL, "", text))
 
 
 def _shown(match: re.Match[str]) -> str:

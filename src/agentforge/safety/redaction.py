@@ -13,8 +13,17 @@ _SHORTEST_KNOWN_VALUE = 8
 _SHORTEST_ASSIGNED_VALUE = 16
 _BITS_PER_CHARACTER = 3.0
 _KEY_WORDS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
-_KEY_VARIABLE = re.compile(
+_KEY_VARIABLE = (
     r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH)?_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?(?:_|$)"
+)
+_PLACEHOLDER = (
+    r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|dummy|redacted|(.)\1{7}"
+    r"|^(?:my|the|some|test)?[-_]?(?:password|passwd|passphrase|secret|token|key)[-_]?\d{0,3}$"
+)
+_JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
+_ASSIGNMENT = (
+    r"(?m)^(?P<head>[ \t]*(?:export[ \t]+|set[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
+    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)[ \t]*$"
 )
 
 
@@ -25,17 +34,6 @@ class Redacted:
     text: str
     count: int
     kinds: tuple[str, ...]
-
-
-_PLACEHOLDER = re.compile(
-    r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|passw|secret|token|dummy|redacted|(.)\1{7}"
-)
-_JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
-_ASSIGNMENT = re.compile(
-    r"^(?P<head>[ \t]*(?:export[ \t]+|set[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
-    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)[ \t]*$",
-    re.MULTILINE,
-)
 
 
 def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
@@ -52,7 +50,7 @@ def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
         if any(hint in text for hint in shape.hints):
             text = re.sub(shape.form, lambda match, kind=shape.kind: _cut_out(match, kind, found), text)  # type: ignore[misc]
     if any(word in text for word in _KEY_WORDS):
-        text = _ASSIGNMENT.sub(lambda match: _cut_assigned(match, found), text)
+        text = re.sub(_ASSIGNMENT, lambda match: _cut_assigned(match, found), text)
     return Redacted(text=text, count=len(found), kinds=tuple(sorted(set(found))))
 
 
@@ -74,7 +72,7 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     values = {
         value
         for name, value in environment.items()
-        if _KEY_VARIABLE.search(name.upper())
+        if re.search(_KEY_VARIABLE, name.upper())
         and len(value) >= _SHORTEST_KNOWN_VALUE
         and not value.startswith(("/", "~", "./"))
     }
@@ -92,7 +90,7 @@ def _known_values(text: str, secrets: tuple[str, ...], found: list[str]) -> str:
 def _cut_out(match: re.Match[str], kind: str, found: list[str]) -> str:
     named = "secret" in match.re.groupindex
     secret = match["secret"] if named else match.group()
-    if kind in _JUDGED and (_PLACEHOLDER.search(secret) or (kind == "url-password" and not _looks_chosen(secret))):
+    if kind in _JUDGED and (re.search(_PLACEHOLDER, secret) or (kind == "url-password" and not _looks_chosen(secret))):
         return match.group()
     found.append(kind)
     start, end = (
@@ -109,7 +107,7 @@ def _looks_chosen(password: str) -> bool:
 
 def _cut_assigned(match: re.Match[str], found: list[str]) -> str:
     secret = match["secret"]
-    if not _KEY_VARIABLE.search(match["name"]) or _PLACEHOLDER.search(secret) or not _looks_random(secret):
+    if not re.search(_KEY_VARIABLE, match["name"]) or re.search(_PLACEHOLDER, secret) or not _looks_random(secret):
         return match.group()
     found.append("assignment")
     return f"{match['head']}{match['quote']}[redacted: assignment]{match['quote']}"

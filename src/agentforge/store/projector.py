@@ -22,7 +22,7 @@ from agentforge.store.blobs import Blobs
 from agentforge.store.clock import utc_now
 from agentforge.store.files import replace_file
 from agentforge.store.lease import Lease
-from agentforge.store.reader import LogScan
+from agentforge.store.reader import LogScan, fold
 from agentforge.store.records import Record
 from agentforge.views.actions_view import Draft, Entry, fold_action, head_value
 from agentforge.views.artifact_view import (
@@ -225,6 +225,7 @@ def rebuild(folder: Path) -> None:
     """
     lease = Lease.take(folder, since=utc_now())
     try:
+        fold(folder)  # a damaged log keeps the views it has
         Projector.replayed(folder, Blobs(folder / "blobs"))
     finally:
         lease.release()

@@ -41,7 +41,7 @@ def place(context: ToolContext, path: str) -> Path:
 
 def shown(context: ToolContext, target: Path) -> str:
     """The path of a file as the model writes it: relative to the root."""
-    return target.relative_to(context.root).as_posix()
+    return target.relative_to(context.root.resolve()).as_posix()
 
 
 def existing(context: ToolContext, path: str) -> Path:

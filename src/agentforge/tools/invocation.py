@@ -208,7 +208,7 @@ def _real_path(tool: Tool, path: str, root: Path) -> str:
     from agentforge.workspace.files import OutsideWorkspace, resolve_inside
 
     try:
-        return resolve_inside(root, path).relative_to(root).as_posix()
+        return resolve_inside(root, path).relative_to(root.resolve()).as_posix()
     except OutsideWorkspace as exc:
         raise _denied(f"{tool.name}: {exc}", error_type="out-of-scope") from exc
 

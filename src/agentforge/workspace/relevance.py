@@ -22,6 +22,7 @@ _ENDINGS = "izations ization ations ation ings ing ers ies ions ion ed er es s e
 _SUFFIXES = tuple(_ENDINGS.split())
 _SHORTEST_STEM = 3
 _INNER = 5  # letters of a stem that is recognised inside a longer word
+_REMEMBERED = 8192  # names; enough for speed, small in memory
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMMON = (
     "a about add added adding all also an and any are as at be both but by can change code could create do does each "
@@ -86,23 +87,23 @@ def is_test_path(path: str) -> bool:
     *folders, name = PurePosixPath(path.lower()).parts
     if {"test", "tests", "testing", "spec", "specs", "__tests__"} & set(folders):
         return True
-    stem = name.partition(".")[0]
+    plain = name.partition(".")[0]
     return (
-        stem.startswith("test_")
-        or stem.endswith(("_test", "_spec"))
-        or stem == "conftest"
+        plain.startswith("test_")
+        or plain.endswith(("_test", "_spec"))
+        or plain == "conftest"
         or ".test." in name
         or ".spec." in name
     )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def words(identifier: str) -> tuple[str, ...]:
     """Split an identifier or a path at camel humps, underscores and signs into stems."""
     return tuple(stem(part.lower()) for part in _PARTS.findall(identifier))
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
     """Cut the ending off an English word, so that parse, parser and parsing are one."""
     for suffix in _SUFFIXES:
@@ -139,7 +140,7 @@ def _content(root: Path, query: _Query) -> Mapping[str, Counter[str]]:
     return counted
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def _hits(identifier: str, wanted: frozenset[str]) -> tuple[str, ...]:
     """The stems that a name, a path or a sentence holds; run-together words count too: `progressbar` holds both."""
     lowered = identifier.lower()

@@ -35,7 +35,7 @@ _BASE = (
 )  # fmt: skip
 
 
-class PatternInvalid(AgentForgeError):  # noqa: N818 - named like its siblings in errors.py
+class PatternInvalid(AgentForgeError):
     """The pattern is not a regular expression."""
 
     slug = "bad-pattern"

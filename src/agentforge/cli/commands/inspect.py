@@ -28,12 +28,12 @@ Examples:
 def inspect(task_id: str, step: int | None, show: str, cwd: str | None, as_json: bool) -> int:
     """Look into task ID: the exact context that was sent, the calls and their results, the changes, the events."""
     from agentforge.app import tasks
-    from agentforge.app.inspecting import inspect_step
+    from agentforge.app.inspecting import inspect_text, inspect_value
 
     place = open_place(cwd)
-    found = inspect_step(tasks.load(place.cwd, task_id).folder, step, show)
-    if as_json or not isinstance(found, str):
-        write_json(found)
+    folder = tasks.load(place.cwd, task_id).folder
+    if as_json:
+        write_json(inspect_value(folder, step=step, show=show))  # type: ignore[arg-type] # one of the choices
     else:
-        click.echo(found.rstrip("\n"))
+        click.echo(inspect_text(folder, step=step, show=show).rstrip("\n"))  # type: ignore[arg-type] # one of the choices
     return 0

@@ -82,6 +82,8 @@ def stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         UsageError: a word that names no stage.
     """
+    if not words:
+        return ()
     from agentforge.pipeline.stages import ALIASES, ORDER
 
     names = set()

@@ -63,6 +63,9 @@ STAGE = Stage(
     ),
     tools=("edit", "write_file", "read_file", "grep", "run_tests", "shell", "ask_human", "submit_artifact"),
     writes="product",
-    omit=("implementation_id", "spec_ref", "test_suite_ref", "verification"),
+    omit=(
+        *("implementation_id", "spec_ref", "test_suite_ref", "verification"),
+        *("files_created.lines", "files_modified.lines_added", "files_modified.lines_removed"),
+    ),
     complete=complete,
 )

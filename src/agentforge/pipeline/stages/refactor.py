@@ -57,7 +57,10 @@ STAGE = Stage(
     criteria=("every finding is repaired", "all tests still pass, nothing else changed"),
     tools=("edit", "write_file", "read_file", "grep", "run_tests", "run_checks", "submit_artifact"),
     writes="product",
-    omit=("deliverable_id", "spec_ref", "implementation_ref", "conformance", "tree", "verification"),
+    omit=(
+        *("deliverable_id", "spec_ref", "implementation_ref", "conformance", "tree", "verification"),
+        *("changes.lines_added", "changes.lines_removed"),
+    ),
     needs_model=needs_model,
     draft=draft,
     complete=complete,

@@ -46,8 +46,9 @@ def _arguments(setup: dict[str, Any]) -> list[str]:
     arguments = ["--rootdir", setup["root"], "--continue-on-collection-errors", "--maxfail=0"]
     arguments += ["-o", f"cache_dir={setup['scratch']}/cache", "-o", "junit_family=xunit2", "-o", "junit_logging=no"]
     arguments += ["--junitxml", setup["junit"], "--color=no"]
-    if importlib.util.find_spec("xdist"):
+    loaded = not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    if loaded and importlib.util.find_spec("xdist"):
         arguments.append("-n0")
-    if importlib.util.find_spec("pytest_cov") and not setup.get("coverage"):
+    if loaded and importlib.util.find_spec("pytest_cov") and not setup.get("coverage"):
         arguments.append("--no-cov")
     return arguments + list(setup["arguments"]) + list(setup["paths"])

@@ -1,0 +1,161 @@
+"""Looking into a run: what was sent at a step, what came back, what it changed. Read-only; every byte is from the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from agentforge.errors import UsageError
+from agentforge.events.codec import encode
+
+Show = Literal["context", "action", "diff", "events", "artifact"]
+
+
+def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
+    """What is asked for as a JSON value; see `inspect_text` for people.
+
+    Args:
+        step: None = the whole run (not for `context`).
+    Raises:
+        UsageError: there is no such step, or it has nothing of the kind.
+        IntegrityError: the trail is damaged.
+    """
+    records = [record for record in _records(folder) if step is None or _step_of(record["data"]) == step]
+    if step is not None and not records:
+        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+    if show == "events":
+        return records
+    if show == "context":
+        return _contexts(folder, records, step)
+    if show == "diff":
+        return [{"step": _step_of(item["data"]), "patch": patch} for item in records if (patch := _patch(folder, item))]
+    if show == "artifact":
+        return [
+            {"stage": item["data"]["stage"], "attempt": item["data"]["attempt"], "passed": item["data"]["passed"],
+             "artifact": item["data"]["artifact"], "results": item["data"]["results"]}
+            for item in _records(folder)
+            if item["type"] == "StageVerified" and (step is None or _belongs(folder, item, step))
+        ]  # fmt: skip
+    wanted = ("ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished")
+    return [item for item in records if item["type"] in wanted]
+
+
+def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:
+    """What is asked for, readable in a terminal."""
+    value = inspect_value(folder, step=step, show=show)
+    rows = value if isinstance(value, list) else [value]
+    return "\n".join(_TEXTS[show](row) for row in rows) or "nothing of the kind was recorded"
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    from agentforge.store.reader import read
+
+    out: list[dict[str, Any]] = []
+    for record in read(folder):
+        name, data = encode(record.event)
+        out.append({"seq": record.seq, "at": record.at, "type": name, "data": data})
+    return out
+
+
+def _contexts(folder: Path, records: list[dict[str, Any]], step: int | None) -> list[dict[str, object]]:
+    if step is None:
+        raise UsageError("a context belongs to a step", hint="add --step N")
+    from agentforge.store.blobs import Blobs
+
+    blobs = Blobs(folder / "blobs")
+    out = []
+    for item in records:
+        data = item["data"]
+        if item["type"] == "ModelCalled" and isinstance(data, Mapping):
+            sent = json.loads(blobs.get(str(data["request"])))
+            out.append({"step": step, "digest": data["request"], "tokens": data["context_tokens"],
+                        "sections": data["sections"], "model": data["model"], "request": sent})  # fmt: skip
+    return out
+
+
+def _patch(folder: Path, item: Mapping[str, object]) -> str:
+    data = item["data"]
+    if item["type"] != "StepFinished" or not isinstance(data, Mapping) or not data.get("patch"):
+        return ""
+    from agentforge.store.blobs import Blobs
+
+    return Blobs(folder / "blobs").get(str(data["patch"])).decode("utf-8", "replace")
+
+
+def _belongs(folder: Path, verdict: Mapping[str, object], step: int) -> bool:
+    """Whether a verdict is about what step N submitted: the last submission before it."""
+    submitted = 0
+    for item in _records(folder):
+        data = item["data"]
+        if item["type"] == "ArtifactSubmitted" and isinstance(data, Mapping):
+            submitted = int(str(data["step"]))
+        if item["seq"] == verdict["seq"]:
+            return submitted == step
+    return False
+
+
+def _step_of(data: object) -> int | None:
+    value = data.get("step") if isinstance(data, Mapping) else None
+    return value if isinstance(value, int) else None
+
+
+def _last_step(folder: Path) -> int:
+    return max((_step_of(item["data"]) or 0 for item in _records(folder)), default=0)
+
+
+def _context_text(row: Mapping[str, object]) -> str:
+    request = row["request"]
+    assert isinstance(request, Mapping)
+    sections = row["sections"]
+    told = ", ".join(f"{key} {value}" for key, value in sections.items()) if isinstance(sections, Mapping) else ""
+    parts = [f"===== step {row['step']} to {row['model']}: {row['tokens']} tokens ({told})", f"digest {row['digest']}"]
+    for message in request["messages"]:
+        parts.append(f"----- {message['role']}")
+        for part in message["parts"]:
+            parts.append(part["text"].rstrip())
+            if part["stable"]:
+                parts.append("----- (all above stays the same within the stage)")
+    parts.append("----- tools")
+    parts += [f"{tool['name']}: {json.dumps(tool['parameters'], ensure_ascii=False)}" for tool in request["tools"]]
+    return "\n".join(parts)
+
+
+def _action_text(row: Mapping[str, object]) -> str:
+    data = row["data"]
+    assert isinstance(data, Mapping)
+    head = f"{row['at']} {row['type']}"
+    if row["type"] == "ModelReplied":
+        calls = [f"  -> {call['name']} {call['arguments']}" for call in data["tool_calls"]]
+        return "\n".join([f"{head} finish={data['finish']} {data['usage']}", str(data["text"]), *calls])
+    if row["type"] == "ToolFinished":
+        return f"{head} {data['name']}: {data['status']}: {data['summary']}\n{data['text']}"
+    shown = {key: value for key, value in data.items() if value not in (None, "", [], {}, ())}
+    return f"{head} {json.dumps(shown, ensure_ascii=False, default=str)}"
+
+
+def _diff_text(row: Mapping[str, object]) -> str:
+    return f"===== step {row['step']}\n{row['patch']}"
+
+
+def _event_text(row: Mapping[str, object]) -> str:
+    return f"{row['seq']:>6} {row['at']} {row['type']} {json.dumps(row['data'], ensure_ascii=False, default=str)}"
+
+
+def _artifact_text(row: Mapping[str, object]) -> str:
+    from agentforge.views.yaml_text import dump
+
+    results = row["results"]
+    failed = [item for item in results if not item["passed"]] if isinstance(results, (list, tuple)) else []
+    verdict = "verified" if row["passed"] else "refused: " + "; ".join(str(item["message"]) for item in failed)
+    return f"===== {row['stage']}, attempt {row['attempt']}: {verdict}\n{dump(row['artifact'])}"
+
+
+_TEXTS = {
+    "context": _context_text,
+    "action": _action_text,
+    "diff": _diff_text,
+    "events": _event_text,
+    "artifact": _artifact_text,
+}

@@ -1,0 +1,139 @@
+"""GREEN's facts on real repositories: an honest change passes, tricks are findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.cache import ResultCache
+from agentforge.runners.measure_baseline import measure_baseline
+from agentforge.runners.measure_green import Promise, measure_green
+from agentforge.runners.measure_red import Suite, measure_red
+
+BASE = {
+    "calc.py": "def add(a, b):\n    return a + b\n",
+    "tests/test_old.py": "from calc import add\ndef test_add(): assert add(1, 2) == 3\ndef test_known_bad(): assert add(1, 1) == 3\n",
+}
+NEW = "tests/test_new.py"
+RED = "from calc import sub\ndef test_sub(): assert sub(3, 1) == 2\ndef test_sub_below_zero(): assert sub(1, 3) == -2\n"
+GOOD = BASE["calc.py"] + "\n\ndef sub(a, b):\n    return a - b\n"
+SUB = {
+    "name": "sub",
+    "file": "calc.py",
+    "kind": "function",
+    "signature": "def sub(a: int, b: int) -> int",
+    "change": "new",
+}
+
+
+@pytest.fixture(scope="module")
+def prepared(project):
+    """Measure base line and RED; return a function that judges GREEN's files."""
+    made = project(BASE)
+    rig = made.rig(cache=ResultCache(made.scratch / "cache"))
+    base = made.tree()
+    _facts, baseline = measure_baseline(rig, tree=base, repeats=2)
+    red_tree = made.tree({NEW: RED})
+    tests = [{"path": NEW, "name": name, "kind": "target"} for name in ("test_sub", "test_sub_below_zero")]
+    red, _ = measure_red(rig, Suite(tests=tests, symbols=[SUB]), base_tree=base, red_tree=red_tree)
+    assert red["right_reason"] and red["stub_survivors"] == []
+
+    def judge(files, **options):
+        promise = Promise(red=red, baseline=baseline, scope=("calc.py",), **options)
+        tree = made.tree(files)
+        made.tree({**{name: None for name in files if name not in BASE}, **BASE, NEW: RED})
+        return measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)
+
+    return judge
+
+
+def test_an_honest_change_passes_and_what_failed_before_is_not_blamed_on_it(prepared):
+    facts, evidence = prepared({"calc.py": GOOD})
+    assert facts["all_tests_pass"] and facts["no_regressions"]
+    assert facts["suite"] == {"passed": 2, "required": 2, "failing": []}
+    findings = (
+        "regressions",
+        "missing",
+        "frozen_changed",
+        "config_changed",
+        "out_of_scope",
+        "new_suppressions",
+        "flaky",
+    )
+    assert {name: facts[name] for name in findings} == dict.fromkeys(findings, [])
+    assert facts["controls"] == {
+        "canary": "held",
+        "complete": True,
+        "agree": True,
+        "timed_out": False,
+        "held": True,
+        "repeats": 2,
+    }
+    assert (facts["tests_run"], facts["passed"], len(evidence["repeats"])) == (4, 3, 2)
+
+
+def test_a_wrong_change_fails_with_a_text_for_its_author(prepared):
+    facts, _ = prepared({"calc.py": GOOD.replace("a - b", "abs(a - b)")})
+    assert not facts["all_tests_pass"] and facts["no_regressions"]
+    assert [one["id"] for one in facts["suite"]["failing"]] == [f"{NEW}::test_sub_below_zero"]
+    assert "FAILED tests/test_new.py::test_sub_below_zero" in facts["failing_text"]
+    assert "assert 2 == -2" in facts["failing_text"] and "test_known_bad" not in facts["failing_text"]
+
+
+def test_a_regression_is_named_by_id(prepared):
+    facts, _ = prepared({"calc.py": GOOD.replace("a + b", "a - b")})
+    assert facts["all_tests_pass"] and not facts["no_regressions"]
+    assert facts["regressions"] == ["tests/test_old.py::test_add"]
+
+
+def test_edited_tests_do_not_count_and_are_findings(prepared):
+    bad = GOOD.replace("a - b", "a + b")
+    facts, _ = prepared({"calc.py": bad, NEW: RED.replace("== 2", "== 4").replace("== -2", "== 4")})
+    assert not facts["all_tests_pass"]
+    assert facts["frozen_changed"] == [f"{NEW}::test_sub", f"{NEW}::test_sub_below_zero"]
+
+
+def test_a_deleted_old_test_is_missing(prepared):
+    facts, _ = prepared({"calc.py": GOOD, "tests/test_old.py": None})
+    assert not facts["no_regressions"] and facts["missing"] == ["tests/test_old.py::test_add"]
+    assert facts["out_of_scope"] == ["tests/test_old.py"]
+
+
+FORCED = "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem): return True\n"
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [{"tests/conftest.py": FORCED}, {"conftest.py": FORCED}, {"pytest.ini": "[pytest]\naddopts = --deselect tests/test_new.py\n"},
+     {"pyproject.toml": "[tool.pytest.ini_options]\npython_functions = 'test_sub'\n"}, {"pytest.py": "raise SystemExit(0)\n"}],
+    ids=["conftest", "root-conftest", "deselect", "renamed", "shadow"],
+)  # fmt: skip
+def test_runner_configuration_of_the_change_does_not_count_and_is_a_finding(prepared, trick):
+    facts, _ = prepared({"calc.py": GOOD.replace("a - b", "a + b"), **trick})
+    assert not facts["all_tests_pass"]
+    assert facts["config_changed"] == list(trick)
+
+
+def test_product_code_that_edits_the_tests_gets_nothing_from_it(prepared):
+    edit = "import pathlib\ntry: pathlib.Path('tests/test_new.py').write_text('def test_sub(): pass\\ndef test_sub_below_zero(): pass\\n')\nexcept OSError: pathlib = None\n"
+    facts, _ = prepared({"calc.py": edit + GOOD.replace("a - b", "a + b")})
+    assert not facts["all_tests_pass"]
+
+
+def test_new_suppressions_are_listed_and_skipping_product_code_passes_nothing(prepared):
+    facts, _ = prepared(
+        {"calc.py": GOOD.replace("return a - b", "import pytest\n    pytest.skip('later')  # noqa: E501")}
+    )
+    assert not facts["all_tests_pass"]
+    assert [one["line"] for one in facts["new_suppressions"]] == [7]
+
+
+def test_a_flaky_new_test_does_not_pass(project):
+    made = project(BASE)
+    rig = made.rig()
+    base = made.tree()
+    flaky = "import os\nfrom calc import add\ndef test_f(): assert int(os.environ['PYTHONHASHSEED']) % 2 == 0\n"
+    red_tree = made.tree({NEW: flaky})
+    red = {"tests": [{"id": f"{NEW}::test_f"}], "frozen": {}, "frozen_files": {}}
+    promise = Promise(red=red, baseline={"passed_ids": []}, repeats=2, scope=(NEW,))
+    facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=red_tree)
+    assert facts["flaky"] == [f"{NEW}::test_f"] and not facts["all_tests_pass"]

@@ -1,0 +1,190 @@
+"""RED's facts on real repositories: right reasons, stub controls, and the suites that must be refused."""
+
+from __future__ import annotations
+
+from agentforge.runners.measure_red import Suite, measure_red
+
+BASE = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "class Cart:\n    def __init__(self):\n        self.items = []\n    def add(self, price):\n        self.items.append(price)\n",
+}
+TOTAL = {
+    "name": "Cart.total",
+    "file": "shop/cart.py",
+    "kind": "method",
+    "signature": "def total(self) -> int",
+    "change": "new",
+}
+SLUG = {
+    "name": "slugify",
+    "file": "shop/text.py",
+    "kind": "function",
+    "signature": "slugify(text: str) -> str",
+    "change": "new",
+}
+PATH = "tests/test_new.py"
+
+
+def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None, **options):
+    base = made.tree()
+    red = made.tree({PATH: code, **(extra or {})})
+    listed = [{"path": PATH, "name": name, "kind": kind} for name, kind in tests.items()]
+    suite = Suite(tests=listed, symbols=list(symbols), action=action, **options)
+    return measure_red(made.rig(), suite, base_tree=base, red_tree=red)
+
+
+def test_an_honest_suite_of_targets_and_guards_is_red_for_the_right_reason(project):
+    code = """
+from shop.cart import Cart
+def test_total():
+    cart = Cart(); cart.add(3); cart.add(4)
+    assert cart.total() == 7
+def test_total_of_nothing(): assert Cart().total() == 0
+def test_add_keeps_items():
+    cart = Cart(); cart.add(3)
+    assert cart.items == [3]
+"""
+    tests = {"test_total": "target", "test_total_of_nothing": "target", "test_add_keeps_items": "guard"}
+    facts, evidence = _measure(project(BASE), code, tests=tests)
+    assert {
+        one["id"].partition("::")[2]: (one["kind"], one["outcome"], one["right_reason"]) for one in facts["tests"]
+    } == {
+        "test_total": ("target", "failed", True),
+        "test_total_of_nothing": ("target", "failed", True),
+        "test_add_keeps_items": ("guard", "passed", True),
+    }
+    assert (
+        facts["all_tests_fail"] and facts["guards_pass"] and facts["right_reason"] and facts["no_implementation_exists"]
+    )
+    assert (facts["stub_survivors"], facts["stubs_run"], facts["declared_missing"], facts["undeclared"]) == (
+        [],
+        5,
+        [],
+        [],
+    )
+    assert facts["controls"]["held"] and facts["controls"]["stubs"]
+    assert set(facts["frozen"]) == {f"{PATH}::{name}" for name in tests} and list(facts["frozen_files"]) == [PATH]
+    assert evidence["stubs"]["empty"] == [f"{PATH}::test_add_keeps_items", f"{PATH}::test_total_of_nothing"]
+
+
+def test_tests_of_a_module_that_does_not_exist_yet_are_known_by_id(project):
+    code = "from shop.text import slugify\nimport pytest\n@pytest.mark.parametrize('a,b', [('A b', 'a-b'), ('X', 'x')])\ndef test_slug(a, b): assert slugify(a) == b\n"
+    facts, _ = _measure(project(BASE), code, tests={"test_slug": "target"}, symbols=(SLUG,))
+    assert [one["id"] for one in facts["tests"]] == [f"{PATH}::test_slug[A b-a-b]", f"{PATH}::test_slug[X-x]"]
+    assert all(one["right_reason"] and one["outcome"] == "error" for one in facts["tests"])
+    assert (
+        facts["all_tests_fail"]
+        and facts["right_reason"]
+        and facts["stub_survivors"] == []
+        and facts["controls"]["stubs"]
+    )
+    assert facts["collection_errors"][0]["reason"] == "ModuleNotFoundError about slugify, which is declared new"
+
+
+def test_vacuous_tests_survive_a_stub_and_are_named(project):
+    code = """
+from shop.text import slugify
+def test_type(): assert isinstance(slugify("a"), str)
+def test_calls(): slugify("a")
+def test_swallows():
+    try: assert slugify("A") == "a"
+    except Exception: pass
+def test_real(): assert slugify("A b") == "a-b"
+"""
+    names = ("test_type", "test_calls", "test_swallows", "test_real")
+    facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(SLUG,))
+    survived = {one["id"].partition("::")[2] for one in facts["stub_survivors"]}
+    assert survived == {"test_type", "test_calls", "test_swallows"}
+
+
+def test_a_constant_that_satisfies_every_target_is_a_survivor(project):
+    even = {
+        "name": "is_even",
+        "file": "shop/text.py",
+        "kind": "function",
+        "signature": "def is_even(n: int) -> bool",
+        "change": "new",
+    }
+    code = "from shop.text import is_even\ndef test_even(): assert is_even(2)\n"
+    facts, _ = _measure(project(BASE), code, tests={"test_even": "target"}, symbols=(even,))
+    assert facts["stub_survivors"] == [{"stub": "other", "id": f"{PATH}::test_even"}]
+
+
+def test_broken_tests_are_not_red_and_the_sentence_says_what_to_do(project):
+    code = """
+from shop.cart import Cart
+def test_passes(): assert Cart().items == []
+def test_name(): assert Cart().total() == totl
+def test_typo():
+    from shop.text import slugfy
+def test_fixture(nofixture): assert Cart().total() == 0
+def test_key(): assert {}["x"] == Cart().total()
+def test_attribute(): assert Cart().totals() == 0
+def test_twice(): assert Cart().total() == 1
+def test_twice(): assert Cart().total() == 2
+"""
+    names = (
+        "test_passes",
+        "test_name",
+        "test_typo",
+        "test_fixture",
+        "test_key",
+        "test_attribute",
+        "test_twice",
+        "test_gone",
+    )
+    extra = {"shop/other.py": "x = 1\n"}
+    facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(TOTAL, SLUG), extra=extra)
+    reasons = {one["id"].partition("::")[2]: one["reason"] for one in facts["tests"] if not one["right_reason"]}
+    assert set(reasons) == {"test_passes", "test_typo", "test_fixture", "test_key", "test_attribute"}
+    assert reasons["test_passes"].startswith("passes at the base")
+    assert "does not declare" in reasons["test_typo"]
+    assert reasons["test_fixture"].startswith("asks for a fixture that does not exist")
+    assert reasons["test_key"].startswith("fails with KeyError at tests/test_new.py:8")
+    assert reasons["test_attribute"].endswith("did you mean total?")
+    assert not facts["all_tests_fail"] and not facts["right_reason"] and not facts["no_implementation_exists"]
+    assert facts["declared_missing"] == [f"{PATH}::test_gone"]
+    assert facts["duplicates"] == [f"{PATH}::test_twice"]
+    assert facts["product_changed"] == ["shop/other.py"]
+
+
+def test_a_file_that_cannot_be_parsed_or_imports_a_typo_is_refused(project):
+    facts, _ = _measure(
+        project(BASE), "from shop.cart import Crat\ndef test_a(): assert 0\n", tests={"test_a": "target"}
+    )
+    assert not facts["all_tests_fail"] and facts["declared_missing"] == [f"{PATH}::test_a"]
+    assert (
+        "needs 'Crat' at tests/test_new.py:1, which the specification does not declare"
+        in facts["collection_errors"][0]["reason"]
+    )
+
+
+def test_mistakes_that_the_missing_symbol_hides_come_to_light_under_the_stubs(project):
+    code = "def test_typo():\n    from shop.text import slugfy\ndef test_name():\n    from shop.text import slugify\n    assert slugify('A') == exepcted\n"
+    facts, _ = _measure(project(BASE), code, tests={"test_typo": "target", "test_name": "target"}, symbols=(SLUG,))
+    reasons = [one["reason"] for one in facts["tests"] if not one["right_reason"]]
+    assert reasons[0].startswith("uses the undefined name 'exepcted'")
+    assert "'slugfy'" in reasons[1] and reasons[1].endswith("did you mean slugify?")
+
+
+def test_a_crash_in_the_file_to_be_fixed_is_the_right_reason_for_a_fix(project):
+    code = "from shop.cart import Cart\ndef test_add_text():\n    cart = Cart(); cart.items = None\n    cart.add('1')\n    assert cart.items\n"
+    crash = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "signature": "", "change": "changed"}
+    made = project(BASE)
+    facts, _ = _measure(
+        made, code, tests={"test_add_text": "target"}, symbols=(crash,), action="fix", modified=("shop/cart.py",)
+    )
+    assert facts["right_reason"] and facts["all_tests_fail"]
+
+
+def test_guards_alone_are_enough_for_a_refactoring(project):
+    code = "from shop.cart import Cart\ndef test_add():\n    cart = Cart(); cart.add(1)\n    assert cart.items == [1]\n"
+    facts, _ = _measure(project(BASE), code, tests={"test_add": "guard"}, symbols=(), action="refactor")
+    assert facts["guards_pass"] and facts["right_reason"] and facts["all_tests_fail"]
+    assert facts["stub_note"].endswith("no stub controls")
+
+
+def test_a_symbol_that_exists_already_is_said(project):
+    there = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "change": "new"}
+    facts, _ = _measure(project(BASE), "def test_a(): assert 0\n", tests={"test_a": "target"}, symbols=(there,))
+    assert facts["already_there"] == ["Cart.add"] and not facts["no_implementation_exists"]
