@@ -59,7 +59,7 @@ def test_an_honest_change_passes_and_what_failed_before_is_not_blamed_on_it(prep
         "new_suppressions",
         "flaky",
     )
-    assert {name: facts[name] for name in findings} == dict.fromkeys(findings, [])
+    assert {name: facts[name] for name in findings} == {name: [] for name in findings}
     assert facts["controls"] == {
         "canary": "held",
         "complete": True,
@@ -111,6 +111,11 @@ def test_runner_configuration_of_the_change_does_not_count_and_is_a_finding(prep
     facts, _ = prepared({"calc.py": GOOD.replace("a - b", "a + b"), **trick})
     assert not facts["all_tests_pass"]
     assert facts["config_changed"] == list(trick)
+
+
+def test_an_honest_change_beside_a_broken_configuration_is_measured_with_that_of_the_base(prepared):
+    facts, _ = prepared({"calc.py": GOOD, "tests/conftest.py": "raise RuntimeError\n"})
+    assert facts["all_tests_pass"] and facts["no_regressions"] and facts["config_changed"] == ["tests/conftest.py"]
 
 
 def test_product_code_that_edits_the_tests_gets_nothing_from_it(prepared):

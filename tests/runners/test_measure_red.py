@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentforge.runners.measure_red import Suite, measure_red
 
 BASE = {
@@ -25,12 +27,12 @@ SLUG = {
 PATH = "tests/test_new.py"
 
 
-def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None, **options):
+def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None, with_stubs=True, **options):
     base = made.tree()
     red = made.tree({PATH: code, **(extra or {})})
     listed = [{"path": PATH, "name": name, "kind": kind} for name, kind in tests.items()]
     suite = Suite(tests=listed, symbols=list(symbols), action=action, **options)
-    return measure_red(made.rig(), suite, base_tree=base, red_tree=red)
+    return measure_red(made.rig(), suite, base_tree=base, red_tree=red, with_stubs=with_stubs)
 
 
 def test_an_honest_suite_of_targets_and_guards_is_red_for_the_right_reason(project):
@@ -167,12 +169,13 @@ def test_mistakes_that_the_missing_symbol_hides_come_to_light_under_the_stubs(pr
     assert "'slugfy'" in reasons[1] and reasons[1].endswith("did you mean slugify?")
 
 
-def test_a_crash_in_the_file_to_be_fixed_is_the_right_reason_for_a_fix(project):
+@pytest.mark.parametrize("action", ["create", "fix", "modify"])
+def test_a_crash_in_the_file_to_be_changed_is_the_right_reason(project, action):
     code = "from shop.cart import Cart\ndef test_add_text():\n    cart = Cart(); cart.items = None\n    cart.add('1')\n    assert cart.items\n"
     crash = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "signature": "", "change": "changed"}
     made = project(BASE)
     facts, _ = _measure(
-        made, code, tests={"test_add_text": "target"}, symbols=(crash,), action="fix", modified=("shop/cart.py",)
+        made, code, tests={"test_add_text": "target"}, symbols=(crash,), action=action, modified=("shop/cart.py",)
     )
     assert facts["right_reason"] and facts["all_tests_fail"]
 
@@ -184,7 +187,16 @@ def test_guards_alone_are_enough_for_a_refactoring(project):
     assert facts["stub_note"].endswith("no stub controls")
 
 
+def test_guards_of_a_changed_symbol_need_no_stub_controls(project):
+    code = "from shop.cart import Cart\ndef test_add():\n    cart = Cart(); cart.add(1)\n    assert cart.items == [1]\n"
+    moved = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "change": "changed"}
+    facts, _ = _measure(project(BASE), code, tests={"test_add": "guard"}, symbols=(moved,), action="refactor")
+    assert facts["guards_pass"] and facts["right_reason"] and facts["controls"]["stubs"] == "not needed"
+
+
 def test_a_symbol_that_exists_already_is_said(project):
     there = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "change": "new"}
-    facts, _ = _measure(project(BASE), "def test_a(): assert 0\n", tests={"test_a": "target"}, symbols=(there,))
+    facts, _ = _measure(
+        project(BASE), "def test_a(): assert 0\n", tests={"test_a": "target"}, symbols=(there,), with_stubs=False
+    )
     assert facts["already_there"] == ["Cart.add"] and not facts["no_implementation_exists"]

@@ -148,6 +148,12 @@ def test_no_trick_makes_a_failing_test_pass_in_a_sound_run(project, files):
     assert not (sound and outcome is not None and outcome.passed)
 
 
+def test_a_report_that_a_hook_rewrites_is_not_believed(project):
+    run = project({"calc.py": CALC, "tests/test_a.py": BAD, "tests/conftest.py": FORCED}).run()
+    assert run.outcomes["tests/test_a.py::test_bad"].outcome == "failed"
+    assert run.passed_ids == ("tests/test_a.py::test_good",)
+
+
 def test_a_patched_runner_is_named(project):
     run = project({"calc.py": PATCH, "tests/test_a.py": BAD}).run()
     assert run.canary == "broken" and not run.complete

@@ -94,7 +94,7 @@ def test_a_new_file_is_plain_and_an_old_one_keeps_its_mode(tmp_path: Path) -> No
     path.chmod(0o700)
     write_text(path, "other")
     assert path.stat().st_mode & 0o777 == 0o700
-    assert os.listdir(tmp_path) == ["new"]
+    assert [path.name for path in (tmp_path).iterdir()] == ["new"]
 
 
 def test_a_link_is_written_through(tmp_path: Path) -> None:
@@ -200,4 +200,4 @@ def test_a_tree_is_removed_but_not_what_its_links_lead_to(tmp_path: Path) -> Non
     assert (tmp_path / "keep" / "f").exists()
     (tmp_path / "link").symlink_to("keep")
     remove_tree(tmp_path / "link")
-    assert os.listdir(tmp_path) == ["keep"]
+    assert [path.name for path in (tmp_path).iterdir()] == ["keep"]

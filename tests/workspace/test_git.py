@@ -160,6 +160,7 @@ class TestSnapshots:
         (repository / ".git" / "hooks off").rename(hooks)
         hooked.unlink(missing_ok=True)
         (repository / "unstaged.txt").write_text("u\n")
+        os.utime(repository / "tracked.log", (1, 1))  # so that a refresh of the user's index would show
         before = untouched()
         opened = Git.open(repository)
         tree = opened.dirty_snapshot(tmp_path / "index")
@@ -226,7 +227,7 @@ class TestSnapshots:
         git.add_worktree(tmp_path / "wt", git.head())
         assert git.snapshot(tmp_path / "wt", index=tmp_path / "i2") == git.tree_of("HEAD")
         git.materialise("HEAD", tmp_path / "out")
-        assert os.listdir(tmp_path / "out" / "sub") == []
+        assert [path.name for path in (tmp_path / "out" / "sub").iterdir()] == []
         assert "sub" not in git.list_files("HEAD")
 
     def test_a_git_file_left_by_a_command_is_not_followed(self, git: Git, tmp_path: Path, as_user: AsUser) -> None:
@@ -291,7 +292,7 @@ class TestCommits:
         assert (out / "run.bat").read_bytes() == b"line\r\n"
         assert os.access(out / "run.sh", os.X_OK)
         assert (out / "link").is_symlink()
-        assert sorted(os.listdir(out)) == sorted(
+        assert sorted(path.name for path in (out).iterdir()) == sorted(
             [".gitattributes", ".gitignore", "a.txt", "link", "run.bat", "run.sh", "src dir", "tracked.log"]
         )
         assert not list(tmp_path.glob(".*.index*"))
@@ -363,7 +364,7 @@ class TestApplying:
         (repository / "mine.txt").write_text("mine")
         before = untouched()
         with pytest.raises(
-            ConflictError, match="uncommitted changes: mine.txt - do it by hand: git -C .* merge agentforge/t"
+            ConflictError, match=r"uncommitted changes: mine.txt - do it by hand: git -C .* merge agentforge/t"
         ):
             git.merge_commit_into_checkout("agentforge/t")
         assert untouched() == before

@@ -253,3 +253,9 @@ def test_nearest_lines_are_numbered_and_few() -> None:
     assert len(nearest_lines(text, "return compute_total(item)")) <= 3
     assert nearest_lines(text, "") == ()
     assert nearest_lines("", "x") == ()
+
+
+def test_a_new_file_without_a_prefix_lands_where_the_patch_says(root: Path) -> None:
+    assert apply(root, "--- /dev/null\n+++ src/new.py\n@@ -0,0 +1 @@\n+x = 1\n").changed == ("src/new.py",)
+    assert (root / "src" / "new.py").read_text() == "x = 1\n"
+    assert not (root / "new.py").exists()

@@ -19,7 +19,7 @@ def worktree(git: Git, tmp_path: Path) -> Worktree:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(os.listdir(folder))
+    return sorted(path.name for path in (folder).iterdir())
 
 
 def test_it_lies_in_the_data_directory_under_a_name_of_the_repository(

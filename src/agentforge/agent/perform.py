@@ -249,10 +249,17 @@ def _finished(
         paths=observation.artifacts,
         changed=changed,
         view=observation.view,
-        output=spec.blobs.put(shown.full.encode("utf-8", "surrogateescape")) if shown.full != shown.text else None,
+        output=_full_output(shown, spec),
         result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
         duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,
     )
+
+
+def _full_output(shown: Shown, spec: AgentSpec) -> str | None:
+    """Keep the whole text as a blob when the model sees only a part of it."""
+    if shown.full in shown.text:  # uncut; a fence around it is no reason to keep it twice
+        return None
+    return spec.blobs.put(shown.full.encode("utf-8", "surrogateescape"))
 
 
 def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) -> Iterator[Event]:

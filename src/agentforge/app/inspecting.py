@@ -45,7 +45,7 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
 def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:
     """What is asked for, readable in a terminal."""
     value = inspect_value(folder, step=step, show=show)
-    rows = value if isinstance(value, list) else [value]
+    rows: list[Any] = value if isinstance(value, list) else [value]
     return "\n".join(_TEXTS[show](row) for row in rows) or "nothing of the kind was recorded"
 
 

@@ -1,4 +1,4 @@
-"""The use cases of a task: start, resume, resolve, abort, list, load. Each opens what it needs and closes it again."""
+"""The use cases that drive a task: start, resume, abort. Each opens what it needs and closes it again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
+from agentforge.app.looking import repository
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
 from agentforge.events import kinds
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from agentforge.app.wiring import Models
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
-    from agentforge.events.state import Escalation, RunState
+    from agentforge.events.state import RunState
     from agentforge.store.log import RunLog
-    from agentforge.store.tasks import TaskRow
     from agentforge.workspace.git import Git
 
 Watch = Callable[["Event", "RunState"], None]
@@ -106,7 +106,7 @@ def resume(
     from agentforge.store.tasks import find_task
 
     began = time.monotonic()
-    log = RunLog.open(find_task(_repo(cwd), task_id)[1], clock=utc_now)
+    log = RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now)
     state = log.state
     if state.outcome:
         log.close()
@@ -125,34 +125,6 @@ def resume(
     return _drive(log, settings=settings, environ=environ, models=models, began=began)
 
 
-def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: str = "", by: str = "user") -> RunResult:
-    """Record a human's answer; `resume` goes on with it.
-
-    Args:
-        escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
-    Raises:
-        ConflictError: it was answered already.
-        UsageError: there is no such escalation, the id fits several, or an answer has no text.
-    """
-    from agentforge.store.log import RunLog
-
-    found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
-    if not found:
-        raise _no_escalation(cwd, escalation_id)
-    if len(found) > 1:
-        options = ", ".join(row.address for row in found)
-        raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
-    row = found[0]
-    if decision == "answer" and not text.strip():
-        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
-    with RunLog.open(row.folder, clock=utc_now) as log:
-        if row.item.kind == "limit" and decision in ("approve", "answer"):
-            granted = _granted(log.state, row.item)
-            log.append(kinds.RunResumed(pid=0, limits=granted))
-        log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
-        return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
-
-
 def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
     """End a task for good; its trail stays, its worktree goes.
 
@@ -164,67 +136,13 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
 
-    with RunLog.open(find_task(_repo(cwd), task_id)[1], clock=utc_now) as log:
+    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
         log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
         _drop_worktree(Git(Path(log.state.repo)), log.state)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """An open escalation and where it belongs; `address` is unique."""
-
-    item: Escalation
-    task_id: str
-    folder: Path
-
-    @property
-    def address(self) -> str:
-        """`TASK.E1`."""
-        return f"{self.task_id}.{self.item.escalation_id}"
-
-
-def pending(cwd: Path) -> list[Waiting]:
-    """All open escalations of the repository, oldest first."""
-    return [row for row in escalations(cwd) if row.item.resolution is None]
-
-
-def escalations(cwd: Path) -> list[Waiting]:
-    """All escalations of the repository, open and answered, oldest first."""
-    from agentforge.store.reader import load_state
-
-    found = []
-    for row in listing(cwd):
-        state = load_state(row.folder)
-        found += [Waiting(item=item, task_id=state.run_id, folder=row.folder) for item in state.escalations.values()]
-    return sorted(found, key=lambda row: row.item.raised_at)
-
-
-def listing(cwd: Path) -> list[TaskRow]:
-    """The tasks of the repository, newest first."""
-    from agentforge.store.tasks import list_tasks
-
-    return list_tasks(_repo(cwd))
-
-
-def load(cwd: Path, task_id: str) -> RunResult:
-    """Read a task without becoming its writer."""
-    from agentforge.store.lease import read_holder
-    from agentforge.store.reader import fold
-    from agentforge.store.tasks import find_task
-
-    _, folder = find_task(_repo(cwd), task_id)
-    found = fold(folder)
-    return RunResult(
-        state=found.state,
-        folder=folder,
-        head=found.head,
-        records=found.length,
-        running=read_holder(folder).alive,
-    )
 
 
 # -- below: making, driving, leaving a run
@@ -260,7 +178,7 @@ def _create(
         request=request,
         repo=str(git.top),
         base_commit=base,
-        base_ref=git.head_ref(),
+        base_ref=_short(git.head_ref()),
         worktree=str(place),
         branch=branch_name(task),
         mode=options.mode,
@@ -285,6 +203,10 @@ def _create(
         log.close()
         raise
     return log
+
+
+def _short(ref: str | None) -> str | None:
+    return ref.removeprefix("refs/heads/") if ref else None
 
 
 def _base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
@@ -388,12 +310,6 @@ def _drop_worktree(git: Git, state: RunState) -> None:
     shutil.rmtree(scratch_of(place), ignore_errors=True)
 
 
-def _repo(cwd: Path) -> Path:
-    from agentforge.workspace.git import Git
-
-    return Git.open(cwd).top
-
-
 def _flag(state: RunState) -> str | None:
     """The model that the run was started with; a chain is not a flag."""
     return state.model if "/" in state.model and "+" not in state.model else None
@@ -401,28 +317,3 @@ def _flag(state: RunState) -> str | None:
 
 def _versions() -> dict[str, str]:
     return {"agentforge": __version__, "python": platform.python_version()}
-
-
-def _granted(state: RunState, item: Escalation) -> dict[str, object]:
-    """The limit that ran out, raised by what it was at the start."""
-    name = item.reason.split(":", 1)[0]
-    name = {"deadline": "deadline_s"}.get(name, name)
-    value = getattr(state.limits, name, None)
-    if value is None:
-        return {}
-    used = {
-        "max_steps": state.totals.steps,
-        "budget_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
-        "budget_usd": state.totals.cost_usd,
-        "deadline_s": state.active_s,
-    }
-    return {name: value + max(used.get(name, 0), value)}
-
-
-def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
-    for row in escalations(cwd):
-        if escalation_id in (row.item.escalation_id, row.address):
-            return ConflictError(
-                f"{row.address} was answered already", hint=f"go on with: agentforge resume {row.task_id}"
-            )
-    return UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")

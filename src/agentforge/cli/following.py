@@ -82,7 +82,7 @@ def _somebody_is_here(form: Form) -> bool:
 
 def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] | None:
     """Ask everything that is open and record the decisions; None = something was left for later, else raised limits."""
-    from agentforge.app import tasks
+    from agentforge.app import answers
     from agentforge.cli.asking import ask
     from agentforge.cli.summary import escalation_lines
 
@@ -97,7 +97,7 @@ def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None]
         limits.update(reply.limits)  # raised limits answer their question when the task is resumed
         if not reply.limits:
             address = f"{task_id}.{item.escalation_id}"
-            tasks.resolve(place.cwd, address, decision=reply.decision, text=reply.text, by=user_name(place))
+            answers.resolve(place.cwd, address, decision=reply.decision, text=reply.text, by=user_name(place))
     return limits
 
 

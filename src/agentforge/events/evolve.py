@@ -35,8 +35,11 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
         at: the record's time stamp, ISO 8601 in UTC.
     """
     known = _EVOLVERS.get(type(event))
-    after = known(state, event, at) if known else state
-    return replace(after, last_at=at, active_s=after.active_s + _gap_s(state, event, at))
+    after = known(state, event, at) if known else replace(state)
+    # A second `replace` of a record this wide would cost as much as the event itself; nobody else has seen `after` yet.
+    object.__setattr__(after, "last_at", at)
+    object.__setattr__(after, "active_s", state.active_s + _gap_s(state, event, at))
+    return after
 
 
 def limits_from(value: Mapping[str, object], base: Limits | None = None) -> Limits:
@@ -287,7 +290,7 @@ def _escalation_raised(state: RunState, event: kinds.EscalationRaised, at: str) 
 def _escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: str) -> RunState:
     item = state.escalations.get(event.escalation_id)
     if item is None:
-        return state
+        return replace(state)
     resolved = replace(item, resolution=event, resolved_at=at)
     stages = _stage(state, item.stage, status="running") if item.stage else state.stages
     text = event.text.strip()

@@ -16,32 +16,63 @@ _LEAST_EXCERPT = 60
 _MOST_EXCERPT = 420
 
 
-def code_of(root: Path, path: str, names: Iterable[str], *, limit: int) -> str:
-    """Source of a file as it is: whole when it costs at most `limit` tokens, else its head and the named symbols.
+def code_of(root: Path, path: str, names: Iterable[str], *, lines: Iterable[int] = (), limit: int) -> str:
+    """Source of a file as it is: whole when it costs at most `limit` tokens, else its head, the named symbols and the lines.
 
     Args:
         names: dotted names of symbols that must be seen.
+        lines: numbers of lines that matter; a symbol too long for its share is shown around those inside it.
     """
     from agentforge.workspace.codemap import source_of
 
     text = _text(root / path)
     if count_tokens(text) <= limit:
         return text
-    parts = []
-    room = limit
-    for name in names:
-        source = source_of(root, path, name)
-        if source is None:
-            continue
-        shown = cut_middle(source.text, limit=max(64, room // 2))
+    parts, room, open_lines = [], limit, set(lines)
+    for source in [found for name in names if (found := source_of(root, path, name)) is not None]:
+        inside = {number for number in open_lines if source.line <= number <= source.end_line}
+        open_lines -= inside
+        shown = _around(source.text, {number - source.line for number in inside}, limit=max(64, room * 2 // 3))
         room -= count_tokens(shown)
         parts.append(f"# ... lines {source.line}-{source.end_line}:\n{shown}")
-        if room < 64:
+        if room < _LEAST_EXCERPT:
             break
+    if open_lines and room >= _LEAST_EXCERPT:
+        parts.append(_around(text, {number - 1 for number in open_lines}, limit=room))
+        return "\n".join(parts)
     if not parts:
         return cut_middle(text, limit=limit)
     head = _head(text)
     return f"{cut_middle(head, limit=max(64, room))}\n" + "\n".join(parts)
+
+
+def _around(text: str, focus: set[int], *, limit: int) -> str:
+    """The first lines and those around `focus` (counted from 0) within `limit` tokens; head and tail without a focus."""
+    rows = text.split("\n")
+    wanted = {index for index in focus if 1 < index < len(rows)}
+    if not wanted or count_tokens(text) <= limit:
+        return cut_middle(text, limit=limit)
+    shown = cut_middle(text, limit=limit)
+    for radius in range(2, len(rows), 2):
+        kept = {0, 1} | {index for middle in wanted for index in range(middle - radius, middle + radius + 1)}
+        wider = _with_gaps(rows, kept)
+        if count_tokens(wider) > limit:
+            break
+        shown = wider
+    return shown
+
+
+def _with_gaps(rows: list[str], kept: set[int]) -> str:
+    out, omitted = [], 0
+    for index, row in enumerate([*rows, ""]):
+        if omitted and (index in kept or index == len(rows)):
+            out.append(f"... {omitted} lines omitted ...")
+            omitted = 0
+        if index < len(rows) and index in kept:
+            out.append(row)
+        elif index < len(rows):
+            omitted += 1
+    return "\n".join(out)
 
 
 def candidate_text(candidate: Candidate, *, symbols: int) -> str:
@@ -76,7 +107,7 @@ def test_sample(root: Path, *, near: Iterable[str], tests: list[str]) -> str:
         return ""
     stems = {Path(path).stem.strip("_") for path in near}
     best = max(candidates, key=lambda path: (_kinship(path, stems), -len(path)))
-    lines = _text(root / best).splitlines()
+    lines = _text(root / best).split("\n")
     return f"--- {best} (first lines of {len(lines)})\n" + "\n".join(lines[:_TEST_SAMPLE_LINES])
 
 
@@ -87,7 +118,7 @@ def _kinship(path: str, stems: set[str]) -> int:
 
 def _head(text: str) -> str:
     """Everything before the first function or class: imports and constants."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     for number, line in enumerate(lines):
         if line.startswith(("def ", "class ", "async def ", "@")):
             return "\n".join(lines[:number])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import cast
 
 from agentforge.context.budget import Piece
 from agentforge.context.render import render
@@ -13,6 +14,7 @@ from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_sour
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
+from agentforge.tokens import count_tokens
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{2,}")
 _STOP_WORDS = """
@@ -72,17 +74,18 @@ def _analyze(state: RunState, runtime: Runtime) -> list[Piece]:
 def _spec(state: RunState, runtime: Runtime) -> list[Piece]:
     analysis = state.artifacts.get("analyze", {})
     impacted = texts(analysis.get("impacted_files"))
-    names = [str(item.get("name", "")) for item in items(analysis.get("symbols"))]
     told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
     pieces = [_request(state, 700), _clarified(state), Piece(name="analysis", text=render(told), limit=600)]
     if state.tests:
         pieces.append(Piece(name="tests supplied by the user", text=_files(runtime, state.tests), limit=700))
-    return [*pieces, *_code(runtime.worktree, impacted, names, room=1500)]
+    return [*pieces, *_code(runtime.worktree, impacted, _analysed(state), room=1500)]
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Piece]:
+    from agentforge.workspace.symbols import language_of
+
     spec = state.artifacts.get("spec", {})
-    files, names = _spec_places(spec)
+    files, places = _spec_places(spec, state)
     sample = test_sample(runtime.worktree, near=files, tests=texts(state.facts.get("baseline", {}).get("test_files")))
     examples = "\n".join(texts(state.artifacts["intake"].get("examples")))
     return [
@@ -90,25 +93,25 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
         Piece(name="examples of the request", text=examples, limit=300),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
         Piece(name="style of the tests here", text=sample, limit=550),
-        *_code(runtime.worktree, files, names, room=900),
+        *_code(runtime.worktree, [path for path in files if language_of(path)], places, room=900),
     ]
 
 
 def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     spec = state.artifacts.get("spec", {})
-    files, names = _spec_places(spec)
+    files, places = _spec_places(spec, state)
     return [
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
         Piece(name="the frozen tests", text=_files(runtime, suite_files(state)), limit=900),
-        *_code(runtime.worktree, files, names, room=1500),
+        *_code(runtime.worktree, files, places, room=2200),
     ]
 
 
 def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
     spec = state.artifacts.get("spec", {})
-    files, names = _spec_places(spec)
-    return [_specification(spec, 500), *_code(runtime.worktree, files, names, room=1800)]
+    files, places = _spec_places(spec, state)
+    return [_specification(spec, 500), *_code(runtime.worktree, files, places, room=1800)]
 
 
 _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
@@ -170,26 +173,51 @@ def specification_text(spec: Json) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _spec_places(spec: Json) -> tuple[list[str], list[str]]:
-    """Files that the specification touches, and the symbols in them that exist already."""
-    files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in items(spec.get("symbols")))]
-    names = [str(row.get("name", "")) for row in items(spec.get("symbols")) if row.get("change") != "new"]
-    return [path for path in dict.fromkeys(files) if path], names
+Place = tuple[str, str, int]  # file, symbol, the line that matters (0: not said)
 
 
-def _code(root: Path, files: Iterable[str], names: list[str], *, room: int) -> list[Piece]:
-    """Source of the named files, whole when small, else around the named symbols; room is shared evenly."""
-    present = [path for path in dict.fromkeys(files) if (root / path).is_file()][:5]
-    share = room // max(1, len(present))
+def _analysed(state: RunState) -> list[Place]:
+    """The places that ANALYZE pointed at."""
+    found = items(state.artifacts.get("analyze", {}).get("symbols"))
     return [
-        Piece(
+        (str(row.get("file", "")), str(row.get("name", "")), int(cast("int", row.get("line") or 0))) for row in found
+    ]
+
+
+def _spec_places(spec: Json, state: RunState) -> tuple[list[str], list[Place]]:
+    """Files that the specification touches, and the places in them that exist already."""
+    rows = items(spec.get("symbols"))
+    files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in rows)]
+    places = [(str(row.get("file", "")), str(row.get("name", "")), 0) for row in rows if row.get("change") != "new"]
+    return [path for path in dict.fromkeys(files) if path], [*places, *_analysed(state)]
+
+
+def _code(root: Path, files: Iterable[str], places: list[Place], *, room: int) -> list[Piece]:
+    """Source of the named files, whole when small, else around the places; what a small file leaves goes to the others."""
+    from agentforge.workspace.symbols import language_of
+
+    present = [path for path in dict.fromkeys(files) if (root / path).is_file()][:5]
+    pointed_at = {path for path, _, _ in places}
+    weights = {path: 3 if path in pointed_at and language_of(path) else 1 for path in present}
+    pieces = {}
+    for path in sorted(present, key=lambda path: (root / path).stat().st_size):
+        share = room * weights[path] // sum(weights.values())
+        del weights[path]
+        text = _excerpt(root, path, places, limit=share)
+        room -= min(share, count_tokens(text))
+        pieces[path] = Piece(
             name=f"{path} (as it is at the start of this stage)",
-            text=code_of(root, path, names, limit=share),
+            text=text,
             limit=share + 40,
             note=f"read_file path={path} offset=N",
         )
-        for path in present
-    ]
+    return [pieces[path] for path in present]
+
+
+def _excerpt(root: Path, path: str, places: list[Place], *, limit: int) -> str:
+    here = [place for place in places if place[0] == path]
+    names = dict.fromkeys(name for _, name, _ in here)
+    return code_of(root, path, names, lines=[line for _, _, line in here if line], limit=limit)
 
 
 def _candidates(words: str, runtime: Runtime, *, limit: int) -> Piece:

@@ -105,7 +105,7 @@ def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
     from agentforge.workspace.files import read_text
 
     try:
-        lines = read_text(worktree / path).text.splitlines()
+        lines = read_text(worktree / path).text.split("\n")
     except (OSError, ValueError):
         return Piece(name=f"{path}", text="(no longer there)")
     offset = max(1, int(cast("int", view.get("offset") or 1)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agentforge.runners.outcome import Failure, TestOutcome
 from agentforge.runners.symbols import Symbol, concerned, concerned_module, nearest
+from agentforge.workspace.relevance import is_test_path
 
 _ABOUT_SYMBOLS = ("NotImplementedError", "AttributeError", "ImportError", "ModuleNotFoundError", "TypeError")
 _NEVER = (
@@ -18,7 +19,7 @@ _NEVER = (
     "FixtureLookupError",
     "NotAPass",
 )
-_CRASH_ACTIONS = ("fix", "modify")
+_CRASH_ACTIONS = ("create", "fix", "modify")  # what a file that will be changed refuses today may be what is missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +85,16 @@ def is_mistake(failure: Failure, expected: Expectation) -> bool:
 
 
 def _is_assertion(failure: Failure, expected: Expectation) -> bool:
-    """An assertion of the test's own frame, or of a function that RED wrote beside it; `pytest.raises` counts."""
-    if not failure.in_test and failure.file not in expected.test_files:
+    """An assertion of the test's own frame, of a function that RED wrote beside it, or of the project's own test support;
+    `pytest.raises` counts."""
+    if not (failure.in_test or failure.file in expected.test_files or _is_support(failure.file, expected)):
         return False
     return failure.exc_type in ("AssertionError", "Failed")
+
+
+def _is_support(path: str, expected: Expectation) -> bool:
+    """A file of the project that serves its tests, like a base class with assertions, and that the work does not change."""
+    return is_test_path(path) and path not in expected.modified
 
 
 def _concerned(failure: Failure, expected: Expectation) -> Symbol | None:

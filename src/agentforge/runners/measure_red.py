@@ -66,7 +66,8 @@ def measure_red(
     entries = _entries(run, stub_runs.get("raises"), suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
-    if _worth_stubs(entries):
+    worth = _worth_stubs(entries)
+    if worth:
         stub_runs |= {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[1:]}
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
@@ -74,7 +75,7 @@ def measure_red(
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": _stubs_held(stub_runs, made, rig)},
+        "controls": {**controls(run, rig.plan), "stubs": _stubs_held(stub_runs, made, rig) if worth else "not needed"},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not _declared(entry["id"], suite)],
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
@@ -258,7 +259,7 @@ def _run_stub(rig: Rig, red_tree: str, suite: Suite, variant: Variant) -> SuiteR
 
 
 def _worth_stubs(entries: Sequence[Mapping[str, Any]]) -> bool:
-    """A suite that is rejected anyway need not face the other stubs."""
+    """A suite that is rejected anyway, or that only guards, need not face the other stubs."""
     targets = [entry for entry in entries if entry["kind"] == "target"]
     return bool(targets) and all(entry["right_reason"] for entry in targets)
 

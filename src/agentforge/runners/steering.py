@@ -1,4 +1,4 @@
-"""Files that steer the test runner: which of them a change touched, and putting them back as they were."""
+"""Files that steer the test runner: which of them a change made steer in another way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import configparser
 import json
 import tomllib
 from collections.abc import Callable, Collection, Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 Read = Callable[[str], bytes | None]
 
@@ -41,18 +41,6 @@ def steering_changes(
         if _steering_part(path, before(path)) != _steering_part(path, after(path)):
             found.append(path)
     return tuple(found)
-
-
-def put_back(paths: Iterable[str], *, into: Path, content: Read) -> None:
-    """Make files of a checkout what `content` says; a path that it does not have is removed."""
-    for path in paths:
-        file = into / path
-        data = content(path)
-        if file.is_symlink() or file.is_file():
-            file.unlink()
-        if data is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
 
 
 def _steers(path: str) -> bool:

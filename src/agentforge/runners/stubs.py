@@ -42,13 +42,13 @@ def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...
         return ()
     values = [_values_of(symbol, source) for symbol in wanted]
     nullable = any(one.nullable for one in values)
-    found = [_variant("raises", True, wanted, [_RAISE] * len(wanted), source)]
+    found = [_variant("raises", wanted, [_RAISE] * len(wanted), source, hard=True)]
     if any(one.wrong for one in values):
         bodies = [f"return {one.wrong}" if one.wrong else _RAISE for one in values]
-        found.append(_variant("wrong", True, wanted, bodies, source))
-    found.append(_variant("none", not nullable, wanted, ["return None"] * len(wanted), source))
-    found.append(_variant("empty", False, wanted, [f"return {one.empty}" for one in values], source))
-    found.append(_variant("other", False, wanted, [f"return {one.other}" for one in values], source))
+        found.append(_variant("wrong", wanted, bodies, source, hard=True))
+    found.append(_variant("none", wanted, ["return None"] * len(wanted), source, hard=not nullable))
+    found.append(_variant("empty", wanted, [f"return {one.empty}" for one in values], source, hard=False))
+    found.append(_variant("other", wanted, [f"return {one.other}" for one in values], source, hard=False))
     return tuple(found)
 
 
@@ -75,7 +75,7 @@ def survivors(
     return sorted(found)
 
 
-def _variant(name: str, hard: bool, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source) -> Variant:
+def _variant(name: str, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source, *, hard: bool) -> Variant:
     trees: dict[str, ast.Module] = {}
     pairs = sorted(zip(symbols, bodies, strict=True), key=lambda pair: pair[0].name.count("."))
     for symbol, body in pairs:

@@ -34,6 +34,7 @@ from agentforge.views.artifact_view import (
 )
 from agentforge.views.escalation_view import address, escalation_value
 from agentforge.views.memory_view import memory_value
+from agentforge.views.report_md import report_markdown
 from agentforge.views.state_view import state_value
 from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
@@ -46,6 +47,7 @@ ACTIONS = "actions.yaml"
 _OWNED = (MARK, ACTIONS, "task.yaml", "state.yaml", "working_memory.yaml", ORIGINAL_REQUEST)
 _OWNED_GLOBS = (
     "artifacts/phases/*/*.yaml",
+    "artifacts/phases/*/*.md",
     "artifacts/snapshots/step_*.patch",
     "escalations/*.yaml",
     ".*.tmp",  # what an interrupted replacement left
@@ -90,6 +92,7 @@ class Projector:
         self._head: Entry | None = None
         self._values: dict[str, Mapping[str, object]] = {}
         self._patches: dict[str, str] = {}
+        self._reports: dict[str, str] = {}
         self._escalations: set[str] = set()
         self._due = False
 
@@ -165,11 +168,18 @@ class Projector:
         if isinstance(event, kinds.RunStarted):
             self._values[ORIGINAL_REQUEST] = original_request_value(state)
         elif isinstance(event, kinds.StagePassed):
-            self._values[artifact_path(_safe(event.stage))] = artifact_value(state.artifacts[event.stage])
+            self._note_artifact(_safe(event.stage), state)
         elif isinstance(event, kinds.StepFinished) and event.patch:
             self._patches[snapshot_path(event.step)] = event.patch
         elif isinstance(event, (kinds.EscalationRaised, kinds.EscalationResolved)):
             self._escalations.add(event.escalation_id)
+
+    def _note_artifact(self, stage: str, state: RunState) -> None:
+        artifact = state.artifacts[stage]
+        self._values[artifact_path(stage)] = artifact_value(artifact)
+        report = report_markdown(stage, artifact, state)
+        if report is not None:
+            self._reports[f"artifacts/phases/{stage}/{report[0]}"] = report[1]
 
     def _write_actions(self) -> None:
         if self._entries or self._head is not None:
@@ -181,7 +191,9 @@ class Projector:
             self._write_yaml(path, value)
         for path, digest in self._patches.items():
             replace_file(self._folder / path, self._blobs.get(digest))
-        self._values, self._patches = {}, {}
+        for path, text in self._reports.items():
+            replace_file(self._folder / path, text.encode("utf-8", "replace"))
+        self._values, self._patches, self._reports = {}, {}, {}
 
     def _write_escalations(self) -> None:
         for escalation_id in sorted(self._escalations & self._state.escalations.keys()):

@@ -9,6 +9,32 @@ from agentforge.events.state import RunState
 _NONE = "none"
 
 
+def report_markdown(stage: str, artifact: Mapping[str, object], state: RunState) -> tuple[str, str] | None:
+    """The readable form of an artifact that people act on: (file name, text); None for the other stages."""
+    if stage == "deliver":
+        return "delivery_report.md", delivery_markdown(artifact, state)
+    intent = state.artifacts.get("intake", {}).get("extracted_intent")
+    if stage == "analyze" and isinstance(intent, Mapping) and intent.get("action") == "analyze":
+        return "analysis.md", analysis_markdown(artifact, state)
+    return None
+
+
+def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
+    """The answer to a request that asked for an analysis alone."""
+    places = [f"`{item.get('file')}:{item.get('line')}` {item.get('name')}" for item in _maps(analysis.get("symbols"))]
+    risks = [f"{item.get('description')} {item.get('mitigation') or ''}" for item in _maps(analysis.get("risks"))]
+    parts = [
+        "# Analysis",
+        _quote(state.request),
+        _line(analysis.get("summary")),
+        _bullets("Findings", analysis.get("findings")),
+        _bullets("Places", places),
+        _bullets("Risks", risks),
+        _bullets("Constraints", analysis.get("constraints")),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
     """Write the report of a delivery; every number in it was measured."""
     parts = [
@@ -53,8 +79,9 @@ def _verification(value: object) -> str:
     controls = value.get("controls")
     lines = [
         f"- tree `{value.get('tree')}`, measured in a fresh checkout",
-        f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}; "
-        f"regressions: {'none' if value.get('no_regressions') else 'yes'}; checks clean: {_yes(value.get('conformance_passing'))}",
+        f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}",
+        f"- regressions: {'none' if value.get('no_regressions') else 'yes'}",
+        f"- checks clean: {_yes(value.get('conformance_passing'))}",
         f"- controls: {', '.join(f'{key} {_line(item)}' for key, item in controls.items())}"
         if isinstance(controls, Mapping) and controls
         else "- controls: none recorded",

@@ -18,6 +18,7 @@ Newline = Literal["\n", "\r\n", "mixed"]
 
 SIZE_LIMIT_BYTES = 10_000_000
 _NEW_FILE_MODE = 0o666
+_NAME_LIMIT_BYTES = 255
 _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -30,25 +31,25 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFB
 _CLOSED_FOLDERS = frozenset({".git", ".agentforge"})
 
 
-class OutsideWorkspace(AgentForgeError):  # noqa: N818 - named like its siblings in errors.py
+class OutsideWorkspace(AgentForgeError):
     """A path that does not lead to a file of the workspace that may be touched."""
 
     slug = "outside-workspace"
 
 
-class BinaryFile(AgentForgeError):  # noqa: N818
+class BinaryFile(AgentForgeError):
     """A file that holds no text."""
 
     slug = "binary-file"
 
 
-class TooLarge(AgentForgeError):  # noqa: N818
+class TooLarge(AgentForgeError):
     """A file that is too large to be read as text."""
 
     slug = "too-large"
 
 
-class Unencodable(AgentForgeError):  # noqa: N818
+class Unencodable(AgentForgeError):
     """Text that the file's encoding cannot hold."""
 
     slug = "unencodable"
@@ -192,9 +193,11 @@ def resolve_inside(root: Path, relative: str) -> Path:
     if "\0" in relative or not relative:
         raise OutsideWorkspace(f"{relative!r} is not a path", hint="give a path relative to the repository")
     try:
+        if any(len(os.fsencode(part)) > _NAME_LIMIT_BYTES for part in Path(relative).parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         base = root.resolve()
         path = (base / relative).resolve()
-    except (OSError, RuntimeError, ValueError) as exc:  # links in a circle, a name that is too long
+    except (OSError, RuntimeError, ValueError) as exc:  # links in a circle, a name that cannot be
         raise OutsideWorkspace(f"{relative!r} leads nowhere: {exc}", hint="choose another path") from exc
     if not path.is_relative_to(base):
         raise OutsideWorkspace(f"{relative!r} leads outside the repository", hint="stay inside it")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from agentforge.workspace.patchformat import Hunk
 
 
-class NoMatch(ValueError):  # noqa: N818
+class NoMatch(ValueError):
     """A hunk that fits nowhere, or at more than one place.
 
     Attributes:

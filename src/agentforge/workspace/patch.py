@@ -58,7 +58,7 @@ class _Write:
     mode: int | None = None
 
 
-class _Rejected(AgentForgeError):  # noqa: N818 - carries a Reject out of the reading of one file
+class _Rejected(AgentForgeError):
     def __init__(self, reject: Reject) -> None:
         super().__init__(reject.reason)
         self.reject = reject
@@ -84,6 +84,8 @@ def apply_patch(
     Raises:
         StorageError: the disk is full; all files are as before.
     """
+    if "\n" not in patch_text.replace("\r\n", ""):  # the patch itself was written with CRLF, headers and all
+        patch_text = patch_text.replace("\r\n", "\n")
     patches = parse_patch(patch_text)
     if not patches:
         return PatchResult(rejected=(Reject(path="", reason="no file header (--- a/path, +++ b/path) was found"),))
@@ -102,14 +104,18 @@ def apply_patch(
 
 
 def nearest_lines(text: str, needle: str, *, count: int = 3) -> tuple[str, ...]:
-    """Show the lines of `text` that are most like the longest line of `needle`, as "  12: line", in their order."""
-    wanted = max((line.strip() for line in needle.split("\n")), key=len, default="")
-    if not wanted:
-        return ()
+    """Show the lines of `text` that come closest to `needle`, as "  12: line", in their order.
+
+    The longest line of `needle` that `text` does not have decides: it is the one that kept the whole from matching.
+    """
     lines = text.split("\n")
     places: dict[str, list[int]] = {}
     for number, line in enumerate(lines, start=1):
         places.setdefault(line.strip(), []).append(number)
+    asked = [line.strip() for line in needle.split("\n")]
+    wanted = max([line for line in asked if line not in places] or asked, key=len)
+    if not wanted:
+        return ()
     close = difflib.get_close_matches(wanted, [key for key in places if key], n=count, cutoff=_NEAREST_CUTOFF)
     numbers = [number for key in close for number in places[key]][:count]
     return tuple(f"{number:4d}: {lines[number - 1]}" for number in sorted(numbers))

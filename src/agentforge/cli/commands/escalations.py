@@ -15,7 +15,7 @@ from agentforge.cli.terminal import cut, printable, style_for, table
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks import Waiting
+    from agentforge.app.answers import Waiting
 
 
 @click.group(
@@ -41,10 +41,10 @@ Examples:
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
     """List what waits, oldest first."""
-    from agentforge.app import tasks
+    from agentforge.app import answers
 
     place = open_place(cwd)
-    rows = tasks.pending(place.cwd)
+    rows = answers.pending(place.cwd)
     if as_json:
         write_json([_value(row) for row in rows])
         return 0
@@ -72,10 +72,10 @@ Examples:
 @json_option
 def show(escalation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show one escalation with the commands that answer it."""
-    from agentforge.app import tasks
+    from agentforge.app import answers
 
     place = open_place(cwd)
-    row = _find(tasks.escalations(place.cwd), escalation_id)
+    row = _find(answers.escalations(place.cwd), escalation_id)
     if as_json:
         write_json(_value(row))
         return 0

@@ -27,11 +27,11 @@ Examples:
 @json_option
 def inspect(task_id: str, step: int | None, show: str, cwd: str | None, as_json: bool) -> int:
     """Look into task ID: the exact context that was sent, the calls and their results, the changes, the events."""
-    from agentforge.app import tasks
+    from agentforge.app import looking
     from agentforge.app.inspecting import inspect_text, inspect_value
 
     place = open_place(cwd)
-    folder = tasks.load(place.cwd, task_id).folder
+    folder = looking.load(place.cwd, task_id).folder
     if as_json:
         write_json(inspect_value(folder, step=step, show=show))  # type: ignore[arg-type] # one of the choices
     else:

@@ -32,14 +32,14 @@ Examples:
 @form_options
 def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool, **given: Any) -> int:
     """Record a decision on ESCALATION_ID: exactly one of --answer, --approve, --reject, --abort."""
-    from agentforge.app import tasks
+    from agentforge.app import answers
     from agentforge.cli.commands.resume import drive_on
     from agentforge.cli.following import show_result, user_name
 
     decision, text = decision_of(given)
     place = open_place(given["cwd"])
     form = form_of(output_format, as_json=as_json)
-    result = tasks.resolve(place.cwd, escalation_id, decision=decision, text=text, by=user_name(place))
+    result = answers.resolve(place.cwd, escalation_id, decision=decision, text=text, by=user_name(place))
     if resume:
         return drive_on(result.state.run_id, limits={}, place=place, form=form)
     if form != "text":

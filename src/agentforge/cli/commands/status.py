@@ -25,23 +25,23 @@ Examples:
 @form_options
 def status(task_id: str | None, cwd: str | None, output_format: Form, as_json: bool) -> int:
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
-    from agentforge.app import tasks
+    from agentforge.app import looking
     from agentforge.cli.following import show_result
 
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
     if task_id is None:
         return _list(place, form=form)
-    show_result(tasks.load(place.cwd, task_id), place=place, form=form)
+    show_result(looking.load(place.cwd, task_id), place=place, form=form)
     return 0
 
 
 def _list(place: Place, *, form: Form) -> int:
     from dataclasses import asdict
 
-    from agentforge.app import tasks
+    from agentforge.app import looking
 
-    rows = tasks.listing(place.cwd)
+    rows = looking.listing(place.cwd)
     if form != "text":
         write_json([asdict(row) for row in rows])
         return 0

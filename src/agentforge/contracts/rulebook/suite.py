@@ -97,12 +97,17 @@ def targets_fail(case: Case) -> RuleOutcome:
 
 def right_reason(case: Case) -> RuleOutcome:
     """Executed: every target fails because the behaviour is missing, not because the test is broken."""
-    wrong = [
-        ("test_files", f"{test.get('id')}: {test.get('reason') or 'fails for another reason'}")
-        for test in _targets(case)
-        if test.get("right_reason") is not True
-    ]
+    by_reason: dict[str, list[str]] = {}
+    for test in _targets(case):
+        if test.get("right_reason") is not True:
+            reason = str(test.get("reason") or "fails for another reason")
+            by_reason.setdefault(reason, []).append(str(test.get("id")))
+    wrong = [("test_files", f"{_few(ids)}: {reason}") for reason, ids in by_reason.items()]
     return judged(wrong, measured=len(_targets(case)), fix="correct these tests")
+
+
+def _few(ids: list[str], *, limit: int = 8) -> str:
+    return ", ".join(ids[:limit]) + (f" and {len(ids) - limit} more" if len(ids) > limit else "")
 
 
 def guards_pass(case: Case) -> RuleOutcome:

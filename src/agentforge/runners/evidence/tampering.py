@@ -40,18 +40,23 @@ def watch() -> Callable[[Callable[[str], bool]], list[str]]:
 def _functions() -> dict[str, tuple[Any, str, Any]]:
     """Functions of the watched modules and of their classes: name -> (owner, attribute, function)."""
     found: dict[str, tuple[Any, str, Any]] = {}
-    for module_name, module in sys.modules.copy().items():
-        if not module_name.startswith(_WATCHED):
-            continue
-        for attribute, value in vars(module).copy().items():
-            if isinstance(value, types.FunctionType):
-                found[f"{module_name}.{attribute}"] = (module, attribute, value)
-            elif isinstance(value, type) and value.__module__ == module_name:
-                for inner, member in vars(value).copy().items():
-                    plain = _plain(member)
-                    if isinstance(plain, types.FunctionType):
-                        found[f"{module_name}.{attribute}.{inner}"] = (value, inner, plain)
+    for name, module in sys.modules.copy().items():
+        if name.startswith(_WATCHED):
+            found.update(_members(module, name))
+            for attribute, value in vars(module).copy().items():
+                if isinstance(value, type) and value.__module__ == name:
+                    found.update(_members(value, f"{name}.{attribute}"))
     return found
+
+
+def _members(owner: Any, name: str) -> dict[str, tuple[Any, str, Any]]:
+    """The functions that stand in a module or class itself."""
+    plain = {attribute: _plain(member) for attribute, member in vars(owner).copy().items()}
+    return {
+        f"{name}.{attribute}": (owner, attribute, function)
+        for attribute, function in plain.items()
+        if isinstance(function, types.FunctionType)
+    }
 
 
 def _plain(member: Any) -> Any:

@@ -1,0 +1,105 @@
+"""Escalations: what waits for a human, and recording the answer. `resume` goes on with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.looking import listing
+from agentforge.app.result import RunResult
+from agentforge.errors import AgentForgeError, ConflictError, UsageError
+from agentforge.events import kinds
+from agentforge.store.clock import utc_now
+
+if TYPE_CHECKING:
+    from agentforge.events.state import Escalation, RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An open escalation and where it belongs; `address` is unique."""
+
+    item: Escalation
+    task_id: str
+    folder: Path
+
+    @property
+    def address(self) -> str:
+        """`TASK.E1`."""
+        return f"{self.task_id}.{self.item.escalation_id}"
+
+
+def pending(cwd: Path) -> list[Waiting]:
+    """All open escalations of the repository, oldest first."""
+    return [row for row in escalations(cwd, waiting_only=True) if row.item.resolution is None]
+
+
+def escalations(cwd: Path, *, waiting_only: bool = False) -> list[Waiting]:
+    """The escalations of the repository, open and answered, oldest first; a damaged run is left out (`status` names it).
+
+    Args:
+        waiting_only: only of runs that wait for a human.
+    """
+    from agentforge.store.reader import load_state
+
+    found: list[Waiting] = []
+    for row in listing(cwd):
+        if row.outcome == "damaged" or (waiting_only and row.outcome not in ("escalated", "paused")):
+            continue
+        state = load_state(row.folder)
+        found += [Waiting(item=item, task_id=state.run_id, folder=row.folder) for item in state.escalations.values()]
+    return sorted(found, key=lambda row: row.item.raised_at)
+
+
+def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: str = "", by: str = "user") -> RunResult:
+    """Record a human's answer; `resume` goes on with it.
+
+    Args:
+        escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
+    Raises:
+        ConflictError: it was answered already.
+        UsageError: there is no such escalation, the id fits several, or an answer has no text.
+    """
+    from agentforge.store.log import RunLog
+
+    found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
+    if not found:
+        raise _no_escalation(cwd, escalation_id)
+    if len(found) > 1:
+        options = ", ".join(row.address for row in found)
+        raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
+    row = found[0]
+    if decision == "answer" and not text.strip():
+        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
+    with RunLog.open(row.folder, clock=utc_now) as log:
+        if row.item.kind == "limit" and decision in ("approve", "answer"):
+            granted = _granted(log.state, row.item)
+            log.append(kinds.RunResumed(pid=0, limits=granted))
+        log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
+        return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def _granted(state: RunState, item: Escalation) -> dict[str, object]:
+    """The limit that ran out, raised by what it was at the start."""
+    name = item.reason.split(":", 1)[0]
+    name = {"deadline": "deadline_s"}.get(name, name)
+    value = getattr(state.limits, name, None)
+    if value is None:
+        return {}
+    used = {
+        "max_steps": state.totals.steps,
+        "budget_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
+        "budget_usd": state.totals.cost_usd,
+        "deadline_s": state.active_s,
+    }
+    return {name: value + max(used.get(name, 0), value)}
+
+
+def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
+    for row in escalations(cwd):
+        if escalation_id in (row.item.escalation_id, row.address):
+            return ConflictError(
+                f"{row.address} was answered already", hint=f"go on with: agentforge resume {row.task_id}"
+            )
+    return UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")

@@ -1,0 +1,46 @@
+"""Looking at tasks without becoming their writer: the list, one run, the repository they belong to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.result import RunResult
+
+if TYPE_CHECKING:
+    from agentforge.store.tasks import TaskRow
+
+
+def listing(cwd: Path) -> list[TaskRow]:
+    """The tasks of the repository, newest first."""
+    from agentforge.store.tasks import list_tasks
+
+    return list_tasks(repository(cwd))
+
+
+def load(cwd: Path, task_id: str) -> RunResult:
+    """Read a task without becoming its writer."""
+    from agentforge.store.lease import read_holder
+    from agentforge.store.reader import fold
+    from agentforge.store.tasks import find_task
+
+    _, folder = find_task(repository(cwd), task_id)
+    found = fold(folder)
+    return RunResult(
+        state=found.state,
+        folder=folder,
+        head=found.head,
+        records=found.length,
+        running=read_holder(folder).alive,
+    )
+
+
+def repository(cwd: Path) -> Path:
+    """Top level of the repository around a folder.
+
+    Raises:
+        RepositoryError: there is none that can carry a task.
+    """
+    from agentforge.workspace.git import Git
+
+    return Git.open(cwd).top

@@ -1,0 +1,85 @@
+"""How the tests of a repository are found, and what is said when they cannot run."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from agentforge.errors import ConfigError
+from agentforge.runners.plan import detect, plan_digest, plan_of, plan_value
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Write files and detect: `found({path: text}, **settings)`."""
+
+    def find(files, *, environ=None, **settings):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return detect(
+            tmp_path, settings={"python": sys.executable, **settings}, environ=environ or {"PATH": "/usr/bin:/bin"}
+        )
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("files", "runner", "source"),
+    [
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest", "pytest via pyproject.toml"),
+        ({"setup.cfg": "[tool:pytest]\n"}, "pytest", "pytest via setup.cfg"),
+        ({"tests/conftest.py": ""}, "pytest", "pytest via tests/conftest.py"),
+        ({"tests/test_a.py": "def test_a(): pass\n"}, "pytest", "pytest by the tests (tests/test_a.py)"),
+        ({"tests/test_a.py": "import unittest\n"}, "unittest", "unittest by the tests (tests/test_a.py)"),
+        ({"a.py": "x = 1\n"}, "pytest", "no tests yet"),
+        ({"package.json": '{"scripts": {"test": "mocha spec"}}'}, "none", "mocha via the test script"),
+        ({"go.mod": "module x\n"}, "none", "go via go.mod"),
+        ({"README": ""}, "none", "no tests were found"),
+    ],
+)  # fmt: skip
+def test_the_repository_says_how_its_tests_run(found, files, runner, source):
+    plan = found(files)
+    assert plan.runner == runner and source in plan.source
+    assert runner != "none" or plan.problems
+
+
+def test_a_command_that_starts_pytest_keeps_the_strong_runner(found):
+    plan = found({"t/test_a.py": "def test_a(): pass\n"}, command="python -m pytest t")
+    assert (plan.runner, plan.test_paths, plan.command) == ("pytest", ("t",), ("python", "-m", "pytest", "t"))
+
+
+def test_a_command_without_a_place_for_its_results_is_refused(found):
+    with pytest.raises(ConfigError, match="does not say where its results are"):
+        found({}, command="make test")
+    with pytest.raises(ConfigError, match="no key 'comand'"):
+        found({}, comand="make test")
+
+
+def test_an_interpreter_without_pytest_is_named_with_the_command_that_helps(found, tmp_path):
+    import subprocess
+
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / ".venv")], check=True)
+    files = {"pyproject.toml": "[project]\nname = 'x'\ndependencies = ['y']\n", "test_a.py": "import pytest\n"}
+    plan = found(files, python="")
+    assert plan.interpreter == str(tmp_path / ".venv/bin/python")
+    assert plan.problems[0].endswith(f"{tmp_path}/.venv/bin/python -m pip install pytest")
+    assert plan.environments == (".venv",)
+    (tmp_path / "pyproject.toml").unlink()
+    plan = found({}, python="")
+    assert plan.problems == () and "agentforge's python is used" in plan.source and plan.interpreter == sys.executable
+
+
+def test_source_folders_and_the_users_pythonpath_are_kept(found):
+    files = {"src/pkg/__init__.py": "", "test_a.py": "def test_a(): pass\n"}
+    plan = found(files, environ={"PATH": "/usr/bin:/bin", "PYTHONPATH": "lib:/opt/x"})
+    assert (plan.roots, plan.pythonpath) == ((".", "src", "lib"), ("/opt/x",))
+
+
+def test_a_plan_survives_json_and_its_digest_follows_what_matters(found):
+    plan = found({"test_a.py": "def test_a(): pass\n"})
+    assert plan_of(plan_value(plan)) == plan
+    other = found({}, env={"A": "1"})
+    assert plan_digest(other) != plan_digest(plan)

@@ -1,0 +1,44 @@
+"""Which changes steer the test runner."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.steering import steering_changes
+
+
+def _changes(path, before, after, **options):
+    return steering_changes(
+        [path],
+        before=lambda _: None if before is None else before.encode(),
+        after=lambda _: None if after is None else after.encode(),
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "counts"),
+    [
+        ("pyproject.toml", "[project]\nversion='1'\n", "[project]\nversion='2'\n", False),
+        ("pyproject.toml", "[project]\n", "[tool.pytest.ini_options]\naddopts='-k x'\n", True),
+        ("pyproject.toml", None, "[project]\nname='x'\n", False),
+        ("setup.cfg", "[metadata]\nname=a\n", "[metadata]\nname=b\n", False),
+        ("setup.cfg", "[tool:pytest]\n", "[metadata]\nname=a\n", True),
+        ("tox.ini", None, "[pytest]\naddopts=-x\n", True),
+        ("tests/conftest.py", "a = 1\n", "a = 2\n", True),
+        ("tests/conftest.py", "a = 1\n", None, True),
+        ("pytest.ini", None, "", True),
+        ("pytest.py", None, "x", True),
+        ("src/pkg/pytest.py", None, "x", False),
+        ("package.json", '{"version": "1"}', '{"version": "2"}', False),
+        ("package.json", '{"scripts": {"test": "a"}}', '{"scripts": {"test": "b"}}', True),
+        ("pyproject.toml", "[project]\n", "[broken", True),
+        ("product.py", "a", "b", False),
+    ],
+)  # fmt: skip
+def test_only_what_steers_the_runner_counts(path, before, after, counts):
+    assert _changes(path, before, after) == ((path,) if counts else ())
+
+
+def test_what_red_declared_is_allowed():
+    assert _changes("tests/conftest.py", None, "x", allowed=("tests/conftest.py",)) == ()

@@ -1,0 +1,35 @@
+"""New suppressions are found by comments and marks, not by words in strings."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.suppressions import new_suppressions
+
+
+def _found(path, before, after):
+    found = new_suppressions([path], before=lambda _: before.encode(), after=lambda _: after.encode())
+    return [one.line for one in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("x = 1  # noqa: E501", True), ("x = 1  # type: ignore[arg-type]", True), ("x = 1  # pragma: no cover", True),
+        ("x = '# noqa'", False), ("x = 1  # nothing", False), ("@pytest.mark.skip", True), ("@unittest.skipIf(True, 'x')", True),
+        ("pytest.skip('x')", True), ("self.skipTest('x')", True), ("line.skip()", False), ("x = 'pytest.skip'", False),
+    ],
+)  # fmt: skip
+def test_a_line_of_python(line, counts):
+    code = f"{line}\ndef f(): pass\n"
+    assert _found("a.py", "", code) == ([1] if counts else [])
+
+
+def test_a_suppression_that_moved_is_not_new_and_a_second_one_is():
+    assert _found("a.py", "x = 1  # noqa\n", "y = 2\nx = 1  # noqa\n") == []
+    assert _found("a.py", "x = 1  # noqa\n", "x = 1  # noqa\nx = 1  # noqa\n") == [2]
+
+
+def test_other_languages_and_python_that_cannot_be_parsed():
+    assert _found("a.ts", "", "// eslint-disable-next-line\nx()\n") == [1]
+    assert _found("a.py", "", "def (  # noqa\n") == [1]
