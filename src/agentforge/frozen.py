@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["dataclass"]
+
 if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass  # what type checkers see: the decorator that ours stands in for
+    from dataclasses import dataclass  # what type checkers see: the decorator that ours stands in for
 else:
 
     def dataclass(*, frozen: bool, slots: bool, kw_only: bool) -> Any:
@@ -60,10 +62,10 @@ def _record(cls: type) -> type:
 
 def _field(cls: type, name: str, kind: str) -> dataclasses.Field[Any]:
     given = vars(cls).get(name, dataclasses.MISSING)
-    made = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
-    made.name, made.type, made.kw_only = name, kind, True
-    made._field_type = _KIND  # type: ignore[attr-defined]
-    return made
+    made: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
+    made.name, made.type, made.kw_only, made._field_type = name, kind, True, _KIND
+    field: dataclasses.Field[Any] = made
+    return field
 
 
 def _first_init(cls: type) -> Any:

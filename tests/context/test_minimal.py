@@ -82,3 +82,24 @@ def test_results_become_one_line_and_errors_500_characters() -> None:
 def test_render_leaves_out_what_is_empty_and_indents_the_rest() -> None:
     value = {"id": "REQ-001", "none": None, "empty": [], "list": ["a", {"b": 1, "c": "x\ny"}], "flag": True}
     assert render(value) == "id: REQ-001\nlist:\n  - a\n  - b: 1\n    c: |\n      x\n      y\nflag: true"
+
+
+def test_render_keeps_every_line_of_a_text_inside_of_its_item() -> None:
+    assert render(["a\nb", "c"], indent=2) == "  - a\n    b\n  - c"
+
+
+def test_what_is_empty_costs_nothing_and_what_was_cut_says_how_to_see_the_rest() -> None:
+    kept, used = fit([Piece(name="nothing", text="")], room=100)
+    assert (kept, used) == ([], 0)
+    long = Piece(name="code", text="x = 1\n" * 500, limit=100, note="read_file path=a.py offset=N")
+    (cut,), used = fit([long], room=4000)
+    assert "read_file path=a.py offset=N" in cut.text
+    assert used <= 120
+
+
+def test_a_piece_gets_no_more_than_its_own_limit_and_leaves_the_rest_to_the_next() -> None:
+    first = Piece(name="first", text="a b c d e f\n" * 300, limit=200)
+    kept, used = fit([first, Piece(name="second", text="z " * 100)], room=400)
+    assert [piece.name for piece in kept] == ["first", "second"]
+    assert kept[1].text == "z " * 100
+    assert used <= 400

@@ -157,6 +157,8 @@ GREEN_FACTS = {
     "out_of_scope": [],
     "new_suppressions": [],
     "flaky": [],
+    "changes": [{"path": "slugs.py", "status": "added", "added": 12, "removed": 0}],
+    "test_files": ["tests/test_slugs.py"],
     "controls": CONTROLS,
     "conformance": {"passed": True, "new": [], "crashed": []},
 }

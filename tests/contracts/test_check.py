@@ -233,6 +233,8 @@ RULE_CASES = [
     ("implementation", "facts.out_of_scope", ["other.py"], "within-scope"),
     ("implementation", "facts.new_suppressions", [{"path": "a.py", "line": 2, "text": "# noqa"}], "no-suppressions"),
     ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
+    ("implementation", "facts.changes", [{"path": "tests/test_slugs.py"}], "change-made"),
+    ("implementation", "facts.changes", "DELETE", "change-made"),
     ("implementation", "facts.controls", {}, "controls-held"),
     ("implementation", "files_created.0.path", "/slugs.py", "relative-paths"),
     ("deliverable", "facts.conformance.passed", False, "conformance"),

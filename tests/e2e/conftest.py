@@ -28,9 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(tmp_path: Path, place: Path) -> World:
     """The small repository, with results of test runs shared by all tests."""
-    return _WORLD.make_world(
-        place / "repo", tmp_path / "home", pycache=place / "pycache", results=place / "results"
-    )
+    return _WORLD.make_world(place / "repo", tmp_path / "home", pycache=place / "pycache", results=place / "results")
 
 
 @pytest.fixture

@@ -110,7 +110,13 @@ def test_supplied_tests_are_verified_and_never_rewritten(world: World) -> None:
     given = world.home / "test_slugify.py"
     given.write_text(TEST_SLUGIFY)
     script = good_script(
-        green=[reply(write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates(): pass\n"), ADD_SLUGIFY, IMPLEMENTED)]
+        green=[
+            reply(
+                write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates(): pass\n"),
+                ADD_SLUGIFY,
+                IMPLEMENTED,
+            )
+        ]
     )
     del script["red"]
     done = world.start(script, "--tests", str(given))

@@ -32,7 +32,7 @@ def mumble(text: str) -> str:
     """Lower-case the text."""
     return text.lower()
 '''
-TEST_TEXTKIT = '''from textkit import initials, shout
+TEST_TEXTKIT = """from textkit import initials, shout
 
 
 def test_shout():
@@ -41,14 +41,14 @@ def test_shout():
 
 def test_initials():
     assert initials("ab cd") == "ac"
-'''
+"""
 SLUGIFY = '''
 
 def slugify(text: str) -> str:
     """Lower the text and join its words by hyphens."""
     return "-".join(text.lower().split())
 '''
-TEST_SLUGIFY = '''def test_slugify_lowers_and_hyphenates():
+TEST_SLUGIFY = """def test_slugify_lowers_and_hyphenates():
     from textkit import slugify
 
     assert slugify("Hello World") == "hello-world"
@@ -59,7 +59,7 @@ def test_slugify_of_nothing_is_nothing():
 
     assert slugify("") == ""
     assert slugify("A") == "a"
-'''
+"""
 REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"
 EXIT_LIMIT = 6
 _COMMIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "commit", "-q")
@@ -214,7 +214,11 @@ class World:
         }
 
     def start(
-        self, script: Script | None = None, *arguments: str, request: str = REQUEST, env: Mapping[str, str] | None = None
+        self,
+        script: Script | None = None,
+        *arguments: str,
+        request: str = REQUEST,
+        env: Mapping[str, str] | None = None,
     ) -> Done:
         """`agentforge start REQUEST` with a scripted model, JSON on stdout."""
         return self.run("start", request, "--model", self.model(script), "--json", *arguments, env=env)

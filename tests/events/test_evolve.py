@@ -152,18 +152,17 @@ def test_a_file_that_is_viewed_again_moves_to_the_end_instead_of_standing_twice(
     assert [path for path, _ in state.turn.views] == ["b", "a"]
 
 
-def test_replies_without_a_tool_call_and_failures_in_a_row_are_counted_and_reset():
-    failed = kinds.ModelFailed(step=1, slug="rate-limited", message="429", requests=4)
+def test_replies_without_a_tool_call_in_a_row_are_counted_and_reset():
     silent = fold(START, called(1), replied(1), called(2), replied(2))
     assert silent.turn.silent_steps == 2
     assert fold(called(3), replied(3, "grep"), state=silent).turn.silent_steps == 0
-    broken = fold(START, called(1), failed, called(1), failed)
-    assert (broken.turn.model_failures, broken.totals.requests, broken.error) == (
-        2,
-        8,
-        {"slug": "rate-limited", "message": "429"},
-    )
-    assert fold(kinds.RunResumed(pid=1), state=broken).turn.model_failures == 0
+
+
+def test_a_model_that_failed_leaves_its_error_and_its_requests_and_no_open_call():
+    failed = kinds.ModelFailed(step=1, slug="rate-limited", message="429", requests=4)
+    broken = fold(START, called(1), failed)
+    assert (broken.turn.calling, broken.totals.requests) == (False, 4)
+    assert broken.error == {"slug": "rate-limited", "message": "429"}
 
 
 def test_a_failed_verdict_leaves_its_findings_for_the_next_attempt():
@@ -257,5 +256,92 @@ def test_a_delivered_run_ends_with_its_branch():
 
 def test_events_without_a_meaning_for_the_state_move_only_its_time():
     state = fold(START)
-    for event in (kinds.LogRecovered(quarantined_bytes=1, quarantine="q"), kinds.RunInterrupted(reason="x")):
-        assert evolve(state, event, at=at(3)) == replace(state, last_at=at(3), active_s=3.0)
+    assert evolve(state, kinds.RunInterrupted(reason="x"), at=at(3)) == replace(state, last_at=at(3), active_s=3.0)
+
+
+def test_the_time_before_a_damaged_log_was_opened_again_or_while_a_human_is_asked_does_not_count():
+    recovered = kinds.LogRecovered(quarantined_bytes=1, quarantine="q")
+    assert evolve(fold(START), recovered, at=at(30)).active_s == 0
+    asked = kinds.EscalationRaised(escalation_id="E1", stage="spec", kind="question", reason="r", question="Which?")
+    waiting = fold(START, asked)
+    assert waiting.active_s == 1
+    assert evolve(waiting, kinds.RunFinished(outcome="aborted"), at=at(3000)).active_s == 1
+
+
+def test_parts_of_a_file_are_shown_side_by_side_and_what_lies_within_another_part_is_dropped():
+    def view(path: str, offset: int, limit: int | None) -> kinds.ToolFinished:
+        shown = {"path": path, "offset": offset} | ({"limit": limit} if limit else {})
+        return replace(finished(1), view=shown)
+
+    parts = (view("a", 1, 50), view("a", 200, 50), view("b", 1, 10))
+    state = fold(START, called(1), replied(1, "x"), *parts)
+    assert [(path, part["offset"]) for path, part in state.turn.views] == [("a", 1), ("a", 200), ("b", 1)]
+    wider = fold(view("a", 150, 400), state=state, begin=9)
+    assert [(path, part["offset"]) for path, part in wider.turn.views] == [("a", 1), ("b", 1), ("a", 150)]
+    whole = fold(view("a", 1, None), state=wider, begin=19)
+    assert [(path, part.get("limit")) for path, part in whole.turn.views] == [("b", 10), ("a", None)]
+
+
+def test_a_measured_workspace_is_its_last_snapshot_and_the_base_line_is_not():
+    base = kinds.FactsGathered(name="baseline", attempt=1, facts={}, tree="t0")
+    red = kinds.FactsGathered(name="red", attempt=1, facts={}, tree="t1", evidence="e")
+    assert fold(START, base).trees == {"baseline": "t0"}
+    state = fold(START, base, red)
+    assert (state.trees, state.evidence) == ({"baseline": "t0", "red": "t1", "work": "t1"}, {"red": "e"})
+
+
+def asked(kind: str, decision: str, *, context: dict | None = None, text: str = "words") -> tuple[Event, Event]:
+    raised = kinds.EscalationRaised(
+        escalation_id="E1", stage="spec", kind=kind, reason="r", question="?", context=context or {}
+    )  # type: ignore[arg-type]
+    return raised, kinds.EscalationResolved(escalation_id="E1", decision=decision, text=text)  # type: ignore[arg-type]
+
+
+SUBMITTED = (
+    kinds.StageStarted(stage="spec", attempt=1),
+    kinds.ArtifactSubmitted(stage="spec", attempt=1, draft={"d": 1}, by="model"),
+)
+
+
+def test_a_rejected_artifact_goes_back_with_the_reason_and_can_still_be_seen():
+    state = fold(START, *SUBMITTED, verified("spec", passed=True), *asked("approval", "reject"))
+    assert state.stages["spec"].status == "failed"
+    assert (state.verdict, state.submission, state.rejected) == (None, None, {"d": 1})
+    again = fold(kinds.StageStarted(stage="spec", attempt=2), state=state, begin=9)
+    assert ([item["message"] for item in again.findings], again.rejected) == (["words"], {"d": 1})
+
+
+def test_a_refused_step_is_the_result_of_its_calls_and_no_finding():
+    begun = fold(START, kinds.StageStarted(stage="spec", attempt=1), called(1, "spec"), replied(1, "edit"))
+    state = fold(*asked("approval", "reject", context={"step": 1}), state=begun, begin=9)
+    assert (state.stages["spec"].status, state.findings, state.turn.calls) == ("running", (), begun.turn.calls)
+
+
+def test_a_question_refused_with_a_draft_at_hand_ends_the_attempt_and_without_one_it_does_not():
+    assert fold(START, *SUBMITTED, *asked("question", "reject")).stages["spec"].status == "failed"
+    assert fold(START, SUBMITTED[0], *asked("question", "reject")).stages["spec"].status == "running"
+
+
+@pytest.mark.parametrize("decision", ["answer", "approve", "reject"])
+def test_a_stage_that_was_stuck_after_a_failed_verdict_is_still_failed_once_it_is_answered(decision):
+    state = fold(START, *SUBMITTED, verified("spec", passed=False), *asked("stuck", decision))
+    assert state.stages["spec"].status == "failed"
+
+
+def test_an_answer_to_a_stuck_loop_gives_it_new_steps_and_any_other_answer_does_not():
+    loop = fold(START, kinds.StageStarted(stage="spec", attempt=1), *step(1), *step(2))
+    assert fold(*asked("stuck", "answer"), state=loop, begin=20).turn.steps_in_attempt == 0
+    assert fold(*asked("question", "answer"), state=loop, begin=20).turn.steps_in_attempt == 2
+
+
+def test_the_state_is_as_large_after_a_thousand_steps_as_after_five():
+    def size(steps: int) -> int:
+        events = [event for number in range(1, steps + 1) for event in step(1000 + number, path=f"f{number:04}.py")]
+        state = RunState()
+        for second, event in enumerate([START, kinds.StageStarted(stage="green", attempt=1), *events]):
+            state = evolve(
+                state, event, at=f"2025-12-31T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}Z"
+            )
+        return len(repr(replace(state, totals=Totals(), active_s=0.0, stages={})))
+
+    assert abs(size(1000) - size(30)) < 20

@@ -60,6 +60,8 @@ def root() -> Path:
 def sources() -> tuple[Source, ...]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
+        if path.is_relative_to(PACKAGE / "demo"):  # data: somebody else's project
+            continue
         text = path.read_text(encoding="utf-8")
         found.append(
             Source(path=path.relative_to(ROOT).as_posix(), text=text, tree=ast.parse(text, filename=str(path)))

@@ -159,13 +159,10 @@ def test_task_yaml_holds_goal_criteria_and_constraints_once_they_are_verified(fi
 
 def test_an_unfinished_run_shows_how_it_stands(task_folder, run_parts, clock):
     with RunLog.create(task_folder, run_parts.first(), clock=clock) as log:
-        assert (
-            value(task_folder, "actions.yaml")["outcome"] == "running"
-            and value(task_folder, "actions.yaml")["actions"] == []
-        )
-        assert value(task_folder, "task.yaml")["goal"] == 'Add `slugify`: "Hello World"'
         for event in [kinds.StageStarted(stage="intake", attempt=1), *run_parts.step(1, "intake")]:
             log.append(event)
+        assert value(task_folder, "actions.yaml")["outcome"] == "running"
+        assert value(task_folder, "task.yaml")["goal"] == 'Add `slugify`: "Hello World"'
         assert [entry["step"] for entry in value(task_folder, "actions.yaml")["actions"]] == [1]
         assert value(task_folder, "state.yaml")["phases"]["intake"]["steps"] == 1
         assert value(task_folder, "working_memory.yaml")["files_in_view"] == [
@@ -239,16 +236,35 @@ def test_a_run_that_is_being_driven_is_not_rebuilt(finished_run, clock):
 
 def test_a_view_that_cannot_be_written_stops_the_run_but_not_the_log(task_folder, run_parts, clock):
     with RunLog.create(task_folder, run_parts.first(), clock=clock) as log:
-        (task_folder / "state.yaml").unlink()
+        log.append(kinds.StageStarted(stage="intake", attempt=1))
         (task_folder / "state.yaml").mkdir()
         with pytest.raises(StorageError, match=r"state\.yaml"):
-            log.append(kinds.StageStarted(stage="intake", attempt=1))
-        assert log.length == 2 and log.state.stage == "intake"
+            log.append(kinds.RunInterrupted(reason="x"))
+        assert log.length == 3 and log.state.stage == "intake"
         (task_folder / "state.yaml").rmdir()
         log.append(kinds.RunInterrupted(reason="x"))
     live = views_of(task_folder)
     rebuild(task_folder)
-    assert views_of(task_folder) == live and value(task_folder, "state.yaml")["trail"]["records"] == 3
+    assert views_of(task_folder) == live and value(task_folder, "state.yaml")["trail"]["records"] == 4
+
+
+def test_the_first_request_waits_for_no_view(task_folder, run_parts, clock):
+    with RunLog.create(task_folder, run_parts.first(), clock=clock) as log:
+        log.append(kinds.StageStarted(stage="intake", attempt=1))
+        log.append(next(iter(run_parts.step(1, "intake"))))
+        assert views_of(task_folder) == {}
+    assert value(task_folder, "actions.yaml")["actions"] == []
+    assert value(task_folder, "state.yaml")["trail"]["records"] == 3
+
+
+def test_a_run_that_died_before_its_first_view_gets_them_when_it_is_opened(task_folder, run_parts, clock):
+    log = RunLog.create(task_folder, run_parts.first(), clock=clock)
+    log.append(kinds.StageStarted(stage="intake", attempt=1))
+    log._close_descriptor()  # as a killed process: nothing is flushed
+    log.close()
+    assert views_of(task_folder) == {}
+    RunLog.open(task_folder, clock=clock).close()
+    assert value(task_folder, "state.yaml")["trail"]["records"] == 2
 
 
 def test_a_step_adds_to_the_actions_and_a_long_log_is_rebuilt_in_pieces(quick_folder, run_parts):

@@ -13,15 +13,15 @@ SILENT_LIMIT = 4
 _MUTATING = frozenset({"write_file", "append_file", "edit", "apply_patch", "shell"})
 
 
-def decide_turn(state: RunState) -> Effect | None:
-    """Return the next effect of the loop inside a stage; None never happens while the stage waits for its artifact."""
+def decide_turn(state: RunState) -> Effect:
+    """Return the next effect of the loop inside a stage that waits for its artifact."""
     turn = state.turn
     if turn.replied:
         return _after_reply(state)
     stop = _stop(state)
     if stop is not None:
         return stop
-    return CallModel(step=turn.step if turn.calling or turn.model_failures else turn.step + 1)
+    return CallModel(step=turn.step if turn.calling else turn.step + 1)
 
 
 def _after_reply(state: RunState) -> Effect:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from agentforge.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +12,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallModel(Effect):
-    """Ask the model for step `step`; the same number again when the last request of it got no reply."""
+    """Ask the model for step `step`; the same number again when a crash left its request without an answer."""
 
     step: int
 

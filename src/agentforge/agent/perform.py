@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
 from agentforge.canonical import canonical_bytes, digest_value
-from agentforge.context.budget import one_line, short_error
+from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
+from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
@@ -145,6 +146,12 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
         return
+    lost = _failed_writes(state, spec) if prepared.tool.effect == "submit" else ""
+    if lost:
+        yield _finished(
+            call, effect.index, state, present(_not_submitted(lost), policy=spec.policy), spec, started=None
+        )
+        return
     if effect.in_doubt:
         doubt = _settle(prepared, state, spec.tool_context.root)
         if doubt is not None:
@@ -163,24 +170,34 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context)
     shown = present(observation, policy=spec.policy)
-    yield from _after_tool(call, effect.index, state, shown, spec, started=started)
+    yield from _handed_over(call, effect.index, state, shown.observation)
+    yield _finished(call, effect.index, state, shown, spec, started=started)
 
 
-def _after_tool(
-    call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
-) -> Iterator[Event]:
-    yield _finished(call, index, state, shown, spec, started=started)
-    payload = shown.observation.payload
-    if payload is None or shown.observation.status != "success":
+def _failed_writes(state: RunState, spec: AgentSpec) -> str:
+    """Writes of the same reply that did not happen: what is handed in with them was meant for another workspace."""
+    writers = {name for name, tool in spec.tools.items() if tool.effect == "write"}
+    return "; ".join(one.summary for one in state.turn.results if one.name in writers and one.status != "success")
+
+
+def _not_submitted(lost: str) -> Observation:
+    return failed(
+        f"not submitted, because an earlier call of this reply failed: {lost}",
+        error_type="incomplete",
+        next_actions=("repeat the failed call correctly, then submit again in the same reply",),
+    )
+
+
+def _handed_over(call: Call, index: int, state: RunState, observation: Observation) -> Iterator[Event]:
+    """The draft or the question that a call hands over; recorded before the call counts as done, so that no crash loses it."""
+    payload = observation.payload
+    if payload is None or observation.status != "success":
         return
-    stage = state.stages[state.stage]
-    if "draft" in payload:
-        draft = payload["draft"]
-        assert isinstance(draft, Mapping)
-        yield kinds.ArtifactSubmitted(
-            stage=state.stage, attempt=stage.attempt, draft=draft, by="model", step=state.turn.step
-        )
-    if "question" in payload:
+    draft = payload.get("draft")
+    if isinstance(draft, Mapping):
+        attempt = state.stages[state.stage].attempt
+        yield kinds.ArtifactSubmitted(stage=state.stage, attempt=attempt, draft=draft, by="model", step=state.turn.step)
+    if "question" in payload and not _asked_before(state, index):
         options = payload.get("options")
         yield kinds.EscalationRaised(
             escalation_id=f"E{len(state.escalations) + 1}",
@@ -189,8 +206,14 @@ def _after_tool(
             reason="the model asks",
             question=str(payload["question"]),
             options=tuple(str(item) for item in options) if isinstance(options, (list, tuple)) else (),
-            context={"step": state.turn.step, "tool": call.name},
+            context={"step": state.turn.step, "call": index, "tool": call.name},
         )
+
+
+def _asked_before(state: RunState, index: int) -> bool:
+    """A process that died asked this call's question already."""
+    place = (state.turn.step, index)
+    return any((item.context.get("step"), item.context.get("call")) == place for item in state.escalations.values())
 
 
 def touched(prepared: Prepared, root: Path) -> dict[str, str]:
@@ -211,19 +234,34 @@ def _settle(prepared: Prepared, state: RunState, root: Path) -> Observation | No
         return None
     before = intent.get("touches")
     if prepared.tool.effect == "write" and isinstance(before, Mapping):
-        if dict(before) == touched(prepared, root):
-            return None
-        return Observation(
-            status="success",
-            summary=f"{prepared.tool.name}: carried out before the interruption; the files have changed since it was begun",
-            text="The call was carried out before an interruption. Look at the file before you edit it again.",
-            changed=tuple(str(path) for path in before),
-            artifacts=tuple(str(path) for path in before),
-        )
+        now = touched(prepared, root)
+        written = tuple(str(path) for path in before if before[path] != now.get(path))
+        return _carried_out(prepared, written, whole=len(written) == len(before)) if written else None
     return failed(
         f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",
         error_type="in-doubt",
         retryable=False,
+    )
+
+
+def _carried_out(prepared: Prepared, written: tuple[str, ...], *, whole: bool) -> Observation:
+    """What is known of a write whose process died: the files that differ from what they were when it was begun."""
+    name = prepared.tool.name
+    if whole:
+        return Observation(
+            status="success",
+            summary=f"{name}: carried out before the interruption; the files have changed since it was begun",
+            text="The call was carried out before an interruption. Look at the file before you edit it again.",
+            changed=written,
+            artifacts=written,
+        )
+    return Observation(
+        status="error",
+        summary=f"{name}: interrupted when only a part was written: {', '.join(written)}",
+        text="The call was interrupted half-way. Look at the files, then write what is missing.",
+        error_type="in-doubt",
+        changed=written,
+        artifacts=written,
     )
 
 
@@ -272,7 +310,7 @@ def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) ->
     yield kinds.StepFinished(
         step=effect.step,
         stage=state.stage,
-        summary=one_line(done or short_error(said) or "no tool call", limit=400),
+        summary=one_line(done or said or "no tool call", limit=400),
         tree=snapshot[0] if snapshot else None,
         patch=spec.blobs.put(snapshot[1]) if snapshot else None,
     )

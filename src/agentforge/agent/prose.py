@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import json
-import re
 
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_FENCE = "```"
 
 
 def artifact_in(text: str) -> dict[str, object] | None:
     """Read the one JSON object that a reply consists of, bare or in a fence; None when there is none or more than one."""
-    blocks = _FENCED.findall(text) or [text]
+    blocks = _fenced(text) or [text]
     if len(blocks) != 1:
         return None
     try:
-        value = json.loads(blocks[0].strip())
-    except ValueError:
+        value = json.loads(blocks[0])
+    except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or not value:
         return None
     inner = value.get("artifact")
     return inner if isinstance(inner, dict) and len(value) == 1 else value
+
+
+def _fenced(text: str) -> list[str]:
+    """The contents of the fenced blocks that say they are JSON, or say nothing; an open end closes at the end."""
+    blocks: list[str] = []
+    inside: list[str] | None = None
+    language = ""
+    for line in [*text.split("\n"), _FENCE]:
+        if inside is None and line.strip().startswith(_FENCE):
+            inside, language = [], line.strip().removeprefix(_FENCE).strip().lower()
+        elif inside is not None and line.strip() == _FENCE:
+            blocks += ["\n".join(inside)] if language in ("", "json") and any(inside) else []
+            inside = None
+        elif inside is not None:
+            inside.append(line)
+    return blocks

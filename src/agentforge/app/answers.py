@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from agentforge.app.looking import listing
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
+from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
     if decision == "answer" and not text.strip():
         raise UsageError("an answer needs a text", hint="pass --answer TEXT")
     with RunLog.open(row.folder, clock=utc_now) as log:
+        if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
+            raise _no_escalation(cwd, row.address)
         if row.item.kind == "limit" and decision in ("approve", "answer"):
             granted = _granted(log.state, row.item)
             log.append(kinds.RunResumed(pid=0, limits=granted))
@@ -81,7 +83,7 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
 
 
 def _granted(state: RunState, item: Escalation) -> dict[str, object]:
-    """The limit that ran out, raised by what it was at the start."""
+    """The limit that ran out, raised so that as much again may be used."""
     name = item.reason.split(":", 1)[0]
     name = {"deadline": "deadline_s"}.get(name, name)
     value = getattr(state.limits, name, None)

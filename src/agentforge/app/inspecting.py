@@ -32,12 +32,7 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
     if show == "diff":
         return [{"step": _step_of(item["data"]), "patch": patch} for item in records if (patch := _patch(folder, item))]
     if show == "artifact":
-        return [
-            {"stage": item["data"]["stage"], "attempt": item["data"]["attempt"], "passed": item["data"]["passed"],
-             "artifact": item["data"]["artifact"], "results": item["data"]["results"]}
-            for item in _records(folder)
-            if item["type"] == "StageVerified" and (step is None or _belongs(folder, item, step))
-        ]  # fmt: skip
+        return _artifacts(_records(folder), step)
     wanted = ("ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished")
     return [item for item in records if item["type"] in wanted]
 
@@ -84,16 +79,16 @@ def _patch(folder: Path, item: Mapping[str, object]) -> str:
     return Blobs(folder / "blobs").get(str(data["patch"])).decode("utf-8", "replace")
 
 
-def _belongs(folder: Path, verdict: Mapping[str, object], step: int) -> bool:
-    """Whether a verdict is about what step N submitted: the last submission before it."""
-    submitted = 0
-    for item in _records(folder):
+def _artifacts(records: list[dict[str, Any]], step: int | None) -> list[dict[str, object]]:
+    """Every artifact with its verdict; of a step, those about what it submitted: the last submission before a verdict."""
+    out, submitted = [], 0
+    for item in records:
         data = item["data"]
-        if item["type"] == "ArtifactSubmitted" and isinstance(data, Mapping):
-            submitted = int(str(data["step"]))
-        if item["seq"] == verdict["seq"]:
-            return submitted == step
-    return False
+        if item["type"] == "ArtifactSubmitted":
+            submitted = data["step"]
+        if item["type"] == "StageVerified" and step in (None, submitted):
+            out.append({key: data[key] for key in ("stage", "attempt", "passed", "artifact", "results")})
+    return out
 
 
 def _step_of(data: object) -> int | None:

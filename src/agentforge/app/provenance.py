@@ -32,10 +32,10 @@ def digests(settings: Settings, repo: Path, folder: Path, tests: Mapping[str, by
 def supplied_tests(given: tuple[str, ...], *, cwd: Path, repo: Path) -> dict[str, bytes]:
     """Contents of the supplied test files by the repository path where they belong.
 
-    A file outside the repository goes to `tests/<its name>`.
+    A file outside the repository goes to `tests/<its name>`, the files of a folder outside to `tests/<their path in it>`.
 
     Raises:
-        UsageError: a path that is not there, or holds no test file.
+        UsageError: a path that is not there, or holds no test file; two files that belong to the same place.
     """
     out: dict[str, bytes] = {}
     for text in given:
@@ -46,9 +46,18 @@ def supplied_tests(given: tuple[str, ...], *, cwd: Path, repo: Path) -> dict[str
         if not files:
             raise UsageError(f"--tests {text}: the folder holds no test files", hint="give paths of test files")
         for file in files:
-            inside = file.is_relative_to(repo)
-            out[file.relative_to(repo).as_posix() if inside else f"tests/{file.name}"] = file.read_bytes()
+            place, content = _place(file, given=path, repo=repo), file.read_bytes()
+            if out.setdefault(place, content) != content:
+                raise UsageError(f"--tests {text}: two files belong to {place}", hint="rename one of them")
     return out
+
+
+def _place(file: Path, *, given: Path, repo: Path) -> str:
+    """Where a supplied file belongs in the repository."""
+    if file.is_relative_to(repo):
+        return file.relative_to(repo).as_posix()
+    folder = given if given.is_dir() else given.parent
+    return f"tests/{file.relative_to(folder).as_posix()}"
 
 
 def _prompts_digest() -> str:

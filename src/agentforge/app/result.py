@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge import errors
 from agentforge.events.state import Escalation, RunState
+from agentforge.frozen import dataclass
 
 _BROKEN_OFF_EXIT = 1
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import platform
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from agentforge.app.looking import repository
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
 from agentforge.events import kinds
+from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Watch = Callable[["Event", "RunState"], None]
 
 _LONGEST_REQUEST = 1_000_000
+_LEFT_OUT_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     models = Models(settings=settings, environ=environ, flag=options.model)
     model = models.of_stage("")
     log = _create(options, git, settings=settings, environ=environ, model_name=model.name, watch=watch)
-    return _drive(log, settings=settings, environ=environ, models=models, began=began)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
 def resume(
@@ -178,7 +180,7 @@ def _create(
         request=request,
         repo=str(git.top),
         base_commit=base,
-        base_ref=_short(git.head_ref()),
+        base_ref=_short(git.found_on),
         worktree=str(place),
         branch=branch_name(task),
         mode=options.mode,
@@ -189,20 +191,26 @@ def _create(
         digests={},
         versions=_versions(),
         apply=options.apply,
+        left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
-    first = replace(first, digests=digests(settings, git.top, folder, tests))
-    log = RunLog.create(folder, first, clock=utc_now)
+    with _removed_on_error(folder):
+        first = replace(first, digests=digests(settings, git.top, folder, tests))
+        log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
     watch(first, log.state)
-    try:
-        git.add_worktree(place, base)
-    except BaseException:
-        log.append(
-            kinds.RunFinished(outcome="failed", error={"slug": "repository", "message": "no worktree", "hint": ""})
-        )
-        log.close()
-        raise
     return log
+
+
+@contextmanager
+def _removed_on_error(folder: Path) -> Iterator[None]:
+    """A run whose log never began leaves no folder behind."""
+    try:
+        yield
+    except BaseException:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _short(ref: str | None) -> str | None:
@@ -221,7 +229,7 @@ def _base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
         commit = git.commit_tree(tree, parents=[head], message="Uncommitted changes, as the base of a task\n")
         git.update_ref(f"refs/agentforge/dirty/{commit[:12]}", commit)
         return commit
-    return git.resolve(options.base or "HEAD")
+    return git.resolve(options.base) if options.base else git.found_at
 
 
 def _drive(
@@ -231,6 +239,7 @@ def _drive(
     environ: Mapping[str, str],
     models: Models,
     began: float,
+    git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.wiring import wire
@@ -240,8 +249,8 @@ def _drive(
     with log:
         with _recorded_interruption(log):
             try:
-                runtime = wire(log.state, log, settings=settings, environ=environ, models=models)
-                _ready_worktree(log.state)
+                runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
+                _ready_worktree(log.state, runtime.git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
                 error = exc
@@ -284,19 +293,23 @@ def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> Non
         return
 
 
-def _ready_worktree(state: RunState) -> None:
-    """Make sure that the worktree is there; one that was lost is rebuilt from the last snapshot in the log."""
+def _ready_worktree(state: RunState, git: Git) -> None:
+    """Make the worktree, from the last snapshot in the log; one whose making was cut short is made again."""
     from agentforge.app.wiring import scratch_of
-    from agentforge.workspace.git import Git
+    from agentforge.store.files import replace_file
 
     place = Path(state.worktree)
-    if (place / ".git").exists():
+    unfinished = scratch_of(place) / "unfinished"
+    if (place / ".git").exists() and not unfinished.exists():
         return
-    git = Git(Path(state.repo))
+    replace_file(unfinished, b"")
+    if place.exists():
+        git.remove_worktree(place)
     git.add_worktree(place, state.base_commit)
     tree = state.trees.get("work")
     if tree:
         git.reset_files(place, tree, index=scratch_of(place) / "index")
+    unfinished.unlink()
 
 
 def _drop_worktree(git: Git, state: RunState) -> None:
@@ -316,4 +329,4 @@ def _flag(state: RunState) -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    return {"agentforge": __version__, "python": platform.python_version()}
+    return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}

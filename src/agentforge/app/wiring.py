@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets as random_source
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -79,24 +79,35 @@ def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def wire(state: RunState, log: RunLog, *, settings: Settings, environ: Mapping[str, str], models: Models) -> Runtime:
+def wire(
+    state: RunState,
+    log: RunLog,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    models: Models,
+    opened: Git | None = None,
+) -> Runtime:
     """Make the runtime of a run.
 
+    Args:
+        opened: the run's repository where it is open already.
     Raises:
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
     from agentforge.config.contract_files import contract_set
-    from agentforge.models.prices import cost_usd
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
-    git = Git(repo)
+    git = opened or Git(repo)
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
 
     def price(reply: ModelReply) -> float | None:
+        from agentforge.models.prices import cost_usd
+
         return cost_usd(reply.model, reply.usage)
 
     @lru_cache(maxsize=8)
@@ -121,7 +132,7 @@ def wire(state: RunState, log: RunLog, *, settings: Settings, environ: Mapping[s
         checks=settings.table("checks"),
         trail=lambda: (log.head, log.length),
         diff=diff,
-        nonce=random_source.token_hex(4),
+        nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=_output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),

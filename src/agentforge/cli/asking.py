@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, cast
 
 import click
 
 from agentforge.cli.options import Bound, Duration
 from agentforge.events.state import Escalation
+from agentforge.frozen import dataclass
 
 Decision = Literal["answer", "approve", "reject", "abort"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +12,7 @@ from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
 from agentforge.errors import AgentForgeError, ModelNotConfigured
+from agentforge.frozen import dataclass
 
 Status = Literal["ok", "warning", "error"]
 

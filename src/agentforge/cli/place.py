@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.settings import Settings, load
 from agentforge.errors import UsageError
+from agentforge.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

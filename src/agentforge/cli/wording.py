@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from agentforge.cli.terminal import cut, printable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 
 _FINDINGS_SHOWN = 5
 _ARGUMENTS_SHOWN = ("path", "command", "pattern", "name", "tests", "paths", "question")
@@ -85,8 +85,11 @@ def counted(number: int, word: str) -> str:
 def _started(event: kinds.RunStarted, _state: RunState) -> Notice:
     base = event.base_commit[:10]
     where = f"{event.base_ref} {base}" if event.base_ref else base
-    more = (f"model {event.model or 'not chosen'}", f"branch {event.branch} from {where}")
-    return Notice(text=f"task {event.run_id}", more=more)
+    more = [f"model {event.model or 'not chosen'}", f"branch {event.branch} from {where}"]
+    if event.left_out:
+        named = ", ".join(event.left_out[:5])
+        more.append(f"uncommitted changes are left out: {named} (--include-dirty takes them along)")
+    return Notice(text=f"task {event.run_id}", more=tuple(more))
 
 
 def _resumed(_event: kinds.RunResumed, state: RunState) -> Notice:

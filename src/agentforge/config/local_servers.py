@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from agentforge.frozen import dataclass
 
 _CONNECT_S = 0.05
 _READ_S = 2.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
+from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.models.model import ModelSpec

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +12,7 @@ from agentforge.config.durations import parse_duration
 from agentforge.config.paths import config_dir, project_files, project_top
 from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
 from agentforge.errors import ConfigError
+from agentforge.frozen import dataclass
 
 _VARIABLES: Mapping[str, Key] = {
     "AGENTFORGE_MAX_STEPS": ("limits", "max_steps"),

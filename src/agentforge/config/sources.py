@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ConfigError, ContractInvalid
+from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     import yaml

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle
 
 TOKEN_BUDGET = {

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agentforge.context.budget import COUNTED_LIMIT, TOKEN_BUDGET, Piece, fit
 from agentforge.context.render import render
+from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolSchema
 from agentforge.tokens import count_tokens, cut_end
 

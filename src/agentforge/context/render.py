@@ -21,7 +21,7 @@ def _lines(value: object, indent: int) -> list[str]:
         return out
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [line for item in value for line in _item(item, indent)]
-    return [f"{pad}{_scalar(value)}"]
+    return [f"{pad}{line}" for line in _scalar(value).split("\n")]
 
 
 def _entry(head: str, item: object, indent: int) -> list[str]:

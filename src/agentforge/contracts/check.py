@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agentforge.contracts.contract import CommandResult, Contract, Json, Rule
@@ -14,6 +13,7 @@ from agentforge.contracts.failures import explain
 from agentforge.contracts.rule import Case, RuleOutcome, broken, held
 from agentforge.contracts.rules import find_rule, judge
 from agentforge.errors import ContractInvalid
+from agentforge.frozen import dataclass
 
 __all__ = ["CheckResult", "RuleResult", "check", "draft_schema"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.canonical import Digest
+from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
 

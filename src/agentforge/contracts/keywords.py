@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from agentforge.frozen import dataclass
 
 Kind = Literal["flag", "text", "count", "number", "list", "any", "spec", "specs", "properties", "flag-or-spec"]
 """What a keyword's value must be."""

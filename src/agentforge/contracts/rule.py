@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agentforge.contracts.contract import STAGE_OF, Json
+from agentforge.frozen import dataclass
 
 _SHOWN = 6
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agentforge.contracts.keywords import FORMATS, KEYWORDS, KIND_WORDS, SPELLINGS, TYPES, Keyword, is_kind
 from agentforge.contracts.nearest import near_hint
 from agentforge.errors import ContractInvalid
+from agentforge.frozen import dataclass
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

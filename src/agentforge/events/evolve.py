@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import cast
 
 from agentforge.events import kinds
-from agentforge.events.kinds import Event
+from agentforge.events.kinds import Event, Json
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -25,7 +25,9 @@ from agentforge.events.state import (
 )
 
 _MAX_COUNTED_GAP_S = 3600.0
+_AFTER_A_PAUSE = (kinds.RunResumed, kinds.LogRecovered, kinds.EscalationResolved)
 _FINDINGS_KEPT = 30
+_END_OF_FILE = 1 << 40
 
 
 def evolve(state: RunState, event: Event, *, at: str) -> RunState:
@@ -50,7 +52,7 @@ def limits_from(value: Mapping[str, object], base: Limits | None = None) -> Limi
 
 def _gap_s(state: RunState, event: Event, at: str) -> float:
     """Seconds since the last event; none while nobody drove the run, none when the clock was set back."""
-    if not state.last_at or isinstance(event, (kinds.RunResumed, kinds.EscalationResolved)):
+    if not state.last_at or isinstance(event, _AFTER_A_PAUSE) or state.open_escalations:
         return 0.0
     gap = (datetime.fromisoformat(at) - datetime.fromisoformat(state.last_at)).total_seconds()
     return min(max(gap, 0.0), _MAX_COUNTED_GAP_S)
@@ -81,12 +83,13 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         versions=event.versions,
         apply=event.apply,
         parent=event.parent,
+        left_out=event.left_out,
         started_at=at,
     )
 
 
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
-    return replace(state, limits=limits_from(event.limits, state.limits), turn=replace(state.turn, model_failures=0))
+    return replace(state, limits=limits_from(event.limits, state.limits))
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
@@ -167,7 +170,6 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
         done=0,
         started=False,
         results=(),
-        model_failures=0,
         silent_steps=0 if calls else state.turn.silent_steps + 1,
     )
     stages = _stage(
@@ -181,7 +183,7 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
-    turn = replace(state.turn, calling=False, model_failures=state.turn.model_failures + 1)
+    turn = replace(state.turn, calling=False)
     totals = replace(state.totals, requests=state.totals.requests + event.requests)
     error = {"slug": event.slug, "message": event.message}
     return replace(state, turn=turn, totals=totals, error=error)
@@ -194,10 +196,6 @@ def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunSta
 
 def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunState:
     turn = state.turn
-    views = turn.views
-    if event.view is not None:
-        path = str(event.view["path"])
-        views = (*(item for item in views if item[0] != path), (path, event.view))[-VIEWS_KEPT:]
     return replace(
         state,
         turn=replace(
@@ -206,11 +204,27 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             started=False,
             started_event=None,
             results=(*turn.results, event),
-            views=views,
+            views=_views(turn.views, event.view),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
     )
+
+
+def _views(known: tuple[tuple[str, Json], ...], new: Json | None) -> tuple[tuple[str, Json], ...]:
+    """Add a part of a file; parts that lie within it need not be shown twice."""
+    if new is None:
+        return known
+    path, (first, end) = str(new.get("path", "")), _lines(new)
+    left = (item for item in known if item[0] != path or not first <= _lines(item[1])[0] <= _lines(item[1])[1] <= end)
+    return (*left, (path, new))[-VIEWS_KEPT:]
+
+
+def _lines(view: Json) -> tuple[int, int]:
+    """First line of a view, and the line after its last."""
+    first, limit = view.get("offset"), view.get("limit")
+    start = first if isinstance(first, int) else 1
+    return start, start + limit if isinstance(limit, int) else _END_OF_FILE
 
 
 def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
@@ -232,6 +246,8 @@ def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> Ru
     if submission is not None and event.name == state.stage:
         submission = replace(submission, facts=event.facts, tree=event.tree)
     trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
+    if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
+        trees = {**trees, "work": event.tree}
     evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
     facts = {**state.facts, event.name: event.facts}
     return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
@@ -292,16 +308,34 @@ def _escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: s
     if item is None:
         return replace(state)
     resolved = replace(item, resolution=event, resolved_at=at)
-    stages = _stage(state, item.stage, status="running") if item.stage else state.stages
+    refused = state.verdict is not None and not state.verdict.passed  # it was asked after a failed attempt
+    turn = replace(state.turn, silent_steps=0, loop=())
+    if item.kind == "stuck":
+        turn = replace(turn, steps_in_attempt=0)
+    after = replace(state, escalations={**state.escalations, item.escalation_id: resolved}, turn=turn)
     text = event.text.strip()
-    after = replace(state, escalations={**state.escalations, item.escalation_id: resolved}, stages=stages)
     if event.decision == "answer" and text and item.stage == state.stage:
         after = replace(after, answers=(*after.answers, f"{item.question} -> {text}"))
-    if event.decision == "reject":
-        finding = {"rule": "human", "passed": False, "message": text or "rejected without a reason", "path": ""}
-        after = replace(after, findings=(*after.findings, finding), verdict=None, submission=None)
-        after = replace(after, stages=_stage(after, item.stage, status="failed") if item.kind == "approval" else stages)
-    return replace(after, turn=replace(after.turn, model_failures=0, silent_steps=0, loop=()))
+    if event.decision == "reject" and not _about_a_step(item):
+        refused = refused or item.kind == "approval" or state.submission is not None
+        after = _rejected(after, text)
+    if not item.stage:
+        return after
+    return replace(after, stages=_stage(after, item.stage, status="failed" if refused else "running"))
+
+
+def _about_a_step(item: Escalation) -> bool:
+    """The calls of one reply wait for approval; a refusal is their result, it does not end the attempt."""
+    return item.kind == "approval" and "step" in item.context
+
+
+def _rejected(state: RunState, reason: str) -> RunState:
+    """A human refuses what was done: the draft goes back with the reason."""
+    finding = {"rule": "human", "passed": False, "message": reason or "rejected without a reason", "path": ""}
+    draft = state.submission.draft if state.submission else state.rejected
+    return replace(
+        state, findings=(*state.findings, finding)[-_FINDINGS_KEPT:], rejected=draft, verdict=None, submission=None
+    )
 
 
 def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:

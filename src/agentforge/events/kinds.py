@@ -7,8 +7,10 @@ Large things (requests, full outputs, patches, evidence) live in blobs and are n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
 Mode = Literal["autonomous", "supervised", "interactive"]
@@ -38,6 +40,7 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages.
         versions: agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
+        left_out: paths with uncommitted changes, which the base does not hold; the first of them.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -57,6 +60,7 @@ class RunStarted(Event):
     versions: Json = field(default_factory=dict)
     apply: bool = False
     parent: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from agentforge.events.kinds import EscalationResolved, Json, ToolFinished
+from agentforge.frozen import dataclass
 
 RECENT_STEPS = 3
 """How many finished steps a context may show (seed 001 section 3.5: "keep only last 3")."""
-LOOP_WINDOW = 12
+LOOP_WINDOW = 25
+"""Calls that are remembered: enough to see the longest cycle (5 calls) gone through as often as the loop allows (5)."""
 VIEWS_KEPT = 6
 
 StageStatus = Literal["pending", "running", "verified", "waiting", "skipped", "failed"]
@@ -79,9 +81,8 @@ class Turn:
         calls: the calls of the current reply; `done` of them are finished; `started` = one was begun and not finished.
         results: observations of the current step so far.
         recent: the last finished steps, oldest first.
-        views: files (path -> {offset, limit}) that the model asked to see, most recent last.
+        views: parts of files (path, {offset, limit}) that the model asked to see, most recent last.
         loop: digests of the last (call, result) pairs.
-        model_failures: in a row.
         said: text of the current reply.
         silent_steps: replies in a row without a tool call.
         material: digest of the stable front of the stage's contexts.
@@ -100,7 +101,6 @@ class Turn:
     recent: tuple[FinishedStep, ...] = ()
     views: tuple[tuple[str, Json], ...] = ()
     loop: tuple[str, ...] = ()
-    model_failures: int = 0
     steps_in_attempt: int = 0
     silent_steps: int = 0
     material: str = ""
@@ -166,7 +166,7 @@ class RunState:
     Attributes:
         stage: the current stage, "" before the first and after the last.
         findings: failed rules of the last verdict, and a human's reasons.
-        rejected: the draft that the last verdict refused.
+        rejected: the draft that the last verdict, or a human, refused.
         artifacts: accepted artifacts by stage name.
         facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
@@ -193,6 +193,7 @@ class RunState:
     versions: Json = field(default_factory=dict)
     apply: bool = False
     parent: str | None = None
+    left_out: tuple[str, ...] = ()
     started_at: str = ""
     last_at: str = ""
     active_s: float = 0.0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
+from agentforge.frozen import dataclass
 from agentforge.messages import Usage
 
 if TYPE_CHECKING:

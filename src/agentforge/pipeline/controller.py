@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
@@ -15,7 +15,6 @@ from agentforge.context.budget import Piece
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
-from agentforge.pipeline import delivery
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import (
     Ask,
@@ -29,12 +28,12 @@ from agentforge.pipeline.effects import (
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.judging import judge, refuse_draft
 from agentforge.pipeline.material import gather
-from agentforge.pipeline.measure import Measured, draft_errors, measure, measure_base
-from agentforge.pipeline.rules import command_results
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
+
+if TYPE_CHECKING:
+    from agentforge.pipeline.measure import Measured
 
 
 def run_pipeline(log: Log, runtime: Runtime) -> RunState:
@@ -123,11 +122,16 @@ class Performer:
     # -- facts and verdicts
 
     def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.measure import measure_base
+
         started = time.monotonic()
         measured = measure_base(state, self._runtime, attempt=effect.attempt)
         yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.judging import refuse_draft
+        from agentforge.pipeline.measure import draft_errors, measure
+
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
         errors = draft_errors(state, stage, contract)
@@ -150,6 +154,9 @@ class Performer:
         )
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.judging import judge
+        from agentforge.pipeline.rules import command_results
+
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
         yield judge(state, stage, contract, commands=command_results(contract, self._runtime))
@@ -172,9 +179,11 @@ class Performer:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.delivery import make_branch
+
         made = state.facts["deliver"]
         commit, tree = str(made["commit"]), str(made["tree"])
-        applied = delivery.make_branch(state, self._runtime, commit=commit)
+        applied = make_branch(state, self._runtime, commit=commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
     def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:

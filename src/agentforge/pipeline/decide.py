@@ -19,17 +19,19 @@ from agentforge.pipeline.effects import (
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.stage import Stage, action_of
+from agentforge.pipeline.stage import Stage, action_of, texts
 
 Stages = Mapping[str, Stage]
 
 
 def decide(state: RunState, stages: Stages) -> Effect | None:
     """Return the next effect of the run; None when it is over or waits for a human."""
-    if state.outcome or state.open_escalations:
+    if state.outcome:
         return None
     if any(item.resolution and item.resolution.decision == "abort" for item in state.escalations.values()):
         return Finish(outcome="aborted", slug="aborted", message="a human aborted the run")
+    if state.open_escalations:
+        return None
     if not state.stage:
         return _between_stages(state, stages)
     return _inside_stage(state, stages[state.stage])
@@ -56,12 +58,12 @@ def _between_stages(state: RunState, stages: Stages) -> Effect:
 def _baseline(state: RunState, action: str) -> Effect | None:
     """The base line first; one that cannot be trusted is a human's to repair, then it is measured again."""
     base = state.facts.get("baseline")
-    answered = _answered(state, "analyze", "stuck")
+    answered = len(_answered(state, "analyze"))
     if base is None or (base.get("measured") is False and base.get("attempt") == answered):
         return MeasureBaseline(attempt=answered + 1)
     if base.get("measured") is not False or action == "analyze":
         return None
-    problems = "; ".join(str(item) for item in base.get("problems", ())) or "a control of the test run did not hold"  # type: ignore[attr-defined] # a list of texts
+    problems = "; ".join(texts(base.get("problems"))) or "a control of the test run did not hold"
     if base.get("timed_out"):
         problems += "; the suite did not end in time"
     return Ask(
@@ -74,17 +76,10 @@ def _baseline(state: RunState, action: str) -> Effect | None:
 
 
 def _inside_stage(state: RunState, stage: Stage) -> Effect:
-    known = state.stages[stage.name]
     if state.turn.replied:  # finish the step first: its calls were asked for before anything was judged
         return _turn(state)
-    if known.status == "failed":
-        rejected = any(item.get("rule") == "human" for item in state.findings)
-        again = stage.rejected_to if rejected and stage.rejected_to else stage.name
-        if known.attempt >= state.limits.attempts * (1 + _answered(state, stage.name, "stuck")):
-            return _stuck(state, stage)
-        if again == stage.name and not stage.needs_model(state) and not _answered(state, stage.name, "stuck"):
-            return _stuck(state, stage)  # nobody would do it differently the second time
-        return StartStage(stage=again, attempt=state.stages[again].attempt + 1)
+    if state.stages[stage.name].status == "failed":
+        return _after_failure(state, stage)
     if state.verdict is not None and state.verdict.passed:
         return _approval(state, stage) or PassStage(stage=stage.name)
     if state.submission is not None:
@@ -92,6 +87,20 @@ def _inside_stage(state: RunState, stage: Stage) -> Effect:
     if not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
     return _turn(state)
+
+
+def _after_failure(state: RunState, stage: Stage) -> Effect:
+    """Another attempt while there are some left; what a human rejected is always done again, elsewhere if the stage says so."""
+    rejected = any(item.get("rule") == "human" for item in state.findings)
+    if rejected and stage.rejected_to:
+        return StartStage(stage=stage.rejected_to, attempt=state.stages[stage.rejected_to].attempt + 1)
+    by_model = stage.needs_model(state)
+    attempt = state.stages[stage.name].attempt
+    # Counted anew from every answer of a human; without a model nobody would do it differently the second time.
+    allowed = _attempt_of_last_answer(state, stage.name) + (state.limits.attempts if by_model else 1)
+    if attempt >= allowed and not (rejected and by_model):
+        return _stuck(state, stage)
+    return StartStage(stage=stage.name, attempt=attempt + 1)
 
 
 def _judge(state: RunState, stage: Stage) -> Effect:
@@ -113,7 +122,6 @@ def _judge(state: RunState, stage: Stage) -> Effect:
 
 def _turn(state: RunState) -> Effect:
     effect = decide_turn(state)
-    assert effect is not None
     if isinstance(effect, Stop):
         context: tuple[tuple[str, object], ...] = (("step", state.turn.step),) if effect.kind == "approval" else ()
         return Ask(stage=state.stage, kind=effect.kind, reason=effect.reason, question=effect.question, context=context)
@@ -141,11 +149,13 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
 
 def _stuck(state: RunState, stage: Stage) -> Effect:
     findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
+    attempt = state.stages[stage.name].attempt
     return Ask(
         stage=stage.name,
         kind="stuck",
-        reason=f"stage {stage.name} failed verification {state.stages[stage.name].attempt} times",
+        reason=f"stage {stage.name} failed verification {attempt} times",
         question=f"How should it go on? The last findings:\n{findings}",
+        context=(("attempt", attempt),),
     )
 
 
@@ -154,7 +164,13 @@ def _asked(state: RunState, stage: str, key: str) -> Escalation | None:
     return found[-1] if found else None
 
 
-def _answered(state: RunState, stage: str, kind: str) -> int:
-    return sum(
-        1 for item in state.escalations.values() if item.stage == stage and item.kind == kind and item.resolution
-    )
+def _answered(state: RunState, stage: str) -> list[Escalation]:
+    """How a stage was stuck and a human said how to go on."""
+    return [
+        item for item in state.escalations.values() if item.stage == stage and item.kind == "stuck" and item.resolution
+    ]
+
+
+def _attempt_of_last_answer(state: RunState, stage: str) -> int:
+    attempts = [item.context.get("attempt") for item in _answered(state, stage)]
+    return max((number for number in attempts if isinstance(number, int)), default=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.canonical import slug
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
@@ -118,10 +117,14 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
             "duration_s": round(state.active_s, 3),
         },
         "limits": _limits(state),
-        "follow_ups": [str(item.get("description")) for item in items(state.artifacts.get("analyze", {}).get("risks"))][
-            :5
-        ],
+        "follow_ups": _open_risks(state)[:5],
     }
+
+
+def _open_risks(state: RunState) -> list[str]:
+    """Risks that the analysis saw and had no answer to."""
+    risks = items(state.artifacts.get("analyze", {}).get("risks"))
+    return [str(item.get("description")) for item in risks if not item.get("mitigation")]
 
 
 def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
@@ -153,6 +156,8 @@ def _limits(state: RunState) -> list[str]:
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
     if texts(base.get("flaky")):
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    if state.left_out:
+        out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
     if not state.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
     return out
@@ -160,4 +165,4 @@ def _limits(state: RunState) -> list[str]:
 
 def branch_name(task_id: str) -> str:
     """`agentforge/<task id>`."""
-    return f"agentforge/{task_id or slug('task')}"
+    return f"agentforge/{task_id}"

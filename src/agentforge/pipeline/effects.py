@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agentforge.agent.effects import Effect
+from agentforge.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

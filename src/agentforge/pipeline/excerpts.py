@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _TEST_SAMPLE_LINES = 60
 _LEAST_EXCERPT = 60
 _MOST_EXCERPT = 420
+_DEFINING = ("def ", "class ", "async def ", "@")
+_IMPORTING = ("import ", "from ", "use ", "#include", "package ", "const ", "require")
+_STANDS_OUT = 1.5  # times the score of the next file
 
 
 def code_of(root: Path, path: str, names: Iterable[str], *, lines: Iterable[int] = (), limit: int) -> str:
@@ -32,7 +35,7 @@ def code_of(root: Path, path: str, names: Iterable[str], *, lines: Iterable[int]
     for source in [found for name in names if (found := source_of(root, path, name)) is not None]:
         inside = {number for number in open_lines if source.line <= number <= source.end_line}
         open_lines -= inside
-        shown = _around(source.text, {number - source.line for number in inside}, limit=max(64, room * 2 // 3))
+        shown = _around(source.text, {number - source.line for number in inside}, limit=max(64, room * 3 // 4))
         room -= count_tokens(shown)
         parts.append(f"# ... lines {source.line}-{source.end_line}:\n{shown}")
         if room < _LEAST_EXCERPT:
@@ -84,12 +87,24 @@ def candidate_text(candidate: Candidate, *, symbols: int) -> str:
     return "\n".join(lines)
 
 
-def likeliest_source(root: Path, candidates: Iterable[Candidate], *, limit: int) -> list[str]:
-    """Source of the best symbols of the best files, within `limit` tokens together."""
+def likeliest_source(
+    root: Path, candidates: Iterable[Candidate], *, named: Iterable[str] = (), limit: int
+) -> list[str]:
+    """Source of the best symbols of the best files, within `limit` tokens together; a file that stands out has it all.
+
+    Args:
+        named: words of the request; symbols that bear one of them come first.
+    """
     from agentforge.workspace.codemap import source_of
 
     parts: list[str] = []
-    for candidate in list(candidates)[:3]:
+    best, words = list(candidates)[:3], {word.rpartition(".")[2] for word in named}
+    if best and best[0].symbols and (len(best) == 1 or best[0].score >= _STANDS_OUT * best[1].score):
+        callables = [symbol for symbol in best[0].symbols if symbol.kind != "class"]
+        callables.sort(key=lambda symbol: symbol.name not in words)
+        names = [symbol.qualified for symbol in callables]
+        return [f"--- {best[0].path}\n{code_of(root, best[0].path, names, limit=limit)}"]
+    for candidate in best:
         for symbol in [item for item in candidate.symbols if item.kind != "class"][:2]:
             source = source_of(root, candidate.path, symbol.qualified)
             if source is None or limit < _LEAST_EXCERPT:
@@ -102,13 +117,21 @@ def likeliest_source(root: Path, candidates: Iterable[Candidate], *, limit: int)
 
 def test_sample(root: Path, *, near: Iterable[str], tests: list[str]) -> str:
     """The start of the test file that most likely shows the style for the files `near`."""
-    candidates = [path for path in tests if (root / path).is_file()]
+    candidates = [path for path in tests if (root / path).is_file() and not path.endswith("__init__.py")]
     if not candidates:
         return ""
     stems = {Path(path).stem.strip("_") for path in near}
-    best = max(candidates, key=lambda path: (_kinship(path, stems), -len(path)))
+    best = max(candidates, key=lambda path: (_kinship(path, stems), Path(path).name != "conftest.py", -len(path)))
     lines = _text(root / best).split("\n")
-    return f"--- {best} (first lines of {len(lines)})\n" + "\n".join(lines[:_TEST_SAMPLE_LINES])
+    first = _after_opening(lines)
+    shown = "\n".join(lines[first : first + _TEST_SAMPLE_LINES])
+    return f"--- {best} (lines {first + 1}-{min(len(lines), first + _TEST_SAMPLE_LINES)} of {len(lines)})\n{shown}"
+
+
+def _after_opening(lines: list[str]) -> int:
+    """Where the imports begin: licence and docstring show no style."""
+    starts = (number for number, line in enumerate(lines) if line.startswith(("import ", "from ")))
+    return next(starts, 0)
 
 
 def _kinship(path: str, stems: set[str]) -> int:
@@ -117,12 +140,11 @@ def _kinship(path: str, stems: set[str]) -> int:
 
 
 def _head(text: str) -> str:
-    """Everything before the first function or class: imports and constants."""
+    """What stands before the first function or class: imports and constants, without the licence and the long words before."""
     lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if line.startswith(("def ", "class ", "async def ", "@")):
-            return "\n".join(lines[:number])
-    return "\n".join(lines[:40])
+    end = next((index for index, line in enumerate(lines) if line.startswith(_DEFINING)), min(40, len(lines)))
+    start = next((index for index, line in enumerate(lines[:end]) if line.startswith(_IMPORTING)), 0)
+    return "\n".join(lines[start:end]).strip("\n")
 
 
 def _text(path: Path) -> str:

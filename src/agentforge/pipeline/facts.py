@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
@@ -92,23 +92,30 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
 
 def changed_lines(diff: str) -> dict[str, list[str]]:
     """Line ranges of the new files that a unified diff adds or changes: {path: ["12-18", "40"]}."""
+    from agentforge.workspace.patchformat import parse_patch
+
     out: dict[str, list[str]] = {}
-    path, line, start, end = "", 0, 0, -1
-    for text in [*diff.splitlines(), "diff --git"]:
-        added = text.startswith("+") and not text.startswith("+++ ")
-        if not added and path and start:
-            out.setdefault(path, []).append(str(start) if start == end else f"{start}-{end}")
+    for file in parse_patch(diff):
+        moved = 0  # lines that the hunks so far have added to the file
+        for hunk in file.hunks:
+            old = hunk.start or 0
+            first = old + moved + (0 if hunk.old else 1)  # without old lines the header names the line before
+            moved += sum(1 for sign, _ in hunk.lines if sign == "+") - sum(1 for sign, _ in hunk.lines if sign == "-")
+            if file.new:
+                out.setdefault(file.new.removeprefix("b/"), []).extend(_ranges(hunk.lines, first=first))
+    return {path: ranges for path, ranges in out.items() if ranges}
+
+
+def _ranges(lines: Sequence[tuple[str, str]], *, first: int) -> list[str]:
+    """Runs of added lines of one hunk whose new text begins at line `first`."""
+    out, start, line = [], 0, first
+    for sign in [*(sign for sign, _ in lines), ""]:
+        if sign == "+":
+            start = start or line
+        elif start:
+            out.append(str(start) if start == line - 1 else f"{start}-{line - 1}")
             start = 0
-        if text.startswith("+++ "):
-            path = text[6:].split("\t")[0] if text[4:6] == "b/" else ""
-        elif text.startswith("@@"):
-            found = re.match(r"@@ -\S+ \+(\d+)", text)
-            line = int(found[1]) if found else 0
-        elif added:
-            start, end = start or line, line
-            line += 1
-        elif not text.startswith(("-", "\\")):
-            line += 1
+        line += sign in ("+", " ")
     return out
 
 

@@ -17,6 +17,7 @@ from agentforge.pipeline.stage import Json, items, texts
 from agentforge.tokens import count_tokens
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{2,}")
+_BADGE = re.compile(r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$")
 _STOP_WORDS = """
 the and for that with this from into have has are was were will should would could when then than there their they
 them add new use using make sure please can not but all any each its our your you must also like such where which
@@ -62,12 +63,13 @@ def _clarify(state: RunState, runtime: Runtime) -> list[Piece]:
 
 def _analyze(state: RunState, runtime: Runtime) -> list[Piece]:
     intent = state.artifacts["intake"].get("extracted_intent")
-    words = f"{state.request} {render(intent)}"
+    answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
+    words = f"{answers} {state.request} {render(intent)}"
     return [
         _request(state, 700),
         _clarified(state),
         Piece(name="tests at the base commit (measured)", text=baseline_text(state), limit=250),
-        _candidates(words, runtime, limit=1700),
+        _candidates(words, runtime, limit=2200),
     ]
 
 
@@ -133,10 +135,11 @@ def baseline_text(state: RunState) -> str:
     failing = texts(base.get("failing"))
     lines = [
         f"runner: {base.get('runner')}; command: {base.get('command')}",
-        f"{base.get('passed', 0)} of {base.get('tests', 0)} tests pass",
+        f"{base.get('passed', 0)} of {base.get('tests', 0)} tests pass, {base.get('skipped', 0)} are skipped",
     ]
     if failing:
-        lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:8])}")
+        more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
+        lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:5])}{more}")
     lines += texts(base.get("problems"))[:3]
     return "\n".join(lines)
 
@@ -224,11 +227,13 @@ def _candidates(words: str, runtime: Runtime, *, limit: int) -> Piece:
     """Files and symbols that most likely matter, with the source of the likeliest."""
     from agentforge.workspace.relevance import rank
 
-    found = rank(runtime.worktree, terms_of(words), limit=6)
+    terms = terms_of(words)
+    found = rank(runtime.worktree, terms, limit=6)
     sources = [item for item in found if not item.is_test]
-    parts = [candidate_text(item, symbols=8) for item in sources]
-    parts += [candidate_text(item, symbols=3) for item in found if item.is_test][:3]
-    parts += likeliest_source(runtime.worktree, sources, limit=limit // 2)
+    parts = [candidate_text(item, symbols=max(1, 8 - 3 * place)) for place, item in enumerate(sources)]
+    parts += [candidate_text(item, symbols=3) for item in found if item.is_test][:2]
+    room = limit - count_tokens("\n".join(parts)) - 20
+    parts += likeliest_source(runtime.worktree, sources, named=terms, limit=max(room, limit // 2))
     return Piece(
         name="candidates (found by name and content; lines as at the base)", text="\n".join(parts), limit=limit
     )
@@ -254,5 +259,6 @@ def _sketch(root: Path) -> str:
         f"{item.name}/" if item.is_dir() else item.name for item in root.iterdir() if not item.name.startswith(".git")
     )
     readme = next((root / name for name in entries if name.lower().startswith("readme")), None)
-    words = readme.read_bytes()[:600].decode("utf-8", "replace") if readme and readme.is_file() else ""
-    return f"{' '.join(entries[:40])}\n{' '.join(words.split())[:400]}"
+    text = readme.read_bytes()[:6000].decode("utf-8", "replace") if readme and readme.is_file() else ""
+    words = " ".join(line for line in text.splitlines() if not _BADGE.search(line)).split()
+    return f"{' '.join(entries[:40])}\n{' '.join(words)[:400]}"

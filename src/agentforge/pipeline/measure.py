@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.contracts.check import check, draft_schema
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 from agentforge.pipeline import facts as early
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
@@ -17,6 +18,7 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
 from agentforge.workspace.relevance import is_test_path
+from agentforge.workspace.symbols import language_of
 
 if TYPE_CHECKING:
     from agentforge.contracts.contract import Contract
@@ -50,7 +52,8 @@ def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured
 
     tree = runtime.git.tree_of(state.base_commit)
     facts, evidence = measure_baseline(runtime.rig(), tree=tree)
-    tests = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    tests = sorted(listed, key=lambda path: language_of(path) is None)  # data of the tests only where there is room
     return Measured(facts={**facts, "test_files": tests[:_LISTED], "attempt": attempt}, evidence=evidence, tree=tree)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
@@ -30,7 +31,7 @@ class Runtime:
         models: the model of a stage.
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
-        conformance: settings of the checks.
+        checks: settings of the conformance checks.
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.

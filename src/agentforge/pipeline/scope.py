@@ -42,4 +42,4 @@ def product_scope(spec: Json) -> tuple[str, ...]:
 def suite_files(state: RunState) -> tuple[str, ...]:
     """The files of the accepted (or supplied) test suite."""
     files = [str(item.get("path", "")) for item in items(state.artifacts.get("red", {}).get("test_files"))]
-    return tuple(dict.fromkeys([*state.tests, *files]))
+    return tuple(dict.fromkeys(path for path in [*state.tests, *files] if path))

@@ -17,6 +17,8 @@ _RESULT_TOKENS = 1000
 _FINDINGS_TOKENS = 1100
 _DIFF_TOKENS = 1000
 _DRAFT_TOKENS = 1100
+_FAILURE_TOKENS = 650
+_WRITING = ("write_file", "append_file", "edit", "apply_patch")
 
 
 def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Piece]:
@@ -28,12 +30,13 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
     pieces = [
         Piece(name="attention", text=_attention(state)),
         Piece(name="answers of a human", text="\n".join(f"- {answer}" for answer in state.answers), limit=600),
-        Piece(name="findings to repair (measured)", text=_findings(state), limit=_FINDINGS_TOKENS),
+        Piece(name="findings to repair (measured)", text=_findings(state, stage), limit=_FINDINGS_TOKENS),
+        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS),
     ]
     if state.rejected is not None:
         pieces.append(Piece(name="your last submission, refused", text=render(state.rejected), limit=_DRAFT_TOKENS))
     pieces.append(Piece(name="your changes so far", text=diff, limit=_DIFF_TOKENS, note="read_file shows the files"))
-    pieces += _results(state)
+    pieces += _results(state, diff=diff)
     pieces += [_view(worktree, path, view) for path, view in reversed(state.turn.views)]
     return pieces
 
@@ -51,7 +54,7 @@ def verification_status(state: RunState) -> dict[str, object]:
     return {
         "checks_passing": len(results) - failing,
         "checks_failing": failing,
-        "ready_for_completion": bool(results) and not failing,
+        "ready_for_completion": state.verdict is not None and state.verdict.passed,
         "attempt": f"{known.attempt if known else 1} of {state.limits.attempts}",
     }
 
@@ -70,26 +73,42 @@ def _attention(state: RunState) -> str:
     return "\n".join(lines)
 
 
-def _findings(state: RunState) -> str:
+def _findings(state: RunState, stage: Stage) -> str:
+    """Each failed rule with its message; what the harness fills in itself is left out, for other rules say why it is wrong."""
     lines = []
     for item in state.findings:
+        if (
+            item.get("rule") == "schema"
+            and str(item.get("path")).split(".")[0] in stage.omit
+            and len(state.findings) > 1
+        ):
+            continue
         path = f"{item.get('path')}: " if item.get("path") else ""
         lines.append(f"- [{item.get('rule', '')}] {path}{_bounded(str(item.get('message', '')))}")
     return "\n".join(lines)
+
+
+def _failures(state: RunState) -> str:
+    """Messages and tracebacks of the tests that the last measurement of this stage saw failing."""
+    told = {str(item.get("rule")) for item in state.findings}
+    if not told & {"suite-passes", "no-regressions"}:
+        return ""
+    return str(state.facts.get(state.stage, {}).get("failing_text") or "")
 
 
 def _bounded(text: str) -> str:
     return text if len(text) <= 2400 else f"{text[:2400]} ..."
 
 
-def _results(state: RunState) -> list[Piece]:
-    """Results of the last steps, newest first; a file that was read is shown as it is now, not as it was."""
+def _results(state: RunState, *, diff: str) -> list[Piece]:
+    """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
     pieces = []
     for step in reversed(state.turn.recent):
         for result in step.results:
             if result.view is not None and result.status == "success":
                 continue
-            if not result.text or result.name == "submit_artifact":
+            success = result.status == "success" and not result.next_actions
+            if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
             text = result.text if result.status == "success" else short_error(result.text)
             hint = f"\nnext: {'; '.join(result.next_actions)}" if result.next_actions else ""
@@ -105,9 +124,11 @@ def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
     from agentforge.workspace.files import read_text
 
     try:
-        lines = read_text(worktree / path).text.split("\n")
+        lines = read_text(worktree / path).text.removesuffix("\n").split("\n")
     except (OSError, ValueError):
         return Piece(name=f"{path}", text="(no longer there)")
+    if lines[-1:] == [""]:
+        lines.pop()  # a line end ends a line, it begins none
     offset = max(1, int(cast("int", view.get("offset") or 1)))
     limit = int(cast("int", view.get("limit") or 400))
     part = lines[offset - 1 : offset - 1 + limit]

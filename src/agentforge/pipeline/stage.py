@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
 Writes = Literal["none", "tests", "product"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from agentforge.agent.perform import AgentSpec
 from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
-from agentforge.contracts.check import draft_schema
+from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import TEST_GLOBS, product_scope, suite_files
@@ -51,8 +51,20 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     if stage.writes == "tests":
         declared = _baseline_test_globs(state)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=tuple(state.tests)).refusal
-    spec = state.artifacts.get("spec", {})
-    return WriteScope(allow=product_scope(spec), deny=suite_files(state)).refusal
+    return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
+
+
+def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
+    """The files of the specification, sign for sign: a name that reads as a pattern or a folder opens nothing else."""
+    scope = WriteScope(allow=files, deny=frozen)
+
+    def refusal(path: str) -> str | None:
+        reason = scope.refusal(path)
+        if reason is None and path not in files:
+            return f"{path} is not one of the files of the specification: {', '.join(files)}"
+        return reason
+
+    return refusal
 
 
 def _baseline_test_globs(state: RunState) -> tuple[str, ...]:

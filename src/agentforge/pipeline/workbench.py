@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
@@ -11,14 +12,20 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import Stage
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import Box
+
+if TYPE_CHECKING:
+    from agentforge.workspace.process import Completed
 
 
 def tool_context(
     state: RunState, stage: Stage, runtime: Runtime, *, may_write: Callable[[str], str | None]
 ) -> ToolContext:
-    """The reach of a stage's tools; every path is judged by the stage's own write scope."""
+    """The reach of a stage's tools; every path is judged by the stage's own write scope.
+
+    `seen` stays empty: nobody but the model's own tools writes into the task's worktree while a stage runs, and every context
+    shows the files as they are at that moment. A file can only be newer than what the model saw by its own call earlier in
+    the same reply, which is no reason to refuse the next one.
+    """
     return ToolContext(
         root=runtime.worktree,
         base_commit=state.base_commit,
@@ -37,6 +44,8 @@ class _Shell:
         self._runtime = runtime
 
     def __call__(self, command: str, *, timeout_s: float, cwd: str) -> Completed:
+        from agentforge.workspace.sandbox import Box
+
         rig = self._runtime.rig()
         box = Box(
             workspace=self._runtime.worktree,

@@ -93,7 +93,8 @@ def failing_text(run: SuiteRun, *, limit: int, only: Sequence[str] = (), also: S
     blocks = [
         f"cannot collect {error.id}:\n{_short(error.failure.text if error.failure else error.text)}" for error in errors
     ]
-    blocks += [_block(one) for one in bad]
+    told: set[str] = set()
+    blocks += [_block(one, told) for one in bad]
     kept: list[str] = []
     room = limit
     for number, block in enumerate(blocks):
@@ -112,9 +113,14 @@ def failing_text(run: SuiteRun, *, limit: int, only: Sequence[str] = (), also: S
     return "\n".join(kept)
 
 
-def _block(one: TestOutcome) -> str:
+def _block(one: TestOutcome, told: set[str]) -> str:
+    """One test that did not pass; the traceback only where no test before ended in the same way at the same place."""
     if one.failure is None:
         return f"{one.outcome.upper()} {one.id}"
+    end = "\n".join(one.failure.text.splitlines()[-3:])
+    if end in told:
+        return f"{one.outcome.upper()} {one.id} (as above: {end.rpartition(chr(10))[2].strip()[:80]})"
+    told.add(end)
     return f"{one.outcome.upper()} {one.id}\n{_short(one.failure.text)}"
 
 

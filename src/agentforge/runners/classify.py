@@ -94,7 +94,7 @@ def _is_assertion(failure: Failure, expected: Expectation) -> bool:
 
 def _is_support(path: str, expected: Expectation) -> bool:
     """A file of the project that serves its tests, like a base class with assertions, and that the work does not change."""
-    return is_test_path(path) and path not in expected.modified
+    return bool(path) and is_test_path(path) and path not in expected.modified
 
 
 def _concerned(failure: Failure, expected: Expectation) -> Symbol | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -63,7 +63,9 @@ def measure_red(
     run = run_tree(rig, red_tree, tests=suite.files)
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
     stub_runs = {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[:1]}
-    entries = _entries(run, stub_runs.get("raises"), suite, expected)
+    known = _known_before(rig, base_tree, red_tree, suite)
+    raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
+    entries = _entries(_without(run, known), raising, suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
@@ -114,6 +116,22 @@ def _stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig:
     return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
 
 
+def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite) -> frozenset[str]:
+    """Tests of the declared files that stand unchanged at the base and are not declared: the base line speaks of them."""
+    before = freeze(suite.files, read=rig.read(base_tree)).tests
+    after = freeze(suite.files, read=rig.read(red_tree)).tests
+    return frozenset(
+        name for name, digest in before.items() if after.get(name) == digest and _declared(name, suite) is None
+    )
+
+
+def _without(run: SuiteRun, known: frozenset[str]) -> SuiteRun:
+    left = {nodeid: one for nodeid, one in run.outcomes.items() if nodeid.partition("[")[0] not in known}
+    return replace(
+        run, outcomes=left, collected=tuple(one for one in run.collected if one.partition("[")[0] not in known)
+    )
+
+
 def _entries(run: SuiteRun, raising: SuiteRun | None, suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
     """One entry for each test; tests of a file that cannot be imported yet are named by the raising stub's run."""
     entries = [_entry(outcome, suite, expected) for outcome in run.outcomes.values()]
@@ -130,7 +148,7 @@ def _entries(run: SuiteRun, raising: SuiteRun | None, suite: Suite, expected: Ex
 
 def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation) -> dict[str, Any]:
     kind = _kind(outcome.id, suite)
-    if outcome.passed and kind != "target" and (kind == "guard" or suite.action in _GUARDING):
+    if outcome.passed and kind != "target":
         return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
     if outcome.passed and suite.action in _GUARDING:
         return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from agentforge.frozen import dataclass
 from agentforge.safety.shapes import SHAPES
 
 _SHORTEST_KNOWN_VALUE = 8

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agentforge.frozen import dataclass
 from agentforge.globs import is_wild, matches
 
 NEVER = (".git", ".agentforge")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from agentforge.frozen import dataclass
 from agentforge.store.files import storage_error, write_all
-from agentforge.views.yaml_text import dump
 
 _EMPTY = b"actions: []\n"
 _BEGIN = b"actions:\n"
@@ -48,6 +47,8 @@ class ActionsFile:
         Raises:
             StorageError: the disk does not take it.
         """
+        from agentforge.views.yaml_text import dump
+
         text = dump(list(entries)).encode() if entries else b""
         try:
             if head is None and (self.size.entries or not entries):

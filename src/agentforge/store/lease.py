@@ -10,12 +10,13 @@ import fcntl
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import LockedError, StorageError
+from agentforge.frozen import dataclass
 from agentforge.store.files import storage_error
 
 _NAME = "lease"

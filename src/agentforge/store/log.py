@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agentforge.errors import ConflictError, IntegrityError, StorageError
@@ -16,6 +16,7 @@ from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
 from agentforge.events.kinds import Event, LogRecovered
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.clock import not_before
 from agentforge.store.files import make_folder, replace_file, storage_error, sync_folder, write_all

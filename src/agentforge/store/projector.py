@@ -39,7 +39,6 @@ from agentforge.views.state_view import state_value
 from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
-from agentforge.views.yaml_text import dump
 
 MARK = "views.json"
 ACTIONS = "actions.yaml"
@@ -65,6 +64,7 @@ _INSIDE_A_STEP = (
     kinds.ArtifactSubmitted,
     kinds.FactsGathered,
 )
+_BEFORE_THE_FIRST_STEP = (kinds.RunStarted, kinds.StageStarted)
 _CHANGES_HEAD = (
     kinds.RunStarted,
     kinds.RunResumed,
@@ -160,7 +160,7 @@ class Projector:
     def _note(self, record: Record, state: RunState) -> None:
         """Remember which files the record changes."""
         event = record.event
-        self._due = self._due or not isinstance(event, _INSIDE_A_STEP)
+        self._due = self._due or not (isinstance(event, _INSIDE_A_STEP) or self._before_first_step(event))
         if isinstance(event, _CHANGES_HEAD):
             self._head = head_value(state, standing=standing(state, interrupted=_interrupts(record)))
         if isinstance(event, (kinds.RunStarted, kinds.RunResumed, kinds.StagePassed)):
@@ -173,6 +173,10 @@ class Projector:
             self._patches[snapshot_path(event.step)] = event.patch
         elif isinstance(event, (kinds.EscalationRaised, kinds.EscalationResolved)):
             self._escalations.add(event.escalation_id)
+
+    def _before_first_step(self, event: kinds.Event) -> bool:
+        """The first request leaves before the first view is written: loading YAML would delay it."""
+        return not self._written and isinstance(event, _BEFORE_THE_FIRST_STEP)
 
     def _note_artifact(self, stage: str, state: RunState) -> None:
         artifact = state.artifacts[stage]
@@ -196,6 +200,8 @@ class Projector:
         self._values, self._patches, self._reports = {}, {}, {}
 
     def _write_escalations(self) -> None:
+        from agentforge.views.yaml_text import dump
+
         for escalation_id in sorted(self._escalations & self._state.escalations.keys()):
             item = self._state.escalations[escalation_id]
             text = dump(escalation_value(item, run_id=self._state.run_id)).encode()
@@ -214,6 +220,8 @@ class Projector:
         return state_value(self._state, interrupted=_interrupts(record), records=record.seq, head=record.hash)
 
     def _write_yaml(self, path: str, value: Mapping[str, object]) -> None:
+        from agentforge.views.yaml_text import dump
+
         replace_file(self._folder / path, dump(value).encode())
 
     def _write_mark(self, record: Record) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.errors import IntegrityError
 from agentforge.events.evolve import evolve
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 from agentforge.store.records import GENESIS, Record, read_line
 
 LOG = "events.jsonl"

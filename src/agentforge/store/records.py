@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events.codec import decode
 from agentforge.events.kinds import Event
+from agentforge.frozen import dataclass
 
 GENESIS = "0" * 64
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from agentforge import canonical
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
+from agentforge.frozen import dataclass
 from agentforge.store.files import replace_file, storage_error, sync_folder
 from agentforge.store.lease import read_holder
 from agentforge.store.projector import read_summary

@@ -68,7 +68,7 @@ def _next(result: search.SearchResult, hits: int) -> tuple[str, ...]:
 TOOL = Tool(
     name="grep",
     description="Search files by regular expression.",
-    parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context=COUNT),
+    parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context={**COUNT, "minimum": 0}),
     effect="read",
     run=_run,
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from agentforge.frozen import dataclass
 from agentforge.messages import ToolSchema
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ boundary (present). The agent loop records its intent between preparing and perf
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
+from agentforge.frozen import dataclass
 from agentforge.safety.boundary import wrap
 from agentforge.safety.hygiene import clean
 from agentforge.safety.redaction import redact, redact_value

@@ -7,13 +7,14 @@ artifact, with the verdict on it. `fold_action` carries the entry in the making 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from agentforge.canonical import digest_value
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
 from agentforge.views.artifact_view import artifact_path, snapshot_path
 from agentforge.views.words import cost_usd, seconds
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from agentforge.errors import SandboxError
+from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 from agentforge.workspace.sandbox import Box, Kind

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from agentforge.frozen import dataclass
 from agentforge.workspace import search
 from agentforge.workspace.relevance import Candidate, rank
 from agentforge.workspace.symbols import Outline, Symbol, language_of, outline_of, parse_python, parse_tree, read_source

@@ -7,12 +7,12 @@ import os
 import re
 import shutil
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from agentforge.canonical import Digest, digest_bytes
 from agentforge.errors import AgentForgeError, StorageError
+from agentforge.frozen import dataclass
 
 Newline = Literal["\n", "\r\n", "mixed"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +26,8 @@ class Git:
 
     Attributes:
         top: the checkout's top folder, resolved.
+        found_at: the commit that HEAD stood on when the repository was found.
+        found_on: the full name of the branch that was checked out then; None when detached.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +37,7 @@ class Git:
             RepositoryError: there is none, it is bare, it has no commit, or `path` lies inside `.git`.
             ToolchainError: git is not installed.
         """
-        self._command = _find(path)
+        self._command, self.found_at, self.found_on = _find(path)
         self.top = self._command.top
 
     @classmethod
@@ -74,7 +75,9 @@ class Git:
         done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
         if done.exit_code == 0:
             return os.fsdecode(done.output).strip()
-        near = difflib.get_close_matches(rev, self._ref_names(), n=3)
+        from difflib import get_close_matches
+
+        near = get_close_matches(rev, self._ref_names(), n=3)
         hint = f"did you mean {', '.join(near)}?" if near else "`git branch -a` lists the branches"
         raise RepositoryError(f"{self.top} has no commit called {rev!r}", hint=hint)
 
@@ -304,12 +307,14 @@ class Git:
         return os.fsdecode(self._command.output("for-each-ref", "--format=%(refname:short)")).split("\n")
 
 
-def _find(path: Path) -> GitCommand:
+def _find(path: Path) -> tuple[GitCommand, str, str | None]:
+    """All that a start wants to know, in one call: the repository, the commit and the branch that it stands on."""
     shown = ("--is-bare-repository", "--is-inside-git-dir", "--path-format=absolute", "--git-dir", "--git-common-dir")
+    head = ("--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
     if not path.is_dir():
         raise RepositoryError(f"{path} is not a folder", hint="name the folder of a git repository")
     try:
-        done = call_as_user(("rev-parse", *shown, "--show-toplevel", "HEAD^{commit}"), cwd=path)
+        done = call_as_user(("rev-parse", *shown, *head), cwd=path)
     except ToolchainError as exc:
         raise RepositoryError(f"{exc.message}: AgentForge needs git", hint="install git 2.31 or newer") from exc
     lines = os.fsdecode(done.output).split("\n")
@@ -322,7 +327,8 @@ def _find(path: Path) -> GitCommand:
     top, git_dir, common_dir = Path(lines[4]).resolve(), Path(lines[2]), Path(lines[3])
     if done.exit_code != 0:
         raise RepositoryError(f"{top} has no commits yet", hint="commit something first: git commit --allow-empty")
-    return GitCommand(top=top, git_dir=git_dir, common_dir=common_dir)
+    branch = lines[6] if lines[6].startswith("refs/") else None
+    return GitCommand(top=top, git_dir=git_dir, common_dir=common_dir), lines[5], branch
 
 
 def _no_repository(path: Path, complaint: str) -> RepositoryError:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from agentforge.errors import RepositoryError, ToolchainError
+from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 
@@ -56,7 +57,7 @@ class Checkout:
     index: Path | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GitCommand:
     """git on one repository.
 

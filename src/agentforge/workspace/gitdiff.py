@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from agentforge.frozen import dataclass
 from agentforge.workspace.gitcommand import GitCommand
 
 ChangeStatus = Literal["added", "modified", "deleted", "type-changed"]

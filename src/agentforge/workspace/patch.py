@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.errors import AgentForgeError, StorageError
+from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.files import (
     OutsideWorkspace,

@@ -8,11 +8,11 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from agentforge.errors import ToolchainError
+from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from subprocess import Popen

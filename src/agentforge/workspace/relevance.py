@@ -6,10 +6,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from agentforge.frozen import dataclass
 from agentforge.workspace import search
 from agentforge.workspace.symbols import Symbol, language_of, outline_of, read_source
 

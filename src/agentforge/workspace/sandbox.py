@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
 
 from agentforge.errors import SandboxError
+from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 from agentforge.workspace.toolchain import child_environment

@@ -13,12 +13,12 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from agentforge.errors import AgentForgeError
+from agentforge.frozen import dataclass
 from agentforge.globs import compiled
 from agentforge.workspace import walk
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

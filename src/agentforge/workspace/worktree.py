@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes
 from agentforge.errors import RepositoryError
+from agentforge.frozen import dataclass
 from agentforge.workspace.files import remove_tree
 from agentforge.workspace.git import Git
 

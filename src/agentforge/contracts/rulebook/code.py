@@ -34,7 +34,8 @@ def suite_passes(case: Case) -> RuleOutcome:
         raise NotMeasuredError("suite.failing was not measured")
     run = case.fact("tests_run")
     if failing:
-        return none_of(failing, what="tests that do not pass", fix="correct the implementation, not the tests")
+        names = [row.get("id", "") if isinstance(row, Mapping) else row for row in failing]
+        return none_of(names, what="tests that do not pass", fix="correct the implementation, not the tests")
     if case.fact("all_tests_pass") is not True or not isinstance(run, int) or run < 1:
         return broken("the tests of the suite were not shown to pass", measured=run)
     return held(run)
@@ -94,6 +95,15 @@ def not_flaky(case: Case) -> RuleOutcome:
     return none_of(flaky, what="passed once and failed once", fix=fix)
 
 
+def change_made(case: Case) -> RuleOutcome:
+    """Measured: a product file differs from the base; guards pass without one, so nothing else would notice."""
+    own = case.fact_list("test_files")
+    product = [item for item in case.fact_list("changes") if isinstance(item, Mapping) and item.get("path") not in own]
+    if product:
+        return held(len(product))
+    return broken("no product file was changed - make the change that the specification describes", measured=0)
+
+
 def controls_held(case: Case) -> RuleOutcome:
     """Every control of the measurement held: canary, complete stream, channels that agree."""
     controls = case.fact_record("controls")
@@ -117,5 +127,6 @@ RULES = (
     ),
     NamedRule(rule_id="no-suppressions", sentence="no new suppressions", judge=no_suppressions),
     NamedRule(rule_id="not-flaky", sentence="no test of the suite is flaky", judge=not_flaky),
+    NamedRule(rule_id="change-made", sentence="a product file was changed", judge=change_made),
     NamedRule(rule_id="controls-held", sentence="controls held", judge=controls_held),
 )

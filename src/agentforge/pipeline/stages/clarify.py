@@ -46,13 +46,15 @@ def ambiguities(state: RunState) -> list[Json]:
 
 
 def _paired(state: RunState) -> list[tuple[Json, Json]]:
-    """Each ambiguity with the draft's entry for it: by text, else by position."""
+    """Each ambiguity with the draft's entry for it: by text, else by position if that entry answers no other ambiguity."""
     submission = state.submission
     given = items(submission.draft.get("questions")) if submission else []
     by_text = {_key(item.get("question")): item for item in given}
+    asked = {_key(item.get("question")) for item in ambiguities(state)}
     pairs: list[tuple[Json, Json]] = []
     for position, item in enumerate(ambiguities(state)):
-        by_place = given[position] if position < len(given) else {}
+        here = given[position] if position < len(given) else {}
+        by_place = {} if _key(here.get("question")) in asked else here
         pairs.append((item, by_text.get(_key(item.get("question")), by_place)))
     return pairs
 
@@ -92,7 +94,8 @@ def _answered(state: RunState, item: Json, answer: Json) -> dict[str, object]:
             "resolved_at": human.resolved_at,
         }
     if _proved(state, answer):
-        return {**answer, "question": item.get("question", ""), "impact": item.get("impact", "significant")}
+        told = {key: answer[key] for key in answer if key not in ("resolved_by", "resolved_at")}
+        return {**told, "question": item.get("question", ""), "impact": item.get("impact", "significant")}
     return _assumed({**item, "default": answer.get("answer") or item.get("default")})
 
 

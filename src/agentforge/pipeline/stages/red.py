@@ -26,9 +26,6 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
         for test in items(file.get("tests")):
             ref = str(test.get("requirement_ref", ""))
             mapping.setdefault(ref, []).append(f"{file.get('path')}::{test.get('name')}")
-    if state.tests:
-        every = [f"{file['path']}::{test['name']}" for file in files for test in items(file["tests"])]
-        mapping = {str(item.get("id")): every for item in items(spec.get("requirements"))}
     body = {"test_files": files, "coverage_mapping": mapping}
     return {
         "suite_id": f"suite-{digest_value([body, facts.get('frozen', {})])[:12]}",

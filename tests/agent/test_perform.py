@@ -1,0 +1,266 @@
+"""The loop's effects: what is recorded, in which order, and what a dead process leaves behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agentforge.agent.decide import decide_turn
+from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.errors import ModelUnavailable
+from agentforge.events import kinds
+
+Build = Callable[..., Any]
+WRITE = ("write_file", {"path": "b.py", "content": "y = 2\n"})
+SUBMIT = ("submit_artifact", {"artifact": {"changes": []}})
+
+
+def names(events: list[Any]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+def test_a_step_records_every_intent_before_its_effect_and_every_result_after_it(bench: Build) -> None:
+    made = bench([WRITE])
+    performing = iter(made.performing(CallModel(step=1)))
+    asked = next(performing)
+    assert isinstance(asked, kinds.ModelCalled)
+    assert json.loads(made.spec.blobs.get(asked.request))["messages"][0]["role"] == "system"
+    made.log.append(asked)
+    made.log.append(next(performing))
+    performing = iter(made.performing(RunTool(index=0, in_doubt=False)))
+    intent = next(performing)
+    assert isinstance(intent, kinds.ToolStarted)
+    assert (intent.touches, intent.effect, intent.arguments) == ({"b.py": ""}, "write", dict(WRITE[1]))
+    assert not (made.root / "b.py").exists()
+    done = next(performing)
+    assert (made.root / "b.py").read_text() == "y = 2\n"
+    assert isinstance(done, kinds.ToolFinished)
+    assert list(done.changed) == ["b.py"] and len(done.changed["b.py"]) == 64
+
+
+def test_a_whole_step_in_order_with_its_sums_and_its_patch(bench: Build) -> None:
+    made = bench([("read_file", {"path": "a.py"}), WRITE])
+    assert names(made.step()) == [
+        "ModelCalled", "ModelReplied", "ToolStarted", "ToolFinished", "ToolStarted", "ToolFinished", "StepFinished",
+    ]  # fmt: skip
+    end = made.log.last(kinds.StepFinished)
+    assert (end.tree, made.spec.blobs.get(end.patch)) == ("t" * 40, b"the patch")
+    assert end.summary.startswith("read_file: a.py lines 1-1 of 1; write_file:")
+    assert (made.log.state.totals.cost_usd, made.log.state.totals.llm_calls) == (0.25, 1)
+    assert made.log.state.turn.recent[0].said == "I act."
+
+
+def test_a_step_that_wrote_nothing_takes_no_snapshot(bench: Build) -> None:
+    made = bench([("read_file", {"path": "a.py"})], "I think.")
+    made.step()
+    assert made.log.last(kinds.StepFinished).tree is None
+    made.step()
+    assert made.log.last(kinds.StepFinished).summary == "I think."
+
+
+@pytest.mark.parametrize(
+    ("call", "error_type"),
+    [
+        (("write_file", '{"path": "b.py", "content": '), "malformed-arguments"),
+        (("write_file", '["b.py"]'), "malformed-arguments"),
+        (("write_file", {"path": "b.py"}), "bad-arguments"),
+        (("write_file", {"path": "b.py", "content": "x", "mode": "w"}), "bad-arguments"),
+        (("writefile", {"path": "b.py", "content": "x"}), "unknown-tool"),
+        (("write_file", {"path": "frozen.py", "content": "x"}), "out-of-scope"),
+        (("write_file", {"path": "../b.py", "content": "x"}), "out-of-scope"),
+    ],
+)
+def test_a_call_that_may_not_be_carried_out_is_answered_and_never_begun(
+    bench: Build, call: Any, error_type: str
+) -> None:
+    made = bench([call])
+    before = sorted(made.root.parent.rglob("*.py"))
+    assert "ToolStarted" not in names(made.step())
+    assert made.log.last(kinds.ToolFinished).error_type == error_type
+    assert sorted(made.root.parent.rglob("*.py")) == before
+
+
+def test_a_tool_that_was_not_offered_is_unknown_even_if_it_exists(bench: Build) -> None:
+    made = bench([WRITE], tools=("read_file",))
+    made.step()
+    assert made.log.last(kinds.ToolFinished).error_type == "unknown-tool"
+    assert not (made.root / "b.py").exists()
+
+
+def test_a_broken_call_does_not_stop_the_calls_after_it(bench: Build) -> None:
+    made = bench([("nonsense", {}), WRITE])
+    made.step()
+    assert [result.status for result in made.log.state.turn.recent[0].results] == ["error", "success"]
+
+
+def test_a_draft_is_recorded_before_its_call_is_done_so_that_no_crash_loses_it(bench: Build) -> None:
+    made = bench([SUBMIT])
+    assert names(made.step())[2:] == ["ToolStarted", "ArtifactSubmitted", "ToolFinished", "StepFinished"]
+    assert made.log.state.submission.draft == {"changes": []}
+
+
+def test_a_submission_in_doubt_is_handed_in_again(bench: Build) -> None:
+    made = bench([SUBMIT])
+    made.die_after(kinds.ArtifactSubmitted)
+    assert decide_turn(made.log.state) == RunTool(index=0, in_doubt=True)
+    assert names(made.do(RunTool(index=0, in_doubt=True))) == ["ArtifactSubmitted", "ToolFinished"]
+
+
+def test_a_question_waits_for_a_human_and_is_asked_once_whatever_the_process_does(bench: Build) -> None:
+    made = bench([("ask_human", {"question": "Which?", "options": ["a", "b"]})])
+    made.die_after(kinds.EscalationRaised)
+    item = made.log.state.open_escalations[0]
+    assert (item.question, item.options, item.context["step"], item.kind) == ("Which?", ("a", "b"), 1, "question")
+    made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="answer", text="a"))
+    assert names(made.do(decide_turn(made.log.state))) == ["ToolFinished"]
+    assert made.log.state.answers == ("Which? -> a",)
+
+
+def test_two_questions_of_one_reply_are_two_questions(bench: Build) -> None:
+    made = bench([("ask_human", {"question": "One?"}), ("ask_human", {"question": "Two?"})])
+    made.step()
+    made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="answer", text="1"))
+    made.step()
+    assert [item.question for item in made.log.state.escalations.values()] == ["One?", "Two?"]
+
+
+def test_a_write_in_doubt_that_did_not_happen_is_carried_out(bench: Build) -> None:
+    made = bench([WRITE])
+    made.die_after(kinds.ToolStarted)
+    assert names(made.do(decide_turn(made.log.state))) == ["ToolFinished"]
+    assert (made.root / "b.py").read_text() == "y = 2\n"
+
+
+def test_a_write_in_doubt_that_did_happen_is_not_carried_out_twice(bench: Build) -> None:
+    made = bench([("append_file", {"path": "a.py", "content": "y = 2\n"})])
+    made.die_after(kinds.ToolStarted)
+    (made.root / "a.py").write_text("x = 1\ny = 2\n")
+    made.do(decide_turn(made.log.state))
+    assert (made.root / "a.py").read_text() == "x = 1\ny = 2\n"
+    done = made.log.last(kinds.ToolFinished)
+    assert (done.status, list(done.changed)) == ("success", ["a.py"])
+
+
+def test_a_write_in_doubt_of_which_a_part_happened_is_told_and_left_to_the_model(bench: Build) -> None:
+    patch = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+z\n"
+    made = bench([("apply_patch", {"patch": patch.format("one.py") + patch.format("two.py")})])
+    made.die_after(kinds.ToolStarted)
+    (made.root / "one.py").write_text("z\n")
+    made.do(decide_turn(made.log.state))
+    done = made.log.last(kinds.ToolFinished)
+    assert (done.status, done.error_type, list(done.changed)) == ("error", "in-doubt", ["one.py"])
+    assert not (made.root / "two.py").exists()
+
+
+def test_a_command_in_doubt_is_run_again(bench: Build) -> None:
+    made = bench([("shell", {"command": "echo hi"})])
+    made.die_after(kinds.ToolStarted)
+    made.do(decide_turn(made.log.state))
+    assert "hi" in made.log.last(kinds.ToolFinished).text
+
+
+def test_an_effect_outside_the_workspace_in_doubt_is_never_repeated(bench: Build) -> None:
+    from dataclasses import replace
+
+    made = bench([WRITE])
+    tool = replace(made.spec.tools["write_file"], effect="network", writes=lambda _arguments: ())
+    made.spec = replace(made.spec, tools={"write_file": tool})
+    made.die_after(kinds.ToolStarted)
+    made.do(decide_turn(made.log.state))
+    assert made.log.last(kinds.ToolFinished).error_type == "in-doubt"
+    assert not (made.root / "b.py").exists()
+
+
+def test_a_model_call_in_doubt_is_the_same_step_again(bench: Build) -> None:
+    made = bench([WRITE])
+    made.die_after(kinds.ModelCalled)
+    assert decide_turn(made.log.state) == CallModel(step=1)
+    made.step()
+    assert (made.log.state.totals.steps, made.log.state.stages["green"].steps) == (1, 1)
+
+
+def test_a_model_that_fails_is_recorded_and_raised_and_the_next_request_is_a_new_step(bench: Build) -> None:
+    made = bench({"error": {"status": 503, "message": "overloaded"}}, [WRITE])
+    with pytest.raises(ModelUnavailable):
+        made.do(CallModel(step=1))
+    failed = made.log.last(kinds.ModelFailed)
+    assert (failed.slug, failed.step) == ("model-unavailable", 1)
+    assert decide_turn(made.log.state) == CallModel(step=2)
+    made.step()
+    assert (made.root / "b.py").exists()
+
+
+def test_a_refused_step_answers_its_calls_and_carries_out_none(bench: Build) -> None:
+    made = bench([WRITE, ("read_file", {"path": "a.py"})], mode="interactive")
+    made.do(CallModel(step=1))
+    made.log.append(
+        kinds.EscalationRaised(
+            escalation_id="E1", stage="green", kind="approval", reason="r", question="q", context={"step": 1}
+        )
+    )
+    made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="reject", text="not that file"))
+    assert "ToolStarted" not in names(made.step())
+    results = made.log.state.turn.recent[0].results
+    assert [(item.status, item.error_type) for item in results] == [("denied", "human-refused")] * 2
+    assert "not that file" in results[0].text
+    assert not (made.root / "b.py").exists()
+
+
+def test_a_reply_that_only_holds_an_artifact_is_taken_as_its_submission(bench: Build) -> None:
+    made = bench('Here it is:\n```json\n{"artifact": {"changes": []}}\n```')
+    made.step()
+    assert made.log.state.submission.draft == {"changes": []}
+
+
+def test_prose_is_no_submission_where_nothing_can_be_submitted(bench: Build) -> None:
+    made = bench('{"changes": []}', tools=("read_file",))
+    made.step()
+    assert (made.log.state.submission, made.log.state.turn.silent_steps) == (None, 1)
+
+
+def test_secrets_enter_no_record(bench: Build) -> None:
+    secret = "hunter2-hunter2"
+    made = bench(
+        [("write_file", {"path": "b.py", "content": f"K = '{secret}'\n"}), ("read_file", {"path": "b.py"})],
+        {"text": f"the key is {secret}", "thinking": secret},
+        secrets=(secret,),
+    )
+    made.step()
+    made.step()
+    assert secret not in repr(made.log.events)
+
+
+def test_a_long_output_is_cut_for_the_model_and_kept_whole(bench: Build) -> None:
+    made = bench([("shell", {"command": "seq 1 20000"})], nonce="fence")
+    made.step()
+    done = made.log.last(kinds.ToolFinished)
+    assert "omitted" in done.text and len(done.text) < 20_000
+    assert made.spec.blobs.get(done.output).decode().count("\n") >= 20_000
+    assert done.text.startswith("<untrusted fence>")
+
+
+def test_a_short_output_is_not_kept_twice_because_of_its_fence(bench: Build) -> None:
+    made = bench([("shell", {"command": "echo hi"})], nonce="fence")
+    made.step()
+    assert made.log.last(kinds.ToolFinished).output is None
+
+
+def test_the_same_call_with_the_same_result_has_the_same_digest_and_a_new_result_another(bench: Build) -> None:
+    made = bench(
+        [("shell", {"command": "cat a.py"})], [("shell", {"command": "cat a.py"})], [("shell", {"command": "cat a.py"})]
+    )
+    made.step()
+    made.step()
+    (made.root / "a.py").write_text("other\n")
+    made.step()
+    first, second, third = made.log.state.turn.loop
+    assert first == second != third
+
+
+def test_an_empty_step_is_finished_at_once(bench: Build) -> None:
+    made = bench("only words")
+    made.do(CallModel(step=1))
+    assert decide_turn(made.log.state) == FinishStep(step=1)

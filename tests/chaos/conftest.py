@@ -1,0 +1,60 @@
+"""The world of the end-to-end tests, and the rule that all kill points are tried only when chaos is asked for."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from agentforge_world import World
+
+if "agentforge_world" not in sys.modules:
+    _SPEC = importlib.util.spec_from_file_location(
+        "agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py"
+    )
+    assert _SPEC is not None and _SPEC.loader is not None
+    sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(sys.modules["agentforge_world"])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the long tests unless `-m` names them."""
+    if config.getoption("markexpr"):
+        return
+    left = [item for item in items if item.get_closest_marker("chaos") is None]
+    config.hook.pytest_deselected(items=[item for item in items if item not in left])
+    items[:] = left
+
+
+@pytest.fixture(scope="session")
+def chaos_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every killed run takes place: the same path, so that its test runs are measured once."""
+    return tmp_path_factory.mktemp("chaos")
+
+
+@pytest.fixture(scope="session")
+def new_world(chaos_place: Path) -> NewWorld:
+    """Makes the small repository anew, with a new home."""
+    return NewWorld(chaos_place)
+
+
+class NewWorld:
+    """Call it for a fresh world at the same path."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._made = 0
+
+    def __call__(self) -> World:
+        """Wipe the repository and make it again."""
+        from agentforge_world import make_world
+
+        self._made += 1
+        home = self._place / f"home-{self._made}"
+        return make_world(
+            self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results"
+        )

@@ -1,0 +1,148 @@
+"""Repositories that no task can work in, or only with care, and projects whose tests misbehave."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from agentforge_world import REQUEST, analysis, children_below, good_script, intake, make_world, reply, submit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentforge_world import Done, Script, World
+
+
+def _question(*calls: tuple[str, dict[str, object]]) -> Script:
+    """A request that ends after ANALYZE, with a step of these calls before its end."""
+    steps = [reply(*calls)] if calls else []
+    return good_script(
+        intake=[reply(submit(intake("analyze", examples=[])))],
+        analyze=[*steps, reply(submit(analysis(findings=["it does"])))],
+    )
+
+
+def _refused(done: Done, *, slug: str, word: str) -> None:
+    assert done.code == 2, done.out + done.err
+    assert (done.json["outcome"], done.json["error"]["slug"]) == ("failed", slug)
+    assert word in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path, place: Path) -> None:
+    world = make_world(tmp_path / "repo", tmp_path / "home", pycache=place / "pycache", git=False)
+    _refused(world.start(), slug="repository", word="git init")
+    assert not (world.repo / ".agentforge").exists()
+
+
+def test_a_repository_without_commits_is_refused(world: World) -> None:
+    shutil.rmtree(world.repo / ".git")
+    world.git("init", "-q")
+    _refused(world.start(), slug="repository", word="commit")
+    assert not (world.repo / ".agentforge").exists()
+
+
+def test_a_bare_repository_is_refused(world: World, tmp_path: Path) -> None:
+    world.git("clone", "-q", "--bare", str(world.repo), str(tmp_path / "bare.git"))
+    done = world.run("start", REQUEST, "--model", world.model(), "--json", cwd=tmp_path / "bare.git")
+    _refused(done, slug="repository", word="bare")
+
+
+def test_a_detached_head_delivers(world: World) -> None:
+    world.git("checkout", "-q", "--detach")
+    done = world.start(None)
+    assert done.json["outcome"] == "delivered", done.out
+    assert world.git("rev-parse", "--abbrev-ref", "HEAD") == "HEAD"
+    assert world.view("task.yaml")["base_ref"] is None
+
+
+def test_a_submodule_does_not_hinder(world: World, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(world.repo, other)
+    world.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendored")
+    world.commit_all("with a submodule")
+    done = world.start(_question(("list_dir", {"path": "."}), ("read_file", {"path": "textkit.py"})))
+    assert done.json["outcome"] == "analyzed", done.out
+    inside = world.run("start", REQUEST, "--model", world.model(_question()), "--json", cwd=world.repo / "vendored")
+    assert inside.json["repo"] == str(world.repo / "vendored"), inside.out
+
+
+def test_a_path_with_spaces_and_non_ascii_delivers(tmp_path: Path, place: Path) -> None:
+    world = make_world(tmp_path / "mein Projekt é漢", tmp_path / "ho me ü", pycache=place / "pycache")
+    done = world.start(None)
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert world.git("diff", "--name-only", "main", done.json["branch"]).split() == [
+        *("tests/test_slugify.py", "textkit.py")
+    ]
+
+
+@pytest.mark.parametrize("request_text", ["", "  \n\t "])
+def test_an_empty_request_is_refused(world: World, request_text: str) -> None:
+    _refused(world.start(request=request_text), slug="usage", word="empty")
+    assert not (world.repo / ".agentforge" / "tasks").exists()
+
+
+def test_a_request_of_100_kb_stays_within_the_budget_and_is_kept_whole(world: World) -> None:
+    text = "Say how textkit shouts. " + "Consider every detail of it. " * 3500
+    done = world.run(*("start", "-", "--model", world.model(_question()), "--json"), stdin=text.encode())
+    assert done.json["outcome"] == "analyzed", done.out
+    assert len(done.json["request"]) > 100_000
+    assert all(record["data"]["context_tokens"] <= 8000 for record in world.events("ModelCalled"))
+    assert len(done.json["task_id"]) < 80
+
+
+def test_no_model_is_told_with_the_ways_to_get_one(world: World) -> None:
+    done = world.run("start", REQUEST, "--json")
+    _refused(done, slug="no-model", word="--model")
+    assert not (world.repo / ".agentforge" / "tasks").exists()
+
+
+def test_a_project_without_tests_delivers_and_says_so(fresh_world: World) -> None:
+    world = fresh_world
+    shutil.rmtree(world.repo / "tests")
+    world.commit_all("no tests")
+    done = world.start(None)
+    assert done.json["outcome"] == "delivered", done.out
+    limits = world.view("artifacts/phases/deliver/delivery_report.yaml")["limits"]
+    assert any("no tests at the base" in text for text in limits)
+
+
+def test_a_suite_that_hangs_is_stopped_and_a_human_is_asked(world: World) -> None:
+    (world.repo / "tests" / "test_hang.py").write_text("import time\n\n\ndef test_hang():\n    time.sleep(60)\n")
+    world.commit_all("hangs")
+    world.settings("[test]\ntimeout = 1.5\n")
+    done = world.start()
+    assert (done.code, done.json["outcome"], done.json["stage"]) == (3, "escalated", "analyze"), done.out
+    (asked,) = done.json["escalations"]
+    assert "did not end in time" in asked["reason"]
+    assert children_below(world.repo) == []
+    world.settings('[test]\ntimeout = 60\ncommand = "pytest --ignore=tests/test_hang.py"\n')
+    resumed = world.run("resolve", "E1", "--answer", "again", "--resume", "--json")
+    assert resumed.json["outcome"] == "delivered", resumed.out
+
+
+def test_a_test_that_needs_the_network_fails_at_the_base_and_is_not_blamed_on_the_change(world: World) -> None:
+    test = "import socket\n\n\ndef test_net():\n    socket.create_connection(('192.0.2.1', 80), timeout=0.5).close()\n"
+    (world.repo / "tests" / "test_net.py").write_text(test)
+    world.commit_all("needs the network")
+    done = world.start(None)
+    assert done.json["outcome"] == "delivered", done.out
+    report = world.view("artifacts/phases/deliver/delivery_report.yaml")
+    assert report["verification"]["failing_at_base"] == ["tests/test_net.py::test_net"]
+
+
+def test_binary_and_huge_files_are_named_and_never_shown(world: World) -> None:
+    (world.repo / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0" + bytes(range(256)) * 40)
+    (world.repo / "huge.txt").write_bytes(b"shout is a word here\n" * 2_500_000)
+    world.commit_all("large")
+    script = _question(
+        *(("read_file", {"path": "logo.png"}), ("read_file", {"path": "huge.txt"})),
+        *(("grep", {"pattern": "shout"}), ("outline", {"path": "huge.txt"}), ("edit", {"path": "logo.png"})),
+    )
+    done = world.start(script)
+    assert done.json["outcome"] == "analyzed", done.out
+    finished = {row["data"]["name"]: row["data"] for row in world.events("ToolFinished")}
+    assert finished["edit"]["status"] == "error"
+    assert all(len(row["text"]) < 60_000 for row in finished.values())
+    assert all(record["data"]["context_tokens"] <= 8000 for record in world.events("ModelCalled"))
