@@ -89,9 +89,20 @@ class Bench:
         home = self.home(program)
         return statistics.median(cpu_of(program.version, env=environment(home), cwd=home) for _ in range(runs))
 
-    def first_request(self, program: Program, *, runs: int) -> dict[str, float]:
-        """CPU until the first request has arrived: in all, of the children, memory and size of the request."""
-        found = [self._first_request(program) for _ in range(runs)]
+    def first_request(self, program: Program, *, runs: int, settings: bool = False) -> dict[str, float]:
+        """CPU until the first request has arrived: in all, of the children, memory and size of the request.
+
+        Args:
+            settings: leave the repository's settings file in place; reading one has its price.
+        """
+        file = self.repository / ".agentforge" / "config.toml"
+        content = file.read_bytes()
+        if not settings:
+            file.unlink()
+        try:
+            found = [self._first_request(program) for _ in range(runs)]
+        finally:
+            file.write_bytes(content)
         return {name: statistics.median(one[name] for one in found) for name in found[0]}
 
     def _first_request(self, program: Program) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """Frozen records that cost nothing until they are used: `dataclass(frozen=True, slots=True, kw_only=True)`, made lazily.
 
 The standard decorator compiles six methods for each class while its module is imported; for the vocabulary of this
-program that was a third of the CPU between `start` and the first request. Here a record compiles its `__init__` when the
-first one is made, and shares the other methods. `fields`, `replace`, `asdict` and `is_dataclass` work as ever.
+program that was a third of the CPU between `start` and the first request. Here a class compiles its `__init__` when its
+second record is made, and shares the other methods. `fields`, `replace`, `asdict` and `is_dataclass` work as ever.
 """
 
 from __future__ import annotations
@@ -69,15 +69,33 @@ def _field(cls: type, name: str, kind: str) -> dataclasses.Field[Any]:
 
 
 def _first_init(cls: type) -> Any:
-    """An `__init__` that compiles the real one, puts it in its own place and calls it."""
+    """An `__init__` that makes one record by itself; for the next, or for an error, it compiles the real one."""
+    known: dict[str, dataclasses.Field[Any]] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    made_one = False
 
     def __init__(self: Any, **values: Any) -> None:  # noqa: N807 # it stands in for that method
-        compiled = _compiled_init(cls)
-        cls.__init__ = compiled  # type: ignore[misc]
-        compiled(self, **values)
+        nonlocal made_one
+        if made_one or not _fit(values, known):
+            compiled = _compiled_init(cls)
+            cls.__init__ = compiled  # type: ignore[misc]
+            compiled(self, **values)
+            return
+        made_one = True
+        for name, field in known.items():
+            object.__setattr__(self, name, values[name] if name in values else _default(field))
 
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     return __init__
+
+
+def _fit(values: dict[str, Any], known: dict[str, dataclasses.Field[Any]]) -> bool:
+    return values.keys() <= known.keys() and all(
+        name in values or _default(field) is not dataclasses.MISSING for name, field in known.items()
+    )
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _compiled_init(cls: type) -> Any:

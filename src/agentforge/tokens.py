@@ -8,6 +8,9 @@ YAML, JSON and Markdown (see docs/adr/0003-token-count-by-rule.md for the figure
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+_REMEMBERED_CHARS = 16_000
 
 _PIECE = re.compile(
     r"[A-Z]?[a-z]{1,10}|[A-Z]{1,4}"  # a word costs one token per started ten letters, capitals one per four
@@ -21,6 +24,16 @@ _PIECE = re.compile(
 
 def count_tokens(text: str) -> int:
     """Estimate what `text` costs in a model's context, in tokens; never below zero, zero only for nothing or one space."""
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _counted(text)
+
+
+@lru_cache(maxsize=128)
+def _remembered(text: str) -> int:
+    """Most of a context is the same from step to step: counted once."""
+    return _counted(text)
+
+
+def _counted(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
@@ -40,7 +53,7 @@ def cut_middle(text: str, *, limit: int, note: str = "") -> str:
     suffix = f"; {note}" if note else ""
     room = max(1, limit - count_tokens(f"... {len(lines)} lines omitted{suffix} ...\n") - 2)
     head = _take(lines, room * 2 // 3)
-    tail = _take(lines[len(head) :][::-1], room - sum(count_tokens(line) for line in head))[::-1]
+    tail = _take(lines[len(head) :][::-1], room - sum(map(_counted, head)))[::-1]
     omitted = len(lines) - len(head) - len(tail)
     if not head and not tail:  # one enormous line
         return cut_end(text, limit=limit)
@@ -66,7 +79,7 @@ def _take(lines: list[str], room: int) -> list[str]:
     """The first lines that cost at most `room` tokens together."""
     taken: list[str] = []
     for line in lines:
-        room -= count_tokens(line)
+        room -= _counted(line)
         if room < 0:
             break
         taken.append(line)

@@ -102,11 +102,18 @@ def test_a_draft_is_recorded_before_its_call_is_done_so_that_no_crash_loses_it(b
     assert made.log.state.submission.draft == {"changes": []}
 
 
-def test_a_submission_in_doubt_is_handed_in_again(bench: Build) -> None:
+def test_what_is_submitted_with_a_write_that_failed_is_not_handed_in(bench: Build) -> None:
+    made = bench([("edit", {"path": "a.py", "old_string": "not there at all", "new_string": "x"}), SUBMIT])
+    assert "ArtifactSubmitted" not in names(made.step())
+    assert made.log.state.submission is None
+    assert made.log.state.turn.recent[0].results[1].summary.startswith("not submitted")
+
+
+def test_a_submission_in_doubt_is_handed_in_once(bench: Build) -> None:
     made = bench([SUBMIT])
     made.die_after(kinds.ArtifactSubmitted)
     assert decide_turn(made.log.state) == RunTool(index=0, in_doubt=True)
-    assert names(made.do(RunTool(index=0, in_doubt=True))) == ["ArtifactSubmitted", "ToolFinished"]
+    assert names(made.do(RunTool(index=0, in_doubt=True))) == ["ToolFinished"]
 
 
 def test_a_question_waits_for_a_human_and_is_asked_once_whatever_the_process_does(bench: Build) -> None:

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from agentforge_world import World
 
 if "agentforge_world" not in sys.modules:
-    _SPEC = importlib.util.spec_from_file_location(
-        "agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py"
-    )
+    _SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
     assert _SPEC is not None and _SPEC.loader is not None
     sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
     _SPEC.loader.exec_module(sys.modules["agentforge_world"])
@@ -55,6 +53,4 @@ class NewWorld:
 
         self._made += 1
         home = self._place / f"home-{self._made}"
-        return make_world(
-            self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results"
-        )
+        return make_world(self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results")

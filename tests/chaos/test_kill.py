@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentforge_world import Script, World
-
     from tests.chaos.conftest import NewWorld
 
 _KILLED = Path(__file__).with_name("killed.py")
@@ -74,7 +73,7 @@ def test_a_run_killed_at_every_write_ends_the_same(mode: str, golden: tuple[End,
     assert failures == []
 
 
-def test_a_run_killed_in_its_first_record_can_be_started_again(golden: tuple[End, int], new_world: NewWorld) -> None:
+def test_a_run_killed_in_its_first_record_can_be_started_again(new_world: NewWorld) -> None:
     world = new_world()
     _kill(world, 1, "torn", "start", REQUEST, "--model", world.model(_script()))
     broken = world.task
@@ -87,16 +86,30 @@ def test_a_run_killed_in_its_first_record_can_be_started_again(golden: tuple[End
 
 
 def _script() -> Script:
-    """The golden run with a step that only reads, a step of two edits, and a failed attempt."""
-    from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, SLUGIFY_SUITE, TEST_SLUGIFY, edit, reply, submit, write
+    """A refactoring, because its guards need few test runs: with a step that reads and writes, and a step of two edits."""
+    from agentforge_world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
 
-    one, two = TEST_SLUGIFY.split("\n\n\n")
+    one = "from textkit import initials\n\n\ndef test_two_words():\n    assert initials('ab cd') == 'ac'\n"
+    two = "\n\ndef test_one_word():\n    assert initials('ab') == 'a'\n"
+    guards = (("test_two_words", "REQ-001.1", "guard"), ("test_one_word", "REQ-001.1", "guard"))
+    symbol = {"name": "initials", "signature": "(text: str) -> str", "change": "changed"}
     return good_script(
+        intake=[reply(submit(intake("refactor", examples=[])))],
+        spec=[reply(submit(specification(["initials('ab cd') -> 'ac'"], symbol, title="Split initials")))],
         red=[
-            reply(("read_file", {"path": "tests/test_textkit.py"}), write("tests/test_slugify.py", f"{one}\n")),
-            reply(("append_file", {"path": "tests/test_slugify.py", "content": f"\n\n{two}"}), submit(SLUGIFY_SUITE)),
+            reply(("read_file", {"path": "tests/test_textkit.py"}), write("tests/test_new.py", one)),
+            reply(
+                ("append_file", {"path": "tests/test_new.py", "content": two}),
+                submit(suite("tests/test_new.py", *guards)),
+            ),
         ],
-        green=[reply(ADD_SLUGIFY, edit("join its words", "join the words"), IMPLEMENTED)],
+        green=[
+            reply(
+                edit('    return "".join(word[0] for word in text', "    words = text"),
+                edit("[:2])\n", '[:2]\n    return "".join(word[0] for word in words)\n'),
+                IMPLEMENTED,
+            )
+        ],
     )
 
 
@@ -114,7 +127,7 @@ def _killed_at(point: int, mode: str, end: End, world: World, *, again: bool) ->
     reached = _end(world)
     for name in ("tree", "subject", "artifacts", "once"):
         if getattr(reached, name) != getattr(end, name):
-            yield f"{mode}: {name}: {getattr(reached, name)} instead of {getattr(end, name)}"
+            yield f"{mode}: {name}: {_difference(getattr(reached, name), getattr(end, name))}"
     yield from _repeated(world)
     if shown := world.git("worktree", "prune", "--dry-run"):
         yield f"{mode}: {shown}"
@@ -162,3 +175,10 @@ def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lasting(item) for key, item in value.items() if key not in _VOLATILE}
     return [_lasting(item) for item in value] if isinstance(value, list) else value
+
+
+def _difference(reached: Any, end: Any) -> str:
+    if not isinstance(reached, dict) or not isinstance(end, dict):
+        return f"{reached!r} instead of {end!r}"
+    names = [name for name in {**reached, **end} if reached.get(name) != end.get(name)]
+    return "; ".join(f"{name}: {_difference(reached.get(name), end.get(name))}" for name in names)

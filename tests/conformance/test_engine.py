@@ -113,6 +113,15 @@ def test_the_projects_own_ruff_configuration_decides_and_all_of_it_counts(tmp_pa
     assert rules(look(tmp_path, sandbox, "a.py", checks=[RUFF])) == {("ruff", "D100", "error")}
 
 
+def test_a_configuration_that_selects_no_rules_is_not_held_to_the_newest_defaults(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
+    source = "import typing\n\n\ndef f(x: typing.Union[int, float]) -> None:  # noqa\n    print(missing)\n"
+    tree(tmp_path, {"pyproject.toml": "[tool.ruff]\nline-length = 88\n", "a.py": source})
+    found = look(tmp_path, sandbox, "a.py", checks=[RUFF]).findings
+    assert {finding.rule_id for finding in found if finding.level == "error"} == {"F821"}
+
+
 def test_the_nearest_configuration_holds_for_each_file(tmp_path: Path, sandbox: Sandbox) -> None:
     tree(tmp_path, {"sub/ruff.toml": 'lint.select = ["D100"]\n', "sub/a.py": "import os\n", "b.py": "print(missing)\n"})
     found = look(tmp_path, sandbox, "sub/a.py", "b.py", checks=[RUFF]).findings

@@ -29,9 +29,3 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def world(tmp_path: Path, place: Path) -> World:
     """The small repository, with results of test runs shared by all tests."""
     return _WORLD.make_world(place / "repo", tmp_path / "home", pycache=place / "pycache", results=place / "results")
-
-
-@pytest.fixture
-def fresh_world(tmp_path: Path, place: Path) -> World:
-    """The small repository at a path of its own: nothing was measured before."""
-    return _WORLD.make_world(tmp_path / "repo", tmp_path / "home", pycache=place / "pycache")

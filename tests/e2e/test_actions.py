@@ -111,11 +111,8 @@ def test_supplied_tests_are_verified_and_never_rewritten(world: World) -> None:
     given.write_text(TEST_SLUGIFY)
     script = good_script(
         green=[
-            reply(
-                write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates(): pass\n"),
-                ADD_SLUGIFY,
-                IMPLEMENTED,
-            )
+            reply(write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates(): pass\n")),
+            reply(ADD_SLUGIFY, IMPLEMENTED),
         ]
     )
     del script["red"]

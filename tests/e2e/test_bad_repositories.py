@@ -6,7 +6,22 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import REQUEST, analysis, children_below, good_script, intake, make_world, reply, submit
+from agentforge_world import (
+    IMPLEMENTED,
+    REQUEST,
+    TEXTKIT,
+    analysis,
+    children_below,
+    edit,
+    good_script,
+    intake,
+    make_world,
+    reply,
+    specification,
+    submit,
+    suite,
+    write,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +35,24 @@ def _question(*calls: tuple[str, dict[str, object]]) -> Script:
     return good_script(
         intake=[reply(submit(intake("analyze", examples=[])))],
         analyze=[*steps, reply(submit(analysis(findings=["it does"])))],
+    )
+
+
+def _removal() -> Script:
+    """A request whose delivery needs few test runs: a function goes, its neighbour is guarded."""
+    test = "from textkit import shout\n\n\ndef test_shout_stays():\n    assert shout('ho') == 'HO!'\n"
+    symbol = {"name": "mumble", "signature": "(text: str) -> str", "change": "removed"}
+    criteria = ["mumble is gone, shout('ho') -> 'HO!'"]
+    return good_script(
+        intake=[reply(submit(intake("delete", examples=[])))],
+        spec=[reply(submit(specification(criteria, symbol, title="Remove mumble")))],
+        red=[
+            reply(
+                write("tests/test_new.py", test),
+                submit(suite("tests/test_new.py", ("test_shout_stays", "REQ-001.1", "guard"))),
+            )
+        ],
+        green=[reply(edit(TEXTKIT[TEXTKIT.index("\n\ndef mumble") :], ""), IMPLEMENTED)],
     )
 
 
@@ -68,15 +101,6 @@ def test_a_submodule_does_not_hinder(world: World, tmp_path: Path) -> None:
     assert inside.json["repo"] == str(world.repo / "vendored"), inside.out
 
 
-def test_a_path_with_spaces_and_non_ascii_delivers(tmp_path: Path, place: Path) -> None:
-    world = make_world(tmp_path / "mein Projekt é漢", tmp_path / "ho me ü", pycache=place / "pycache")
-    done = world.start(None)
-    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    assert world.git("diff", "--name-only", "main", done.json["branch"]).split() == [
-        *("tests/test_slugify.py", "textkit.py")
-    ]
-
-
 @pytest.mark.parametrize("request_text", ["", "  \n\t "])
 def test_an_empty_request_is_refused(world: World, request_text: str) -> None:
     _refused(world.start(request=request_text), slug="usage", word="empty")
@@ -98,11 +122,10 @@ def test_no_model_is_told_with_the_ways_to_get_one(world: World) -> None:
     assert not (world.repo / ".agentforge" / "tasks").exists()
 
 
-def test_a_project_without_tests_delivers_and_says_so(fresh_world: World) -> None:
-    world = fresh_world
+def test_a_project_without_tests_delivers_and_says_so(world: World) -> None:
     shutil.rmtree(world.repo / "tests")
     world.commit_all("no tests")
-    done = world.start(None)
+    done = world.start(_removal())
     assert done.json["outcome"] == "delivered", done.out
     limits = world.view("artifacts/phases/deliver/delivery_report.yaml")["limits"]
     assert any("no tests at the base" in text for text in limits)
@@ -112,21 +135,23 @@ def test_a_suite_that_hangs_is_stopped_and_a_human_is_asked(world: World) -> Non
     (world.repo / "tests" / "test_hang.py").write_text("import time\n\n\ndef test_hang():\n    time.sleep(60)\n")
     world.commit_all("hangs")
     world.settings("[test]\ntimeout = 1.5\n")
-    done = world.start()
+    done = world.start(None, "--max-steps", "2")
     assert (done.code, done.json["outcome"], done.json["stage"]) == (3, "escalated", "analyze"), done.out
     (asked,) = done.json["escalations"]
     assert "did not end in time" in asked["reason"]
     assert children_below(world.repo) == []
     world.settings('[test]\ntimeout = 60\ncommand = "pytest --ignore=tests/test_hang.py"\n')
     resumed = world.run("resolve", "E1", "--answer", "again", "--resume", "--json")
-    assert resumed.json["outcome"] == "delivered", resumed.out
+    assert (resumed.code, resumed.json["steps"]) == (6, 2), resumed.out
+    first, second = (row["data"]["facts"] for row in world.events("FactsGathered") if row["data"]["name"] == "baseline")
+    assert (first["measured"], second["measured"], second["failing"]) == (False, True, [])
 
 
 def test_a_test_that_needs_the_network_fails_at_the_base_and_is_not_blamed_on_the_change(world: World) -> None:
     test = "import socket\n\n\ndef test_net():\n    socket.create_connection(('192.0.2.1', 80), timeout=0.5).close()\n"
     (world.repo / "tests" / "test_net.py").write_text(test)
     world.commit_all("needs the network")
-    done = world.start(None)
+    done = world.start(_removal())
     assert done.json["outcome"] == "delivered", done.out
     report = world.view("artifacts/phases/deliver/delivery_report.yaml")
     assert report["verification"]["failing_at_base"] == ["tests/test_net.py::test_net"]

@@ -54,9 +54,9 @@ class Golden:
 
 @pytest.fixture(scope="session")
 def golden(tmp_path_factory: pytest.TempPathFactory, place: Path) -> Golden:
-    """Deliver once, in a repository with hooks, a stash, a staged change and files that git does not know."""
+    """Deliver once, at a path with spaces and beyond ASCII, in a repository with hooks, a stash, a staged and an unknown file."""
     base = tmp_path_factory.mktemp("golden")
-    world = make_world(base / "repo", base / "home", pycache=place / "pycache")
+    world = make_world(base / "mein Projekt é漢", base / "ho me ü", pycache=place / "pycache")
     (world.repo / "notes.txt").write_text("stashed\n")
     world.git("add", "notes.txt")
     world.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "stash", "-q")

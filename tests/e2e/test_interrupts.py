@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import threading
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from agentforge_loopback import Say
-from agentforge_world import REQUEST, children_below, good_script
+from agentforge_world import REQUEST, analysis, children_below, good_script, intake, reply, submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentforge_loopback import Asked, LoopbackProvider
-    from agentforge_world import World
+    from agentforge_world import Script, World
 
 _STREAM = ("--output-format", "stream-json")
 
@@ -98,16 +97,16 @@ def test_ctrl_c_during_a_test_run_kills_the_tests(world: World, number: signal.S
     (world.repo / "tests" / "test_slow.py").write_text(slow)
     world.commit_all("slow")
     world.settings('[test]\nenv = {NAP = "60"}\n')
-    process = world.begin("start", REQUEST, "--model", world.model(), *_STREAM)
+    process = world.begin("start", REQUEST, "--model", world.model(_question()), *_STREAM)
     _until(process, "StagePassed", "clarify")
     _wait_for_child(world)
     _interrupted(process, number)
     assert children_below(world.repo) == []
-    scratch = [path for path in (world.home / "af/data/worktrees").rglob("checkout-*")]
+    scratch = list((world.home / "af/data/worktrees").rglob("checkout-*"))
     assert scratch == []
     world.settings('[test]\nenv = {NAP = "0"}\n')
     resumed = world.run("resume", world.task, "--json")
-    assert (resumed.code, resumed.json["outcome"]) == (0, "delivered"), resumed.out + resumed.err
+    assert (resumed.code, resumed.json["outcome"]) == (0, "analyzed"), resumed.out + resumed.err
 
 
 def test_a_second_process_on_a_run_is_refused(world: World, loopback: LoopbackProvider, held: threading.Event) -> None:
@@ -132,6 +131,13 @@ def test_a_terminal_that_hangs_up_ends_like_ctrl_c(world: World) -> None:
     assert world.run("resume", world.task, "--json").json["outcome"] == "delivered"
 
 
+def _question() -> Script:
+    """A request that ends after ANALYZE."""
+    return good_script(
+        intake=[reply(submit(intake("analyze", examples=[])))], analyze=[reply(submit(analysis(findings=["it does"])))]
+    )
+
+
 def _wait_for_child(world: World) -> None:
     """Wait until the test run's processes are there."""
     pause = threading.Event()
@@ -139,4 +145,4 @@ def _wait_for_child(world: World) -> None:
         if any("pytest" in line or "evidence" in line for line in children_below(world.repo)):
             return
         pause.wait(0.02)
-    raise AssertionError(f"no test run was begun: {os.listdir(world.repo)}")
+    raise AssertionError(f"no test run was begun: {children_below(world.repo)}")

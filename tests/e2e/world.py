@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -62,6 +61,12 @@ def test_slugify_of_nothing_is_nothing():
 """
 REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"
 EXIT_LIMIT = 6
+_INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of some shells ignores it
+from agentforge.__main__ import main
+sys.exit(main())
+"""
 _COMMIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "commit", "-q")
 _DATES = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
 
@@ -249,13 +254,12 @@ class World:
     def begin(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start one command line; its stream of events can be read from stdout."""
         return subprocess.Popen(
-            [sys.executable, "-m", "agentforge", *arguments],
+            [sys.executable, "-c", _INTERRUPTIBLE, *arguments],
             cwd=self.repo,
             env={**self.env, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=_interruptible,
         )
 
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
@@ -338,14 +342,9 @@ def children_below(folder: Path) -> list[str]:
             continue
         try:
             line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            place = os.readlink(entry / "cwd")
+            place = str((entry / "cwd").readlink())
         except OSError:
             continue
         if str(folder) in line or place.startswith(str(folder)):
             found.append(line)
     return found
-
-
-def _interruptible() -> None:
-    """A background process of some shells ignores SIGINT; ours must not."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)

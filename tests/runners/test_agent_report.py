@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.runners.agent_report import report_for_agent, report_text
+from agentforge.runners.agent_report import failing_text, report_for_agent, report_text
 from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_of, run_value
 from agentforge.tokens import count_tokens
 
@@ -29,6 +29,22 @@ def test_a_long_list_of_failures_fits_and_says_how_many_are_left_out():
 def test_one_failure_shows_its_message_and_a_green_run_its_totals():
     assert "  AssertionError: assert 1 == 2" in report_text(_run(1), limit=400)
     assert report_text(_run(0), limit=400) == "3 passed in 0.0 s"
+
+
+def test_a_traceback_that_ends_like_one_before_is_told_once():
+    failure = Failure(
+        exc_type="NameError", message="x", file="a.py", line=3, in_test=False, text="a.py:3 in f\n    x\nNameError: x"
+    )
+    run = SuiteRun(
+        outcomes={f"t.py::{name}": TestOutcome(id=f"t.py::{name}", outcome="failed", failure=failure) for name in "ab"},
+        collected=("t.py::a", "t.py::b"),
+        complete=True,
+        canary="held",
+        agree=True,
+    )
+    text = failing_text(run, limit=400)
+    assert text.count("NameError: x") == 1
+    assert text.endswith("FAILED t.py::b (as above)")
 
 
 def test_a_run_survives_json():

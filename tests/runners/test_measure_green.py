@@ -142,3 +142,30 @@ def test_a_flaky_new_test_does_not_pass(project):
     promise = Promise(red=red, baseline={"passed_ids": []}, repeats=2, scope=(NEW,))
     facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=red_tree)
     assert facts["flaky"] == [f"{NEW}::test_f"] and not facts["all_tests_pass"]
+
+
+def test_rows_that_only_got_another_id_are_not_missing_and_those_that_the_specification_ends_are_named(project):
+    def suite(rows):
+        return f"import pytest\nfrom calc import unit\n@pytest.mark.parametrize('n, text', {rows})\ndef test_unit(n, text): assert unit(n) == text\n"
+
+    made = project({
+        "calc.py": "def unit(n): return 'many' if n > 9 else 'few'\n",
+        "tests/test_unit.py": suite([(20, "many"), (1, "few")]),
+    })  # fmt: skip
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base, repeats=1)
+    red_tree = made.tree({"tests/test_unit.py": suite([(1, "few"), (20, "a lot")])})
+    tests = [{"path": "tests/test_unit.py", "name": "test_unit", "kind": ""}]
+    symbol = {"name": "unit", "file": "calc.py", "kind": "function", "signature": "unit(n)", "change": "changed"}
+    red, _ = measure_red(rig, Suite(tests=tests, symbols=[symbol], action="modify"), base_tree=base, red_tree=red_tree)
+    tree = made.tree({"calc.py": "def unit(n): return 'a lot' if n > 9 else 'few'\n"})
+
+    def judged(*superseded):
+        promise = Promise(red=red, baseline=baseline, scope=("calc.py",), superseded=superseded)
+        return measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)[0]
+
+    refused = judged()
+    assert refused["missing"] == ["tests/test_unit.py::test_unit[20-many]"] and not refused["no_regressions"]
+    allowed = judged("tests/test_unit.py::test_unit")
+    assert allowed["missing"] == [] and allowed["no_regressions"]
+    assert allowed["superseded"] == ["tests/test_unit.py::test_unit[20-many]"]

@@ -200,3 +200,40 @@ def test_a_symbol_that_exists_already_is_said(project):
         project(BASE), "def test_a(): assert 0\n", tests={"test_a": "target"}, symbols=(there,), with_stubs=False
     )
     assert facts["already_there"] == ["Cart.add"] and not facts["no_implementation_exists"]
+
+
+def test_an_assertion_of_the_projects_own_test_support_is_an_assertion_of_the_test(project):
+    support = "import unittest\nclass Case(unittest.TestCase):\n    def check(self, a, b): self.assertEqual(a, b)\n"
+    code = """
+from shop.cart import Cart
+from shop.test_tools import Case
+class TestCart(Case):
+    def test_len(self):
+        cart = Cart(); cart.add(3)
+        self.check(len(cart.items), 2)
+"""
+    made = project({**BASE, "shop/test_tools.py": support})
+    facts, _ = _measure(made, code, tests={"TestCart::test_len": "target"}, symbols=(), action="modify")
+    assert [one["right_reason"] for one in facts["tests"]] == [True]
+
+
+def test_existing_tests_of_a_file_that_red_adds_to_are_neither_targets_nor_in_the_way(project):
+    old = "def test_old(): assert 1 + 1 == 2\ndef test_known_bad(): assert 1 + 1 == 3\n"
+    code = old + (
+        "def test_total():\n    from shop.cart import Cart\n"
+        "    cart = Cart(); cart.add(3); cart.add(4)\n    assert cart.total() == 7\n"
+    )
+    facts, _ = _measure(project({**BASE, PATH: old}), code, tests={"test_total": "target"})
+    assert [one["id"].partition("::")[2] for one in facts["tests"]] == ["test_total"]
+    assert facts["all_tests_fail"] and facts["right_reason"] and facts["guards_pass"]
+
+
+def test_a_stub_that_loops_for_ever_is_stopped_soon_and_satisfies_nothing(project):
+    base = {"shop/__init__.py": "", "shop/q.py": "def step(queue):\n    queue.pop()\n\n\ndef drain(queue):\n    while queue:\n        step(queue)\n    return 0\n"}  # fmt: skip
+    code = "from shop.q import drain\ndef test_count(): assert drain([1, 2]) == 2\n"
+    symbol = {"name": "step", "file": "shop/q.py", "kind": "function", "signature": "step(queue)", "change": "changed"}
+    made = project(base)
+    first, red = made.tree(), made.tree({PATH: code})
+    suite = Suite(tests=[{"path": PATH, "name": "test_count", "kind": "target"}], symbols=[symbol], action="modify")
+    facts, _ = measure_red(made.rig(timeout_s=2.0), suite, base_tree=first, red_tree=red)
+    assert facts["controls"]["stubs"] is True and facts["stub_survivors"] == []

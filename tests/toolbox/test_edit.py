@@ -31,6 +31,13 @@ def test_text_that_is_not_there_is_answered_with_the_nearest_lines(call: Call, p
     assert (project / PATH).read_bytes() == before
 
 
+def test_a_block_with_one_wrong_line_is_answered_with_the_block_that_stands_there(call: Call) -> None:
+    old = '    """Width times height."""\n    return width * depth\n'
+    done = call("edit", path=PATH, old_string=old, new_string="x")
+    assert done.error_type == "no-match"
+    assert "nearest block" in done.text and "6     return width * height" in done.text
+
+
 def test_a_difference_in_white_space_is_named(call: Call) -> None:
     done = call("edit", path=PATH, old_string="def area(width:int, height:int) -> int:", new_string="x")
     assert "differ from old_string only in white space:\n4 def area(width: int" in done.text

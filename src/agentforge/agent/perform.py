@@ -146,11 +146,8 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
         return
-    lost = _failed_writes(state, spec) if prepared.tool.effect == "submit" else ""
-    if lost:
-        yield _finished(
-            call, effect.index, state, present(_not_submitted(lost), policy=spec.policy), spec, started=None
-        )
+    if prepared.tool.effect == "submit" and _writes_failed(state, spec):
+        yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
         return
     if effect.in_doubt:
         doubt = _settle(prepared, state, spec.tool_context.root)
@@ -174,15 +171,15 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     yield _finished(call, effect.index, state, shown, spec, started=started)
 
 
-def _failed_writes(state: RunState, spec: AgentSpec) -> str:
-    """Writes of the same reply that did not happen: what is handed in with them was meant for another workspace."""
+def _writes_failed(state: RunState, spec: AgentSpec) -> bool:
+    """A write of the same reply did not happen: what is handed in with it was meant for another workspace."""
     writers = {name for name, tool in spec.tools.items() if tool.effect == "write"}
-    return "; ".join(one.summary for one in state.turn.results if one.name in writers and one.status != "success")
+    return any(one.name in writers and one.status != "success" for one in state.turn.results)
 
 
-def _not_submitted(lost: str) -> Observation:
+def _not_submitted() -> Observation:
     return failed(
-        f"not submitted, because an earlier call of this reply failed: {lost}",
+        "not submitted, because an earlier call of this reply failed",
         error_type="incomplete",
         next_actions=("repeat the failed call correctly, then submit again in the same reply",),
     )
@@ -194,7 +191,8 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     if payload is None or observation.status != "success":
         return
     draft = payload.get("draft")
-    if isinstance(draft, Mapping):
+    handed_in = state.submission is not None and state.submission.draft == draft  # by a process that died
+    if isinstance(draft, Mapping) and not handed_in:
         attempt = state.stages[state.stage].attempt
         yield kinds.ArtifactSubmitted(stage=state.stage, attempt=attempt, draft=draft, by="model", step=state.turn.step)
     if "question" in payload and not _asked_before(state, index):

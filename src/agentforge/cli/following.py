@@ -60,7 +60,9 @@ def show_result(result: RunResult, *, place: Place, form: Form) -> int:
         write_json(result_line(result_value(result), form=form), form=form)
         return exit_code(result)
     style = style_for(sys.stdout, place.environ)
-    lines = summary_lines(result.state, folder=result.folder, duration_s=result.duration_s, style=style)
+    lines = summary_lines(
+        result.state, folder=result.folder, duration_s=result.duration_s or result.state.active_s, style=style
+    )
     for item in result.state.open_escalations:
         lines += escalation_lines(item, task_id=result.state.run_id, style=style)
     sys.stdout.write("\n".join(lines) + "\n")

@@ -15,6 +15,9 @@ from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolSchema
 from agentforge.tokens import count_tokens, cut_end
 
+FRONT_ROOM = TOKEN_BUDGET["current_state"] * 3 // 5
+"""Tokens for the stable part of current_state; the rest is the changing part's."""
+
 _OVERHEAD = 40
 """Tokens for message framing and section headings."""
 
@@ -74,7 +77,7 @@ def build_step(inputs: StepInputs) -> StepContext:
     fixed = sum(map(count_tokens, (system, frame, actions))) + tools_cost + _OVERHEAD
     reserve = TOKEN_BUDGET["recent_actions"] + TOKEN_BUDGET["verification_status"]
     room = min(TOKEN_BUDGET["current_state"], COUNTED_LIMIT - fixed - reserve)
-    front, used = fit(inputs.material, room=room * 3 // 5)
+    front, used = fit(inputs.material, room=min(FRONT_ROOM, room * 3 // 5))
     tail, _ = fit(inputs.situation, room=room - used)
     stable = f"{frame}\n# current_state\n{_pieces(front)}"
     changing = f"{_pieces(tail)}\n{recent}\n{verification}\n{actions}"

@@ -156,6 +156,11 @@ def _limits(state: RunState) -> list[str]:
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
     if texts(base.get("flaky")):
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    ended = texts(state.facts.get("green", {}).get("superseded"))
+    if ended:
+        out.append(
+            f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
+        )
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
     if not state.totals.cost_known:

@@ -10,12 +10,16 @@ from agentforge.tokens import count_tokens, cut_middle
 
 if TYPE_CHECKING:
     from agentforge.workspace.relevance import Candidate
+    from agentforge.workspace.symbols import Symbol
 
 _TEST_SAMPLE_LINES = 60
 _LEAST_EXCERPT = 60
 _MOST_EXCERPT = 420
+_MARK = 10  # the line that says which lines follow
+_QUOTES = ('"""', "'''", 'r"""', "r'''")
 _DEFINING = ("def ", "class ", "async def ", "@")
 _IMPORTING = ("import ", "from ", "use ", "#include", "package ", "const ", "require")
+_SMALL_CLASS = 40  # lines
 _STANDS_OUT = 1.5  # times the score of the next file
 
 
@@ -31,12 +35,13 @@ def code_of(root: Path, path: str, names: Iterable[str], *, lines: Iterable[int]
     text = _text(root / path)
     if count_tokens(text) <= limit:
         return text
-    parts, room, open_lines = [], limit, set(lines)
+    head = cut_middle(_head(text), limit=max(64, limit // 6))
+    parts, room, open_lines = [], limit - count_tokens(head), set(lines)
     for source in [found for name in names if (found := source_of(root, path, name)) is not None]:
         inside = {number for number in open_lines if source.line <= number <= source.end_line}
         open_lines -= inside
         shown = _around(source.text, {number - source.line for number in inside}, limit=max(64, room * 3 // 4))
-        room -= count_tokens(shown)
+        room -= count_tokens(shown) + _MARK
         parts.append(f"# ... lines {source.line}-{source.end_line}:\n{shown}")
         if room < _LEAST_EXCERPT:
             break
@@ -45,17 +50,19 @@ def code_of(root: Path, path: str, names: Iterable[str], *, lines: Iterable[int]
         return "\n".join(parts)
     if not parts:
         return cut_middle(text, limit=limit)
-    head = _head(text)
-    return f"{cut_middle(head, limit=max(64, room))}\n" + "\n".join(parts)
+    return f"{head}\n" + "\n".join(parts)
 
 
 def _around(text: str, focus: set[int], *, limit: int) -> str:
-    """The first lines and those around `focus` (counted from 0) within `limit` tokens; head and tail without a focus."""
+    """The first lines and those around `focus` (counted from 0) within `limit` tokens; without a focus the code before the
+    docstring."""
     rows = text.split("\n")
     wanted = {index for index in focus if 1 < index < len(rows)}
-    if not wanted or count_tokens(text) <= limit:
-        return cut_middle(text, limit=limit)
-    shown = cut_middle(text, limit=limit)
+    if count_tokens(text) <= limit:
+        return text
+    shown = cut_middle(_with_short_docstring(rows), limit=limit)
+    if not wanted:
+        return shown
     for radius in range(2, len(rows), 2):
         kept = {0, 1} | {index for middle in wanted for index in range(middle - radius, middle + radius + 1)}
         wider = _with_gaps(rows, kept)
@@ -63,6 +70,15 @@ def _around(text: str, focus: set[int], *, limit: int) -> str:
             break
         shown = wider
     return shown
+
+
+def _with_short_docstring(rows: list[str]) -> str:
+    start = next((index for index, row in enumerate(rows[:12]) if row.strip().startswith(_QUOTES)), len(rows))
+    end = next((index for index in range(start + 1, len(rows)) if rows[index].rstrip().endswith(('"""', "'''"))), 0)
+    if end < start + 4 or rows[start].count('"""') + rows[start].count("'''") > 1:
+        return "\n".join(rows)
+    gap = f"    ... {end - start - 1} lines of the docstring omitted ..."
+    return "\n".join([*rows[: start + 1], gap, *rows[end:]])
 
 
 def _with_gaps(rows: list[str], kept: set[int]) -> str:
@@ -105,7 +121,7 @@ def likeliest_source(
         names = [symbol.qualified for symbol in callables]
         return [f"--- {best[0].path}\n{code_of(root, best[0].path, names, limit=limit)}"]
     for candidate in best:
-        for symbol in [item for item in candidate.symbols if item.kind != "class"][:2]:
+        for symbol in [item for item in candidate.symbols if _tells(item)][:2]:
             source = source_of(root, candidate.path, symbol.qualified)
             if source is None or limit < _LEAST_EXCERPT:
                 continue
@@ -115,13 +131,26 @@ def likeliest_source(
     return parts
 
 
-def test_sample(root: Path, *, near: Iterable[str], tests: list[str]) -> str:
-    """The start of the test file that most likely shows the style for the files `near`."""
+def _tells(symbol: Symbol) -> bool:
+    """A function or a small class; the line of a variable stands in the list already."""
+    return symbol.kind != "variable" and (symbol.kind != "class" or symbol.end_line - symbol.line < _SMALL_CLASS)
+
+
+def test_sample(root: Path, *, near: Iterable[str], tests: list[str], names: Iterable[str] = ()) -> str:
+    """The start of the test file that most likely shows the style for the files `near`: by its name, else by its words.
+
+    Args:
+        names: symbols that matter; the file that speaks of them most is taken when no name fits.
+    """
     candidates = [path for path in tests if (root / path).is_file() and not path.endswith("__init__.py")]
     if not candidates:
         return ""
     stems = {Path(path).stem.strip("_") for path in near}
-    best = max(candidates, key=lambda path: (_kinship(path, stems), Path(path).name != "conftest.py", -len(path)))
+    kin = {path: _kinship(path, stems) for path in candidates}
+    if not any(kin.values()):
+        words = {name.rsplit(".", 1)[-1] for name in names}
+        kin = {path: sum(text.count(word) for word in words) for path in candidates if (text := _text(root / path))}
+    best = max(candidates, key=lambda path: (kin.get(path, 0), Path(path).name != "conftest.py", -len(path)))
     lines = _text(root / best).split("\n")
     first = _after_opening(lines)
     shown = "\n".join(lines[first : first + _TEST_SAMPLE_LINES])

@@ -66,6 +66,8 @@ def analyze_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, o
 
 def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
     """Which of the named paths and symbols exist at the base commit? Do the examples stand in the criteria?"""
+    from agentforge.workspace.relevance import is_test_path
+
     present = frozenset(runtime.git.list_files(state.base_commit))
     named = [*texts(draft.get("files_to_modify")), *texts(draft.get("files_to_create"))]
     symbols = [
@@ -73,6 +75,7 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
             "name": item.get("name", ""),
             "file": item.get("file", ""),
             "change": item.get("change", ""),
+            "is_test": bool(item.get("file")) and is_test_path(str(item["file"])),
             "exists": _holds(state, str(item.get("file", "")), str(item.get("name", "")), present, runtime),
         }
         for item in items(draft.get("symbols"))

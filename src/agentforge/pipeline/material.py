@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.context.budget import Piece
+from agentforge.context.minimal import FRONT_ROOM
 from agentforge.context.render import render
 from agentforge.events.state import RunState
 from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
@@ -25,6 +26,8 @@ what who how does did done get set let one two some more most other only same af
 test tests function method class return returns value values support option optional argument arguments parameter
 parameters user users currently instead need needs want wants allow allows given example examples none true false
 """
+_PIECE_COST = 20  # its name and its frame
+_LEAST_CODE = 400
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -80,7 +83,7 @@ def _spec(state: RunState, runtime: Runtime) -> list[Piece]:
     pieces = [_request(state, 700), _clarified(state), Piece(name="analysis", text=render(told), limit=600)]
     if state.tests:
         pieces.append(Piece(name="tests supplied by the user", text=_files(runtime, state.tests), limit=700))
-    return [*pieces, *_code(runtime.worktree, impacted, _analysed(state), room=1500)]
+    return [*pieces, *_code(runtime.worktree, impacted, _analysed(state), room=_left(pieces, most=1500))]
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -88,26 +91,28 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
 
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
-    sample = test_sample(runtime.worktree, near=files, tests=texts(state.facts.get("baseline", {}).get("test_files")))
+    known = texts(state.facts.get("baseline", {}).get("test_files"))
+    sample = test_sample(runtime.worktree, near=files, tests=known, names=[name for _, name, _ in places])
     examples = "\n".join(texts(state.artifacts["intake"].get("examples")))
-    return [
+    pieces = [
         _specification(spec, 1000),
         Piece(name="examples of the request", text=examples, limit=300),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
         Piece(name="style of the tests here", text=sample, limit=550),
-        *_code(runtime.worktree, [path for path in files if language_of(path)], places, room=900),
     ]
+    sources = [path for path in files if language_of(path)]
+    return [*pieces, *_code(runtime.worktree, sources, places, room=_left(pieces, most=900))]
 
 
 def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
-    return [
+    pieces = [
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
         Piece(name="the frozen tests", text=_files(runtime, suite_files(state)), limit=900),
-        *_code(runtime.worktree, files, places, room=2200),
     ]
+    return [*pieces, *_code(runtime.worktree, files, places, room=_left(pieces, most=2200))]
 
 
 def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -174,6 +179,12 @@ def specification_text(spec: Json) -> str:
         if texts(spec.get(key)):
             lines.append(f"{key}: {', '.join(texts(spec.get(key)))}")
     return "\n".join(line for line in lines if line)
+
+
+def _left(pieces: Iterable[Piece], *, most: int) -> int:
+    """What the pieces leave of the front, so that code is chosen to fit and not cut afterwards."""
+    used = sum(min(piece.limit, count_tokens(piece.text)) + _PIECE_COST for piece in pieces if piece.text)
+    return max(_LEAST_CODE, min(most, FRONT_ROOM - used - 3 * _PIECE_COST))
 
 
 Place = tuple[str, str, int]  # file, symbol, the line that matters (0: not said)

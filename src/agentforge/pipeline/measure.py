@@ -15,7 +15,7 @@ from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import language_of
@@ -116,7 +116,7 @@ def _measured_suite(
     spec = state.artifacts.get("spec", {})
     suite = Suite(
         tests=declared,
-        symbols=items(spec.get("symbols")),
+        symbols=product_symbols(spec),
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
         support=state.tests,
@@ -142,8 +142,13 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     from agentforge.runners.measure import Promise, measure_green
 
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
-    scope = (*product_scope(state.artifacts.get("spec", {})), *suite_files(state))
-    promise = Promise(red=red, baseline=_evidence(state, runtime, "baseline"), scope=scope)
+    spec = state.artifacts.get("spec", {})
+    promise = Promise(
+        red=red,
+        baseline=_evidence(state, runtime, "baseline"),
+        scope=(*product_scope(spec), *suite_files(state)),
+        superseded=superseded_tests(spec),
+    )
     facts, evidence = measure_green(
         runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
     )

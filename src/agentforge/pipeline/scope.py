@@ -33,10 +33,26 @@ TEST_GLOBS = (
 def product_scope(spec: Json) -> tuple[str, ...]:
     """The product files that may be written: those of the specification and the `__init__.py` of their packages."""
     named = [*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))]
-    named += [str(item["file"]) for item in items(spec.get("symbols")) if item.get("file")]
+    named += [str(item["file"]) for item in product_symbols(spec) if item.get("file")]
     modules = [PurePosixPath(path) for path in named if path.endswith(".py")]
     packages = [str(path.parent / "__init__.py") for path in modules if path.parent.name]
     return tuple(dict.fromkeys([*(path.removeprefix("./") for path in named), *packages]))
+
+
+def superseded_tests(spec: Json) -> tuple[str, ...]:
+    """Existing tests that the specification changes or removes, because the request changes what they assert."""
+    from agentforge.workspace.relevance import is_test_path
+
+    rows = [item for item in items(spec.get("symbols")) if item.get("change") in ("changed", "removed")]
+    named = [(str(item.get("file", "")), str(item.get("name", "")).replace(".", "::")) for item in rows]
+    return tuple(f"{path}::{name}" for path, name in named if path and is_test_path(path))
+
+
+def product_symbols(spec: Json) -> list[Json]:
+    """The declared symbols that are no tests."""
+    from agentforge.workspace.relevance import is_test_path
+
+    return [item for item in items(spec.get("symbols")) if not (item.get("file") and is_test_path(str(item["file"])))]
 
 
 def suite_files(state: RunState) -> tuple[str, ...]:

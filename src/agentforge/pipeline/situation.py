@@ -76,7 +76,8 @@ def _attention(state: RunState) -> str:
 def _findings(state: RunState, stage: Stage) -> str:
     """Each failed rule with its message; what the harness fills in itself is left out, for other rules say why it is wrong."""
     lines = []
-    for item in state.findings:
+    told = [item for item in state.findings if not _is_of_harness(item)]
+    for item in told or state.findings:
         if (
             item.get("rule") == "schema"
             and str(item.get("path")).split(".")[0] in stage.omit
@@ -94,6 +95,11 @@ def _failures(state: RunState) -> str:
     if not told & {"suite-passes", "no-regressions"}:
         return ""
     return str(state.facts.get(state.stage, {}).get("failing_text") or "")
+
+
+def _is_of_harness(item: Mapping[str, object]) -> bool:
+    """A field that the harness writes, and that another rule explains."""
+    return item.get("rule") == "schema" and str(item.get("path", "")).startswith("verification.")
 
 
 def _bounded(text: str) -> str:
@@ -124,7 +130,7 @@ def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
     from agentforge.workspace.files import read_text
 
     try:
-        lines = read_text(worktree / path).text.removesuffix("\n").split("\n")
+        lines = read_text(worktree / path).text.split("\n")
     except (OSError, ValueError):
         return Piece(name=f"{path}", text="(no longer there)")
     if lines[-1:] == [""]:

@@ -27,6 +27,7 @@ class Promise:
         baseline: evidence of the base line: `passed_ids`, `flaky_ids` and `outcomes` are read.
         scope: paths, folders ("pkg/") or patterns that the specification lets the change touch.
         removed: test files that the specification lets disappear.
+        superseded: existing tests (`path::name`) of which the specification says that it changes or removes them.
         repeats: runs of the new tests in random order, >= 1.
         seed: of the random orders; recorded in the facts.
     """
@@ -35,6 +36,7 @@ class Promise:
     baseline: Mapping[str, Any]
     scope: Sequence[str] = ()
     removed: Sequence[str] = ()
+    superseded: Sequence[str] = ()
     repeats: int = 2
     seed: int = 1
 
@@ -57,8 +59,8 @@ def measure_green(
     Args:
         tree: the tree to be committed.
     Returns:
-        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, newly_passing,
-        frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
+        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
+        newly_passing, frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
         duration_s, problems, failing_text}, and evidence {whole, repeats}.
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
@@ -69,6 +71,7 @@ def measure_green(
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
+    lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
@@ -80,6 +83,7 @@ def measure_green(
         },
         "regressions": lost["regressions"],
         "missing": lost["missing"],
+        "superseded": lost["superseded"],
         "newly_passing": _newly_passing(promise, whole),
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
@@ -168,6 +172,21 @@ def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) 
         "missing": sorted(missing)[:_LISTED],
         "flaky": sorted(came_back),
     }
+
+
+def _without_replaced(
+    missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> dict[str, list[str]]:
+    """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
+    paths = {one.partition("::")[0] for one in missing} & set(promise.frozen.files)
+    before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
+    if not before:
+        return {"missing": list(missing), "superseded": []}
+    again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
+    held = set(again.passed_ids) if sound(again, rig.plan) else set()
+    left = [one for one in missing if one not in held]
+    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    return {"missing": [one for one in left if one not in ended], "superseded": ended}
 
 
 def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:

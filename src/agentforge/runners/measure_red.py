@@ -15,6 +15,7 @@ from agentforge.runners.stubs import Variant, survivors, variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
 
 _GUARDING = ("refactor", "delete", "analyze")
+_STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,8 @@ def measure_red(
     own = [path for path in changed if _is_tests_own(path, suite)]
     run = run_tree(rig, red_tree, tests=suite.files)
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
-    stub_runs = {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[:1]}
+    impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
+    stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
     entries = _entries(_without(run, known), raising, suite, expected)
@@ -70,7 +72,7 @@ def measure_red(
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
     if worth:
-        stub_runs |= {variant.name: _run_stub(rig, red_tree, suite, variant) for variant in made[1:]}
+        stub_runs |= {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[1:]}
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
     frozen = freeze([*own, *suite.files], read=rig.read(red_tree))

@@ -92,12 +92,14 @@ def fold(folder: Path) -> Folded:
     """Read a run to its end.
 
     Raises:
-        IntegrityError: there is no log, or it was altered or damaged.
+        IntegrityError: there is no log or nothing in it, or it was altered or damaged.
     """
     scan = LogScan(folder)
     state = RunState()
     for record in scan:
         state = evolve(state, record.event, at=record.at)
+    if not scan.length:
+        raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
     return Folded(state=state, head=scan.head, length=scan.length, torn_bytes=len(scan.torn))
 
 

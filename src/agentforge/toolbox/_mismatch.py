@@ -20,6 +20,10 @@ def explain(content: str, wanted: str) -> str:
     if block is not None:
         start, lines = block
         return f"These lines differ from old_string only in white space:\n{numbered(lines, first=start)}"
+    block = _mostly_equal(content, plain)
+    if block is not None:
+        start, lines = block
+        return f"The nearest block, of which most lines are equal:\n{numbered(lines, first=start)}"
     near = nearest_lines(content, wanted)
     return "\n".join(["Nearest lines:", *near]) if near else "No line is similar."
 
@@ -42,3 +46,20 @@ def _same_but_for_space(content: str, wanted: str) -> tuple[int, list[str]] | No
         if bare[at : at + len(asked)] == asked:
             return at + 1, lines[at : at + len(asked)]
     return None
+
+
+def _mostly_equal(content: str, wanted: str) -> tuple[int, list[str]] | None:
+    """The block of lines of which most equal the wanted ones, line by line: its first line, its lines."""
+    asked = [line.strip() for line in wanted.strip("\n").split("\n")]
+    if not 2 <= len(asked) <= _LONGEST_BLOCK:
+        return None
+    lines = content.split("\n")
+    bare = [line.strip() for line in lines]
+
+    def equal(at: int) -> int:
+        return sum(bool(line) and line == have for line, have in zip(asked, bare[at:], strict=False))
+
+    best = max(range(len(lines)), key=equal)
+    if equal(best) * 2 < sum(map(bool, asked)):
+        return None
+    return best + 1, lines[best : best + len(asked)]

@@ -82,12 +82,24 @@ def _verification(value: object) -> str:
         f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}",
         f"- regressions: {'none' if value.get('no_regressions') else 'yes'}",
         f"- checks clean: {_yes(value.get('conformance_passing'))}",
-        f"- controls: {', '.join(f'{key} {_line(item)}' for key, item in controls.items())}"
-        if isinstance(controls, Mapping) and controls
-        else "- controls: none recorded",
+        f"- controls: {_controls(controls)}",
         f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
     ]
     return "## Verification\n\n" + "\n".join(lines)
+
+
+def _controls(value: object) -> str:
+    """The controls that this runner has, and whether they held; what it cannot have is left out."""
+    if not isinstance(value, Mapping) or not value:
+        return "none recorded"
+    told = {"canary": "canary", "agree": "both result channels agree", "complete": "run complete", "held": "all held"}
+    parts = [f"{text}: {_told(value[key])}" for key, text in told.items() if value.get(key) is not None]
+    repeats = value.get("repeats")
+    return ", ".join([*parts, f"{repeats} repeats in random order"] if repeats else parts)
+
+
+def _told(value: object) -> str:
+    return _yes(value) if isinstance(value, bool) else str(value)
 
 
 def _cost(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -101,10 +101,10 @@ def _node(value: object) -> Node:
         if isinstance(value, str):
             text = _SURROGATE.sub(_visible, value) if not value.isascii() else value
             return ScalarNode(_TAGS["ScalarNode"], text, style=_style(text))
-        if isinstance(value, Mapping):
-            return MappingNode(_TAGS["MappingNode"], [(node(_key(key)), node(item)) for key, item in value.items()])
         if isinstance(value, (list, tuple)):
             return SequenceNode(_TAGS["SequenceNode"], [node(item) for item in value])
+        if isinstance(value, (dict, Mapping)):  # the first is common, the second is slow to ask for
+            return MappingNode(_TAGS["MappingNode"], [(node(_key(key)), node(item)) for key, item in value.items()])
         return ScalarNode(_TAGS["ScalarNode"], _scalar(value))
 
     return node(value)
@@ -132,6 +132,7 @@ def _visible(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 
+@lru_cache(maxsize=1024)
 def _style(value: str) -> str | None:
     """The style to ask for: `|`, `"`, or None for plain (the emitter quotes what plain cannot hold)."""
     if "\n" in value:

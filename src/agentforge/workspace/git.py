@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agentforge.errors import ConflictError, RepositoryError, ToolchainError
@@ -244,10 +244,17 @@ class Git:
         if worktree.resolve() == self.top:
             return self._command.git_dir
         marker = worktree.resolve() / ".git"
-        for record in sorted(self.common_dir.glob("worktrees/*/gitdir")):
+        for record in self._worktree_records(worktree.name):
             if Path(os.fsdecode(record.read_bytes()).rstrip("\n")) == marker:
                 return record.parent
         raise RepositoryError(f"{worktree} is not a worktree of {self.top}", hint="resume the task to rebuild it")
+
+    def _worktree_records(self, name: str) -> Iterator[Path]:
+        """The records of all worktrees; first the one that git most likely gave to a folder of that name."""
+        likely = self.common_dir / "worktrees" / name / "gitdir"
+        if likely.is_file():
+            yield likely
+        yield from sorted(self.common_dir.glob("worktrees/*/gitdir"))
 
     def add_worktree(self, path: Path, commit: str) -> None:
         """Make a worktree with the files of a commit, on no branch; no hook runs.

@@ -13,6 +13,8 @@ from agentforge.conformance.site import Check, Site, crash_of, own_program
 
 _CONFIG_NAMES = ("ruff.toml", ".ruff.toml")
 _SELECT = "E9,F,B,PLE"
+_LONG_STANDING = ("E4", "E7", "E9", "F", "PLE", "invalid-syntax")
+"""What ruff checked by default through many versions: a configuration without a selection meant these."""
 _DEFECTS = (
     *("E9", "PLE", "invalid-syntax"),
     *("F402", "F404", "F407", "F50", "F52", "F601", "F602", "F62", "F63", "F7", "F81", "F82", "F9"),
@@ -38,11 +40,29 @@ def _is_configured(site: Site, path: str) -> bool:
     return any(any_file(folder, _CONFIG_NAMES) or tool_table(folder, "ruff") is not None for folder in folders)
 
 
+def _selects_rules(site: Site, path: str) -> bool:
+    """Whether the nearest configuration says which rules hold."""
+    for parent in PurePosixPath(path).parents:
+        folder = site.checkout / parent
+        if any_file(folder, _CONFIG_NAMES):
+            return any(
+                "select" in (folder / name).read_text("utf-8", "replace")
+                for name in _CONFIG_NAMES
+                if (folder / name).is_file()
+            )
+        table = tool_table(folder, "ruff")
+        if table is not None:
+            return "select" in str(table)
+    return False
+
+
 def _by_project_rules(site: Site, paths: list[str]) -> list[Finding]:
     """What the project asks for counts. A configuration that this ruff cannot read is told, and our rules hold."""
     done = site.run_own([*_command(), "--force-exclude", "--", *paths])
     if done.exit_code in (0, 1):
         found = from_sarif(json.loads(done.output), check="ruff", roots=site.roots)
+        if not all(_selects_rules(site, path) for path in paths):  # then this ruff's defaults decide, not the project
+            return [replace(one, level="error" if one.rule_id.startswith(_LONG_STANDING) else "note") for one in found]
         return [replace(finding, level="error") for finding in found]
     reason = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
     told = Finding(

@@ -56,9 +56,15 @@ def conformance_passes(case: Case) -> RuleOutcome:
 
 def no_regressions(case: Case) -> RuleOutcome:
     """Executed: every test that passed at the base is still there and still passes."""
-    lost = [*case.fact_list("regressions"), *case.fact_list("missing")]
+    lost = case.fact_list("regressions")
     if lost:
         return none_of(lost, what="passed at the base and do not now", fix="keep existing behaviour")
+    gone = case.fact_list("missing")
+    if gone:
+        fix = (
+            "where the request ends them the specification must say so, else they must stay: ask_human with their names"
+        )
+        return none_of(gone, what="passed at the base, are gone, and their old text fails now", fix=fix)
     if case.fact("no_regressions") is not True:
         return broken("the whole suite was not shown to be free of regressions", measured=False)
     return held(0)

@@ -135,13 +135,14 @@ def lists_disjoint(case: Case) -> RuleOutcome:
 
 
 def symbols_in_files(case: Case) -> RuleOutcome:
-    """Each declared symbol lies in a file that the work may touch."""
+    """Each declared symbol lies in a file that the work may touch, or is a test that the request changes."""
+    tests = {text(item, "file") for item in case.fact_records("symbols") if item.get("is_test") is True}
     files = {path for name in ("files_to_modify", "files_to_create") for _, path in strings(case.artifact, name)}
     listed = entries(case.artifact, "symbols")
     wrong = [
         (f"{place}.file", f"{text(item, 'file')!r} is in neither files_to_modify nor files_to_create")
         for place, item in listed
-        if text(item, "file") not in files
+        if text(item, "file") not in files | tests
     ]
     return judged(wrong, measured=len(listed), fix="add the file, or drop the symbol")
 

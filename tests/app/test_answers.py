@@ -1,0 +1,112 @@
+"""Escalations of a repository: what waits, and recording an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentforge.app.answers import escalations, pending, resolve
+from agentforge.app.looking import load
+from agentforge.errors import ConflictError, UsageError
+from agentforge.events import kinds
+
+Tell = Callable[..., Path]
+OTHER = "task-20260102-other"
+
+
+def raised(number: int = 1, kind: str = "question", reason: str = "r") -> kinds.Event:
+    return kinds.EscalationRaised(
+        escalation_id=f"E{number}",
+        stage="spec",
+        kind=kind,
+        reason=reason,
+        question="Which?",
+        options=("a", "b"),  # type: ignore[arg-type]
+    )
+
+
+def begun(*more: kinds.Event) -> tuple[kinds.Event, ...]:
+    return (kinds.StageStarted(stage="spec", attempt=1), *more)
+
+
+def test_what_waits_is_listed_oldest_first_and_what_is_answered_or_over_is_not(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised()), run_id=OTHER, day=2)
+    tell(*begun(raised(), kinds.EscalationResolved(escalation_id="E1", decision="answer", text="a"), raised(2)))
+    tell(*begun(raised(), kinds.RunFinished(outcome="aborted")), run_id="task-20260103-over", day=3)
+    assert [row.address for row in pending(repo)] == ["task-20260101-slugify.E2", f"{OTHER}.E1"]
+    assert len(escalations(repo)) == 4
+
+
+def test_an_answer_is_recorded_and_reaches_the_run(repo: Path, tell: Tell) -> None:
+    folder = tell(*begun(raised()))
+    result = resolve(repo, "E1", decision="answer", text="b", by="ann")
+    assert (result.folder, result.state.open_escalations) == (folder, ())
+    item = load(repo, "task-20260101-slugify").state.escalations["E1"]
+    assert item.resolution is not None
+    assert (item.resolution.text, item.resolution.by, item.resolution.decision) == ("b", "ann", "answer")
+
+
+def test_an_id_that_fits_two_tasks_needs_the_long_form(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised()))
+    tell(*begun(raised()), run_id=OTHER, day=2)
+    with pytest.raises(UsageError, match=f"E1 fits several tasks: .*{OTHER}"):
+        resolve(repo, "E1", decision="approve")
+    assert resolve(repo, f"{OTHER}.E1", decision="approve").state.run_id == OTHER
+
+
+def test_an_answer_without_words_is_refused_and_an_approval_needs_none(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised()))
+    with pytest.raises(UsageError, match="needs a text"):
+        resolve(repo, "E1", decision="answer", text="  ")
+    assert resolve(repo, "E1", decision="reject").state.open_escalations == ()
+
+
+def test_what_was_answered_cannot_be_answered_again(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised()))
+    resolve(repo, "E1", decision="approve")
+    with pytest.raises(ConflictError, match="answered already"):
+        resolve(repo, "E1", decision="approve")
+    with pytest.raises(UsageError, match="no escalation 'E7'"):
+        resolve(repo, "E7", decision="approve")
+
+
+def test_of_two_people_who_answer_at_once_the_second_is_told(
+    repo: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentforge.app import answers
+
+    tell(*begun(raised()))
+    seen = pending(repo)
+    resolve(repo, "E1", decision="approve")
+    monkeypatch.setattr(answers, "pending", lambda _cwd: seen)
+    with pytest.raises(ConflictError, match="answered already"):
+        resolve(repo, "E1", decision="reject")
+
+
+@pytest.mark.parametrize(
+    ("reason", "decision", "limits"),
+    [
+        ("max_steps: 20 of 20 steps are used", "approve", {"max_steps": 40}),
+        ("max_steps: 20 of 20 steps are used", "answer", {"max_steps": 40}),
+        ("budget_tokens: 990 of 1000 tokens are used", "approve", {"budget_tokens": 2000}),
+        ("max_steps: 20 of 20 steps are used", "reject", {"max_steps": 20}),
+        ("something: else", "approve", {"max_steps": 20, "budget_tokens": 1000}),
+    ],
+)
+def test_approving_a_limit_raises_it_by_as_much_again(
+    repo: Path, tell: Tell, reason: str, decision: Any, limits: dict[str, int]
+) -> None:
+    tell(*begun(raised(kind="limit", reason=reason)))
+    state = resolve(repo, "E1", decision=decision, text="go on").state
+    assert {name: getattr(state.limits, name) for name in limits} == limits
+    assert state.open_escalations == ()
+
+
+def test_a_damaged_run_does_not_hide_the_others(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised()))
+    broken = tell(*begun(raised()), run_id=OTHER, day=2)
+    (broken / "events.jsonl").write_text("no log\n" * 3)
+    assert [row.address for row in pending(repo)] == ["task-20260101-slugify.E1"]

@@ -1,0 +1,154 @@
+"""The changing part of a context: bounded, fresh, and only of this stage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agentforge_states import fold, inside
+
+from agentforge.events import kinds
+from agentforge.events.kinds import ToolFinished
+from agentforge.events.state import FinishedStep, RunState, Turn, Verdict
+from agentforge.pipeline.situation import recent_actions, situation, verification_status
+from agentforge.pipeline.stages import load_stages
+
+STAGES = load_stages()
+
+
+def result(name: str, text: str = "out", status: str = "success", **values: Any) -> ToolFinished:
+    return ToolFinished(
+        step=1, index=0, call_id="c", name=name, status=status, summary=f"{name} said", text=text, **values
+    )  # type: ignore[arg-type]
+
+
+def shown(state: RunState, root: Path = Path("/none"), diff: str = "", stage: str = "green") -> dict[str, str]:
+    pieces = situation(state, STAGES[stage], worktree=root, diff=diff)
+    return {piece.name: piece.text for piece in pieces if piece.text}
+
+
+def with_turn(**values: Any) -> RunState:
+    return inside("green", turn=Turn(step=4, **values))
+
+
+def test_a_fresh_stage_has_nothing_to_tell() -> None:
+    assert shown(inside("green")) == {}
+    assert recent_actions(inside("green")) == []
+
+
+def test_findings_answers_refused_draft_and_diff_come_in_this_order() -> None:
+    findings = ({"rule": "holds", "path": "a.b", "message": "no"}, {"rule": "human", "message": "too wide"})
+    state = inside("green", findings=findings, answers=("Which? -> a",), rejected={"goal": "x"})
+    pieces = shown(state, diff="+new")
+    assert list(pieces) == [
+        "answers of a human",
+        "findings to repair (measured)",
+        "your last submission, refused",
+        "your changes so far",
+    ]
+    assert pieces["findings to repair (measured)"] == "- [holds] a.b: no\n- [human] too wide"
+    assert (pieces["answers of a human"], pieces["your last submission, refused"]) == ("- Which? -> a", "goal: x")
+
+
+@pytest.mark.parametrize(
+    ("turn", "word"),
+    [
+        ({"silent_steps": 1}, "called no tool"),
+        ({"finish": "length", "recent": (FinishedStep(step=3, said="", results=()),)}, "cut off"),
+        ({"loop": ("a", "a", "a")}, "repeat the same calls"),
+    ],
+)
+def test_what_goes_wrong_in_the_loop_is_told(turn: dict[str, Any], word: str) -> None:
+    assert word in shown(with_turn(**turn))["attention"]
+
+
+def test_an_open_file_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("old\n")
+    state = with_turn(views=(("a.py", {"path": "a.py", "offset": 2, "limit": 2}),))
+    (tmp_path / "a.py").write_text("one\ntwo\nthree\nfour\n")
+    assert shown(state, tmp_path) == {"a.py lines 2-3 of 4": "2 two\n3 three"}
+    (tmp_path / "a.py").unlink()
+    assert shown(state, tmp_path) == {"a.py": "(no longer there)"}
+
+
+def test_the_last_view_comes_first(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x\n")
+    views = tuple((name, {"path": name}) for name in ("a.py", "b.py"))
+    assert [name.split()[0] for name in shown(with_turn(views=views), tmp_path)] == ["b.py", "a.py"]
+
+
+def test_results_of_the_last_steps_are_shown_newest_first_and_reading_is_left_to_the_views() -> None:
+    old = FinishedStep(step=2, said="", results=(result("grep", "old"),))
+    new = FinishedStep(
+        step=3, said="", results=(
+            result("run_tests", "new", next_actions=("look",)), result("read_file", "text", view={"path": "a"}),
+            result("read_file", "E" * 900, status="error", error_type="not-found"), result("submit_artifact", "x"), result("edit", ""),
+        ),
+    )  # fmt: skip
+    pieces = shown(with_turn(recent=(old, new)))
+    assert list(pieces) == [
+        "run_tests (step 3): run_tests said",
+        "read_file (step 3): read_file said",
+        "grep (step 2): grep said",
+    ]
+    assert pieces["run_tests (step 3): run_tests said"] == "new\nnext: look"
+    assert len(pieces["read_file (step 3): read_file said"]) == 500
+
+
+def test_a_step_is_one_line_that_names_the_first_failure() -> None:
+    good = FinishedStep(step=1, said="I look.", results=(result("grep"),))
+    bad = FinishedStep(step=2, said="", results=(result("edit"), result("edit", status="error", error_type="no-match")))
+    mute = FinishedStep(step=3, said="", results=())
+    assert recent_actions(with_turn(recent=(good, bad, mute))) == [
+        {"step": 1, "action": "grep", "result": "success", "summary": "grep said"},
+        {"step": 2, "action": "edit, edit", "result": "no-match", "summary": "edit said; edit said"},
+        {"step": 3, "action": "none", "result": "success", "summary": "no tool call"},
+    ]
+
+
+def test_a_long_step_is_still_one_bounded_line() -> None:
+    step = FinishedStep(step=1, said="", results=(replace(result("grep"), summary="s\n" * 400),) * 20)
+    (row,) = recent_actions(with_turn(recent=(step,)))
+    assert len(str(row["summary"])) <= 320 and "\n" not in str(row["summary"])
+
+
+def test_the_status_counts_the_checks_of_the_last_verdict() -> None:
+    state = inside("green", attempt=2)
+    results = ({"passed": True}, {"passed": False}, {"passed": False})
+    state = replace(state, stages={**state.stages, "green": replace(state.stages["green"], results=results)})
+    assert verification_status(state) == {
+        "checks_passing": 1, "checks_failing": 2, "ready_for_completion": False, "attempt": "2 of 5",
+    }  # fmt: skip
+
+
+def test_a_verdict_that_a_human_rejected_is_not_ready() -> None:
+    verdict = Verdict(passed=True, attempt=1, results=(), artifact={}, artifact_digest="d")
+    assert verification_status(inside("spec", verdict=verdict))["ready_for_completion"] is True
+    assert verification_status(inside("spec"))["ready_for_completion"] is False
+
+
+def test_nothing_of_one_stage_reaches_the_next() -> None:
+    raised = kinds.EscalationRaised(escalation_id="E1", stage="spec", kind="question", reason="", question="Which?")
+    state = fold(
+        kinds.StageStarted(stage="spec", attempt=1),
+        kinds.ModelCalled(step=1, stage="spec", attempt=1, model="m", request="r", context_tokens=1),
+        kinds.ModelReplied(
+            step=1, text="SECRET", tool_calls=({"call_id": "c", "name": "grep", "arguments": "{}"},), finish="length", usage={}, model="m"
+        ),
+        replace(result("grep", "SECRET"), view={"path": "SECRET"}),
+        kinds.StepFinished(step=1, stage="spec", summary="SECRET"),
+        raised,
+        kinds.EscalationResolved(escalation_id="E1", decision="answer", text="SECRET"),
+        kinds.ArtifactSubmitted(stage="spec", attempt=1, draft={"x": "SECRET"}, by="model"),
+        kinds.StageVerified(
+            stage="spec", attempt=1, passed=True, contract="", contract_digest="", artifact={}, artifact_digest="",
+            results=({"passed": True},),
+        ),
+        kinds.StagePassed(stage="spec", artifact_digest="d"),
+        kinds.StageStarted(stage="red", attempt=1),
+    )  # fmt: skip
+    assert shown(state, stage="red") == {}
+    assert (recent_actions(state), state.turn.step) == ([], 1)

@@ -1,0 +1,21 @@
+"""The benchmark runs and fills its table; how fast things are is not judged by tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "run.py"), "--quick", "--json", "--no-peer"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == 18
+    assert all(isinstance(row["values"]["AgentForge"], (int, float)) for row in rows)
+    prompts = {row["figure"]: row["values"]["AgentForge"] for row in rows if "prompt" in row["figure"]}
+    assert 500 < max(prompts.values()) < 8000
