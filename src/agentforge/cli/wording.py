@@ -125,7 +125,12 @@ def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     if not isinstance(tests, int) or not isinstance(passed, int):
         return Notice(text="baseline: measured", detail=True)
     failing = f", {tests - passed} do not" if passed < tests else ""
-    return Notice(text=f"baseline: {passed} of {tests} tests pass before the change{failing}")
+    told = f"baseline: {passed} of {tests} tests pass before the change{failing}"
+    if event.facts.get("sandbox") == "none":
+        told += (
+            "\nno sandbox: bubblewrap does not work here, so tests run with your own rights and the model gets no shell"
+        )
+    return Notice(text=told)
 
 
 def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:

@@ -156,6 +156,8 @@ def _limits(state: RunState) -> list[str]:
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
     if texts(base.get("flaky")):
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    if base.get("sandbox") == "none":
+        out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
     ended = texts(state.facts.get("green", {}).get("superseded"))
     if ended:
         out.append(

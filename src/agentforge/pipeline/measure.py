@@ -54,7 +54,8 @@ def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured
     facts, evidence = measure_baseline(runtime.rig(), tree=tree)
     listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
     tests = sorted(listed, key=lambda path: language_of(path) is None)  # data of the tests only where there is room
-    return Measured(facts={**facts, "test_files": tests[:_LISTED], "attempt": attempt}, evidence=evidence, tree=tree)
+    facts |= {"test_files": tests[:_LISTED], "attempt": attempt, "sandbox": runtime.sandbox.kind}
+    return Measured(facts=facts, evidence=evidence, tree=tree)
 
 
 def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:

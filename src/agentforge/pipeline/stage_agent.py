@@ -27,7 +27,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
     """Everything the loop needs for the current stage."""
     stage = runtime.stages[state.stage]
     model = runtime.models(stage.name)
-    tools = find(stage.tools)
+    tools = find(offered(stage, runtime))
     return AgentSpec(
         model=model,
         model_name=model.name,
@@ -42,6 +42,13 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         temperature=runtime.temperature,
         on_delta=runtime.on_delta,
     )
+
+
+def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:
+    """The stage's tools; without a sandbox there is no shell, because nothing would keep it out of the workspace."""
+    if "shell" in stage.tools and runtime.sandbox.kind == "none":
+        return tuple(name for name in stage.tools if name != "shell")
+    return stage.tools
 
 
 def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def _prepare_index(command: GitCommand, checkout: Checkout, *, index: Path) -> N
         return
     own = checkout.git_dir / "index"
     if own.exists():
-        shutil.copyfile(own, index)
+        index.write_bytes(own.read_bytes())
     else:
         command.output("read-tree", "HEAD", at=replace(checkout, index=index))
 

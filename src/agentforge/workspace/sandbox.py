@@ -113,6 +113,40 @@ class Unconfined:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Automatic:
+    """Bubblewrap where it works, else no sandbox; found out when it is first needed, because trying costs a process."""
+
+    environ: Mapping[str, str]
+
+    @property
+    def kind(self) -> Kind:
+        """What it turned out to be."""
+        return detect(self.environ).kind
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        box: Box,
+        timeout_s: float,
+        output_limit_bytes: int = 200_000,
+        stdin: bytes | None = None,
+        pass_fds: tuple[int, ...] = (),
+        merge_stderr: bool = True,
+    ) -> Completed:
+        """Run `argv` in what was found."""
+        return detect(self.environ).run(
+            argv,
+            box=box,
+            timeout_s=timeout_s,
+            output_limit_bytes=output_limit_bytes,
+            stdin=stdin,
+            pass_fds=pass_fds,
+            merge_stderr=merge_stderr,
+        )
+
+
 def choose(prefer: Preference, environ: Mapping[str, str] | None = None) -> Sandbox:
     """Find the sandbox that the settings ask for.
 
@@ -125,10 +159,9 @@ def choose(prefer: Preference, environ: Mapping[str, str] | None = None) -> Sand
     environ = os.environ if environ is None else environ
     if prefer == "none":
         return Unconfined(environ=dict(environ))
-    found = detect(environ)
-    if prefer == "bubblewrap" and found.kind == "none":
+    if prefer == "bubblewrap" and detect(environ).kind == "none":
         raise SandboxError(f"bubblewrap cannot be used: {missing_because(environ)}", hint=_INSTALL_HINT)
-    return found
+    return Automatic(environ=dict(environ))
 
 
 def detect(environ: Mapping[str, str]) -> Sandbox:
