@@ -141,7 +141,7 @@ def test_a_write_in_doubt_that_did_not_happen_is_carried_out(bench: Build) -> No
     assert (made.root / "b.py").read_text() == "y = 2\n"
 
 
-def test_a_write_in_doubt_that_did_happen_is_not_carried_out_twice(bench: Build) -> None:
+def test_a_write_in_doubt_that_did_happen_is_taken_back_and_not_carried_out_twice(bench: Build) -> None:
     made = bench([("append_file", {"path": "a.py", "content": "y = 2\n"})])
     made.die_after(kinds.ToolStarted)
     (made.root / "a.py").write_text("x = 1\ny = 2\n")
@@ -151,15 +151,15 @@ def test_a_write_in_doubt_that_did_happen_is_not_carried_out_twice(bench: Build)
     assert (done.status, list(done.changed)) == ("success", ["a.py"])
 
 
-def test_a_write_in_doubt_of_which_a_part_happened_is_told_and_left_to_the_model(bench: Build) -> None:
+def test_a_write_in_doubt_of_which_a_part_happened_is_taken_back_and_carried_out(bench: Build) -> None:
     patch = "--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+z\n"
     made = bench([("apply_patch", {"patch": patch.format("one.py") + patch.format("two.py")})])
     made.die_after(kinds.ToolStarted)
-    (made.root / "one.py").write_text("z\n")
+    (made.root / "one.py").write_text("half")
     made.do(decide_turn(made.log.state))
     done = made.log.last(kinds.ToolFinished)
-    assert (done.status, done.error_type, list(done.changed)) == ("error", "in-doubt", ["one.py"])
-    assert not (made.root / "two.py").exists()
+    assert (done.status, sorted(done.changed)) == ("success", ["one.py", "two.py"])
+    assert [(made.root / name).read_text() for name in ("one.py", "two.py")] == ["z\n", "z\n"]
 
 
 def test_a_command_in_doubt_is_run_again(bench: Build) -> None:

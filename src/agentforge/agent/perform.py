@@ -6,9 +6,9 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
 from agentforge.canonical import canonical_bytes, digest_value
@@ -18,7 +18,7 @@ from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
 from agentforge.tools.base import Observation, failed
-from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
+from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
 
 if TYPE_CHECKING:
     from agentforge.context.minimal import StepContext
@@ -150,7 +150,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
         return
     if effect.in_doubt:
-        doubt = _settle(prepared, state, spec.tool_context.root)
+        doubt = settle(prepared, state, spec.tool_context.root, spec.blobs)
         if doubt is not None:
             yield _finished(call, effect.index, state, present(doubt, policy=spec.policy), spec, started=None)
             return
@@ -162,7 +162,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=touched(prepared, spec.tool_context.root),
+            touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
         )
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context)
@@ -212,55 +212,6 @@ def _asked_before(state: RunState, index: int) -> bool:
     """A process that died asked this call's question already."""
     place = (state.turn.step, index)
     return any((item.context.get("step"), item.context.get("call")) == place for item in state.escalations.values())
-
-
-def touched(prepared: Prepared, root: Path) -> dict[str, str]:
-    """Digests of the files that a write call may change, "" for a file that does not exist."""
-    from agentforge.workspace.files import digest_file
-
-    out: dict[str, str] = {}
-    for path in prepared.tool.writes(prepared.arguments):
-        target = root / path
-        out[path] = digest_file(target) if target.is_file() else ""
-    return out
-
-
-def _settle(prepared: Prepared, state: RunState, root: Path) -> Observation | None:
-    """Decide what to do with a call that was begun and not recorded as finished; None = do it (again)."""
-    intent = state.turn.started_event or {}
-    if prepared.tool.effect in ("read", "submit", "ask", "execute"):
-        return None
-    before = intent.get("touches")
-    if prepared.tool.effect == "write" and isinstance(before, Mapping):
-        now = touched(prepared, root)
-        written = tuple(str(path) for path in before if before[path] != now.get(path))
-        return _carried_out(prepared, written, whole=len(written) == len(before)) if written else None
-    return failed(
-        f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",
-        error_type="in-doubt",
-        retryable=False,
-    )
-
-
-def _carried_out(prepared: Prepared, written: tuple[str, ...], *, whole: bool) -> Observation:
-    """What is known of a write whose process died: the files that differ from what they were when it was begun."""
-    name = prepared.tool.name
-    if whole:
-        return Observation(
-            status="success",
-            summary=f"{name}: carried out before the interruption; the files have changed since it was begun",
-            text="The call was carried out before an interruption. Look at the file before you edit it again.",
-            changed=written,
-            artifacts=written,
-        )
-    return Observation(
-        status="error",
-        summary=f"{name}: interrupted when only a part was written: {', '.join(written)}",
-        text="The call was interrupted half-way. Look at the files, then write what is missing.",
-        error_type="in-doubt",
-        changed=written,
-        artifacts=written,
-    )
 
 
 def _finished(

@@ -155,7 +155,7 @@ class ToolStarted(Event):
     Attributes:
         index: position of the call in its reply, from 0.
         arguments: as parsed; the raw text under "raw" when they are not a JSON object.
-        touches: for a write, the digests of the files it may change, "" for a file that does not exist.
+        touches: for a write, the files it may change: digest of the blob with the content before, "" = no such file.
     """
 
     step: int

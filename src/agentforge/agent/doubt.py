@@ -1,0 +1,57 @@
+"""Calls in doubt: begun by a process that died, and not recorded as finished. Settled by what kind of effect they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.tools.base import Observation, failed
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import BlobStore
+    from agentforge.events.state import RunState
+    from agentforge.tools.invocation import Prepared
+
+
+def kept_before(prepared: Prepared, root: Path, blobs: BlobStore) -> dict[str, str]:
+    """Keep the files that a write call may change, so that a half-done write can be taken back.
+
+    Returns:
+        path -> digest of its content (a blob of the run), "" for a file that does not exist.
+    """
+    found = {path: root / path for path in prepared.tool.writes(prepared.arguments)}
+    return {path: blobs.put(file.read_bytes()) if file.is_file() else "" for path, file in found.items()}
+
+
+def settle(prepared: Prepared, state: RunState, root: Path, blobs: BlobStore) -> Observation | None:
+    """Make a call in doubt fit to be carried out again; None = carry it out.
+
+    Reads and commands are repeated (a model's command cannot write), a write is taken back first, what may have reached the
+    outside is never repeated.
+
+    Side effects: files of the workspace are put back.
+    """
+    if prepared.tool.effect in ("read", "submit", "ask", "execute"):
+        return None
+    before = (state.turn.started_event or {}).get("touches")
+    if prepared.tool.effect == "write" and isinstance(before, Mapping):
+        _take_back({str(path): str(digest) for path, digest in before.items()}, root, blobs)
+        return None
+    return failed(
+        f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",
+        error_type="in-doubt",
+        retryable=False,
+    )
+
+
+def _take_back(before: Mapping[str, str], root: Path, blobs: BlobStore) -> None:
+    from agentforge.workspace.files import digest_file, write_bytes
+
+    for path, digest in before.items():
+        file = root / path
+        if not digest:
+            file.unlink(missing_ok=True)
+        elif not file.is_file() or digest_file(file) != digest:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(file, blobs.get(digest))
