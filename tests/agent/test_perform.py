@@ -271,3 +271,36 @@ def test_an_empty_step_is_finished_at_once(bench: Build) -> None:
     made = bench("only words")
     made.do(CallModel(step=1))
     assert decide_turn(made.log.state) == FinishStep(step=1)
+
+
+EDIT = {"path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}
+
+
+def _with_seen(made: Any) -> Any:
+    """The spec as the pipeline makes it for each effect: the tools know what the model saw."""
+    from dataclasses import replace
+
+    return replace(made.spec, tool_context=replace(made.spec.tool_context, seen=made.log.state.turn.seen))
+
+
+def test_a_file_that_somebody_else_changed_while_the_model_was_thinking_is_not_written_over(bench: Build) -> None:
+    made = bench([("read_file", {"path": "a.py"})], [("edit", EDIT)])
+    made.step()
+    made.do(decide_turn(made.log.state))
+    assert list(made.log.state.turn.seen) == ["a.py"]
+    made.spec = _with_seen(made)
+    (made.root / "a.py").write_text("x = 1  # a person was here\n")
+    made.do(decide_turn(made.log.state))
+    assert made.log.last(kinds.ToolFinished).status == "error"
+    assert (made.root / "a.py").read_text() == "x = 1  # a person was here\n"
+
+
+def test_the_models_own_write_is_no_reason_to_refuse_its_next_one(bench: Build) -> None:
+    first = ("edit", EDIT)
+    second = ("edit", {"path": "a.py", "old_string": "x = 2", "new_string": "x = 3"})
+    made = bench([("read_file", {"path": "a.py"})], [first, second])
+    made.step()
+    for _ in range(4):
+        made.spec = _with_seen(made)
+        made.do(decide_turn(made.log.state))
+    assert (made.root / "a.py").read_text() == "x = 3\n"

@@ -27,4 +27,6 @@ def test_literals_are_strings_and_numbers() -> None:
 def test_an_example_is_asserted_when_all_its_literals_stand_in_the_source() -> None:
     assert asserted_in("f('a') -> 'b'", 'assert f("a") == "b"')
     assert not asserted_in("f('a') -> 'b'", 'assert f("a") == "c"')
+    assert not asserted_in("f('a b', 7) -> 'a-w'", 'assert f("a b", 7)\nassert f("a b") == "a-world"')
+    assert not asserted_in("f(7) -> 1", "assert f(17) == 1") and asserted_in("f('') -> '#1'", 'assert f("") == "x #1"')
     assert asserted_in("f('a\\nb') -> 1", "assert f('''a\nb''') == 1")

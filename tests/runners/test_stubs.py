@@ -44,6 +44,17 @@ def test_new_and_changed_symbols_are_stubbed_and_the_rest_stays():
         wrong["Cart"]().add(1)
 
 
+def test_the_stub_of_a_changed_function_takes_arguments_that_the_base_lacks():
+    made = variants(
+        [_symbol("Cart.add", "add(self, price: int, *, note: str) -> int", kind="method", change="changed")],
+        source=lambda path: BASE,
+    )
+    assert _namespace(made[1])["Cart"]().add(1, note="x") == -987654321
+    decorated = BASE.replace("    def add", "    @os.fspath\n    def add")
+    kept = variants([_symbol("Cart.add", kind="method", change="changed")], source=lambda path: decorated)
+    assert "def add(self, price: int)" in kept[0].files["shop.py"]  # a decorator may read the signature
+
+
 def test_a_new_file_and_a_method_of_a_class_that_is_not_there_are_made():
     made = variants([_symbol("Box.open", "async def open(self) -> str", kind="method")], source=lambda path: None)
     assert "class Box" in made[0].files["shop.py"] and "async def open" in made[0].files["shop.py"]

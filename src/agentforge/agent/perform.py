@@ -91,6 +91,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         request=spec.blobs.put(canonical_bytes(request_value(request))),
         context_tokens=context.tokens,
         sections=context.sections,
+        seen=_seen(state, spec),
     )
     try:
         reply = spec.model.complete(request, on_delta=spec.on_delta)
@@ -98,6 +99,14 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
+    """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
+    from agentforge.workspace.files import digest_file
+
+    files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
+    return {path: digest_file(file) for path, file in files.items() if file.is_file()}
 
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:

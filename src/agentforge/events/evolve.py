@@ -134,6 +134,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
         started=False,
         started_event=None,
         results=(),
+        seen=event.seen,
         steps_in_attempt=state.turn.steps_in_attempt + (0 if repeated else 1),
     )
     stages = _stage(state, event.stage, steps=stage.steps + (0 if repeated else 1))
@@ -205,6 +206,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             started_event=None,
             results=(*turn.results, event),
             views=_views(turn.views, event.view),
+            seen={path: event.changed.get(path, digest) for path, digest in turn.seen.items()},
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),

@@ -111,6 +111,7 @@ class ModelCalled(Event):
         request: digest of the blob with the exact request (messages.request_value).
         context_tokens: our count of all that is sent, tool schemas included.
         sections: tokens per section of the context.
+        seen: digests of the files that the context shows by the model's own wish, by repository path.
     """
 
     step: int
@@ -120,6 +121,7 @@ class ModelCalled(Event):
     request: str
     context_tokens: int
     sections: Json = field(default_factory=dict)
+    seen: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,7 @@ class Turn:
         results: observations of the current step so far.
         recent: the last finished steps, oldest first.
         views: parts of files (path, {offset, limit}) that the model asked to see, most recent last.
+        seen: digests of the viewed files as the model last saw or wrote them, by repository path.
         loop: digests of the last (call, result) pairs.
         said: text of the current reply.
         silent_steps: replies in a row without a tool call.
@@ -100,6 +101,7 @@ class Turn:
     results: tuple[ToolFinished, ...] = ()
     recent: tuple[FinishedStep, ...] = ()
     views: tuple[tuple[str, Json], ...] = ()
+    seen: Json = field(default_factory=dict)
     loop: tuple[str, ...] = ()
     steps_in_attempt: int = 0
     silent_steps: int = 0

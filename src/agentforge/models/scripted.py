@@ -3,7 +3,7 @@
 The file maps stage names to lists of replies (one list alone serves every stage, each from its beginning):
 
     repeat_last: true            # optional: the last reply of a list is given for ever
-    GREEN:
+    green:
       - text: I write the function.
         thinking: The test wants a sum.
         tool_calls:
@@ -101,7 +101,7 @@ class ScriptedModel:
         """Nothing is open."""
 
     def _line(self, stage: str, number: int) -> _Line:
-        lines = self._stages.get(stage, self._stages.get(_ANY_STAGE, ()))
+        lines = self._stages.get(stage.lower(), self._stages.get(_ANY_STAGE, ()))
         if number <= len(lines):
             return lines[number - 1]
         if self._repeat_last and lines:
@@ -136,7 +136,7 @@ def _load(path: Path) -> tuple[dict[str, tuple[_Line, ...]], bool]:
     repeat_last = value.pop(_OPTION, False)
     if not isinstance(repeat_last, bool):
         raise ConfigError(f"{path}: {_OPTION}: true or false is wanted, not {repeat_last!r}")
-    return {str(stage): _lines(replies, at=f"{path}: {stage}") for stage, replies in value.items()}, repeat_last
+    return {str(stage).lower(): _lines(replies, at=f"{path}: {stage}") for stage, replies in value.items()}, repeat_last
 
 
 def _parse(path: Path) -> object:

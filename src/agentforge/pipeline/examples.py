@@ -18,10 +18,18 @@ def literals(example: str) -> list[str]:
 
 
 def asserted_in(example: str, source: str) -> bool:
-    """Tell whether every literal of the example occurs in the source of one test file; an example without literals cannot be
-    checked this way and counts as asserted."""
+    """Tell whether every literal of the example occurs in the source of one test file, not just as a piece of a longer word
+    or number; an example without literals cannot be checked this way and counts as asserted."""
     flat = source.replace("\\n", "\n").replace("\\t", "\t")
-    return all(item in source or item.replace("\\n", "\n").replace("\\t", "\t") in flat for item in literals(example))
+    wanted = literals(example)
+    return all(_whole(item, source) or _whole(item.replace("\\n", "\n").replace("\\t", "\t"), flat) for item in wanted)
+
+
+def _whole(item: str, text: str) -> bool:
+    """Tell whether the item stands in the text with no letter or digit that goes on at either end."""
+    before = r"(?<!\w)" if re.match(r"\w", item) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", item) else ""
+    return re.search(f"{before}{re.escape(item)}{after}", text) is not None
 
 
 def _squeeze(text: str) -> str:

@@ -22,9 +22,8 @@ def tool_context(
 ) -> ToolContext:
     """The reach of a stage's tools; every path is judged by the stage's own write scope.
 
-    `seen` stays empty: nobody but the model's own tools writes into the task's worktree while a stage runs, and every context
-    shows the files as they are at that moment. A file can only be newer than what the model saw by its own call earlier in
-    the same reply, which is no reason to refuse the next one.
+    A file that was changed by somebody else while the model was thinking is not written over: `seen` holds what the model
+    saw, its own writes included.
     """
     return ToolContext(
         root=runtime.worktree,
@@ -34,6 +33,7 @@ def tool_context(
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
+        seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
     )
 
 

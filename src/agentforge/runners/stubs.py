@@ -12,6 +12,9 @@ from agentforge.runners.symbols import Symbol
 
 Source = Callable[[str], str | None]
 _RAISE = "raise NotImplementedError"
+_PLAIN_DECORATORS = frozenset(
+    {"staticmethod", "classmethod", "property", "cached_property", "setter", "abstractmethod", "override"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,7 @@ def _place(tree: ast.Module, symbol: Symbol, body: str) -> None:
     node = _definition(place, symbol.last)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         node.body = ast.parse(f"def f():\n    {body}").body[0].body  # type: ignore[attr-defined]  # a function
+        _open_arguments(node)
         return
     if isinstance(node, ast.ClassDef):
         _replace_methods(node, body)
@@ -106,6 +110,18 @@ def _place(tree: ast.Module, symbol: Symbol, body: str) -> None:
     if node is not None:
         place.remove(node)
     place.extend(ast.parse(_new(symbol, body)).body)
+
+
+def _open_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Let a stub take any arguments: an argument that the base lacks must not be what makes a target fail.
+
+    A decorator that is not of the language itself may read the signature; under one it stays.
+    """
+    if all(ast.unparse(one).split(".")[-1] in _PLAIN_DECORATORS for one in node.decorator_list):
+        node.args = ast.arguments(
+            posonlyargs=[], args=[], vararg=ast.arg("args"), kwonlyargs=[], kw_defaults=[], kwarg=ast.arg("kwargs"),
+            defaults=[],
+        )  # fmt: skip
 
 
 def _owner(tree: ast.Module, symbol: Symbol) -> ast.ClassDef | None:

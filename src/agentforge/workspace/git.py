@@ -340,7 +340,7 @@ def _find(path: Path) -> tuple[GitCommand, str, str | None]:
 
 def _no_repository(path: Path, complaint: str) -> RepositoryError:
     if "not a git repository" in complaint:
-        return RepositoryError(f"{path} is not in a git repository", hint="run `git init` and commit, or use --repo")
+        return RepositoryError(f"{path} is not in a git repository", hint="run `git init` and commit, or use --cwd DIR")
     if "dubious ownership" in complaint:
         hint = f"git config --global --add safe.directory {path}"
         return RepositoryError(f"git refuses {path}: it belongs to another user", hint=hint)

@@ -55,7 +55,17 @@ STAGE = Stage(
     consumes=("spec", "green"),
     purpose="clean up; measured again",
     criteria=("every finding is repaired", "all tests still pass, nothing else changed"),
-    tools=("edit", "write_file", "read_file", "grep", "run_tests", "run_checks", "submit_artifact"),
+    tools=(
+        "edit",
+        "write_file",
+        "read_file",
+        "grep",
+        "run_tests",
+        "run_checks",
+        "apply_patch",
+        "git_diff",
+        "submit_artifact",
+    ),
     writes="product",
     omit=(
         *("deliverable_id", "spec_ref", "implementation_ref", "conformance", "tree", "verification"),
