@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentforge.cli.terminal import Style, cut, printable, style_for, table, width_of
+from agentforge.cli.terminal import Style, cut, printable, style_for, table, width_of, wrapped
 
 PLAIN = Style(colour=False, unicode=True)
 
@@ -61,3 +61,17 @@ def test_colours_need_a_terminal_and_no_no_color() -> None:
     assert not style_for(io.StringIO(), {}).colour
     assert Style(colour=True, unicode=True).paint("x", "red") == "\x1b[31mx\x1b[0m"
     assert Style(colour=False, unicode=False).sign("done") == "+"
+
+
+def test_the_last_column_goes_on_below_itself_where_the_terminal_ends() -> None:
+    narrow = Style(colour=False, unicode=True, columns=30)
+    rows = table([("abc", "one two three four five six")], head=("A", "B"), style=narrow)
+    assert rows == ["A    B", "abc  one two three four five", "     six"]
+    assert table([("abcdefgh", "x")], head=("A", "B"), style=narrow) == ["A         B", "abcdefgh  x"]
+
+
+def test_the_last_column_stands_below_the_others_where_no_room_is_left() -> None:
+    narrow = Style(colour=False, unicode=True, columns=30)
+    rows = table([("abcdefgh" * 2, "one two three four five six")], head=("A", "B"), style=narrow)
+    assert rows == ["A", "    B", "abcdefghabcdefgh", "    one two three four five", "    six"]
+    assert wrapped("", 5) == [""]

@@ -88,7 +88,7 @@ def test_errors_are_those_of_the_wire(script: Callable[[str], ScriptedModel], re
 def test_a_missing_reply_is_named(
     stage: str, step: int, script: Callable[[str], ScriptedModel], request_for: RequestFor
 ) -> None:
-    with pytest.raises(errors.ModelRequestRejected, match=f"has no reply {step} for stage {stage}.*GREEN, RED"):
+    with pytest.raises(errors.ModelRequestRejected, match=f"has no reply {step} for stage {stage}.*green, red"):
         script(SCRIPT).complete(request_for(stage, step))
 
 

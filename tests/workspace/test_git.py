@@ -170,7 +170,7 @@ class TestSnapshots:
         opened.add_worktree(tmp_path / "wt", commit)
         opened.materialise(tree, tmp_path / "out")
         opened.create_branch("agentforge/t", commit)
-        opened.attach(tmp_path / "wt", "agentforge/t")
+        opened.point_at(tmp_path / "wt", commit)
         (tmp_path / "wt" / "a.txt").write_text("more\n")
         opened.snapshot(tmp_path / "wt", index=tmp_path / "i2")
         opened.remove_worktree(tmp_path / "wt")

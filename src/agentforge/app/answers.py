@@ -67,7 +67,7 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
     if not found:
         raise _no_escalation(cwd, escalation_id)
     if len(found) > 1:
-        options = ", ".join(row.address for row in found)
+        options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
         raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
     row = found[0]
     if decision == "answer" and not text.strip():

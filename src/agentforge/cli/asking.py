@@ -44,9 +44,8 @@ def ask(item: Escalation) -> Reply | None:
 
 
 def _approval() -> Reply | None:
-    word = click.prompt(
-        "approve, reject, abort or later", type=click.Choice(("approve", "reject", "abort", "later")), default="later"
-    )
+    words = click.Choice(("approve", "reject", "abort", "later"))
+    word = click.prompt("approve, reject, abort or later", type=words, default="later", show_choices=False)
     if word == "reject":
         return Reply(decision="reject", text=click.prompt("What is wrong"))
     decisions: Mapping[str, Decision] = {"approve": "approve", "abort": "abort"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
 from agentforge.cli.form import Form
-from agentforge.cli.terminal import Style, cut, printable, style_for
+from agentforge.cli.terminal import Style, cut, printable, style_for, terminal_columns
 from agentforge.cli.wording import Notice, cost_text, doing, notice, tokens_text
 from agentforge.config.durations import show_duration
 from agentforge.events.kinds import Event, RunFinished
@@ -129,7 +128,7 @@ class TerminalScreen(SilentScreen):
         self._out = _Writer(stream)
         self._style = style
         self._clock = clock
-        self._columns = columns or (lambda: _terminal_columns(stream))
+        self._columns = columns or (lambda: terminal_columns(stream))
         self._started = clock()
         self._state = RunState()
         self._doing = ""
@@ -227,10 +226,3 @@ def notice_lines(said: Notice, *, style: Style, width: int) -> list[str]:
     mark = style.paint(style.sign(said.sign), colours.get(said.sign, "dim"))
     first = f"{mark} {cut(printable(said.text), width - 2)}"
     return [first, *(f"    {cut(printable(line), width - 4)}" for line in said.more)]
-
-
-def _terminal_columns(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    except OSError:
-        return 80

@@ -24,7 +24,7 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
     if state.delivered:
         lines += _rows("branch", [_branch(state)])
     lines += _rows("assumed", assumptions(state))
-    lines += _rows("proved", requirements(state))
+    lines += _rows("proved" if state.delivered else "wanted", requirements(state))
     lines += _rows("checked", checks(state))
     if state.error:
         hint = f" - {state.error['hint']}" if state.error.get("hint") else ""

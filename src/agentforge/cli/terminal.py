@@ -1,12 +1,15 @@
-"""What fits on a terminal: widths, cuts, colours, tables. Pure text; nothing is written here."""
+"""What fits on a terminal: widths, cuts, colours, tables. Nothing is written here."""
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 
 from agentforge.frozen import dataclass
 
+_NARROW = 20
+_INDENT = "    "
 _CODES: Mapping[str, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _SIGNS: Mapping[str, tuple[str, str]] = {
     "done": ("✓", "+"),
@@ -20,10 +23,11 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """What a stream can show."""
+    """What a stream can show; `columns` is 0 where lines may be as long as they like."""
 
     colour: bool
     unicode: bool
+    columns: int = 0
 
     def paint(self, text: str, name: str) -> str:
         """Colour a text ("bold", "dim", "red", "green", "yellow", "cyan") where colours are wanted."""
@@ -39,7 +43,16 @@ def style_for(stream: object, environ: Mapping[str, str]) -> Style:
     is_terminal = bool(getattr(stream, "isatty", lambda: False)())
     encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
     colour = is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-    return Style(colour=colour, unicode=encoding.startswith("utf"))
+    columns = terminal_columns(stream) if is_terminal else 0
+    return Style(colour=colour, unicode=encoding.startswith("utf"), columns=columns)
+
+
+def terminal_columns(stream: object) -> int:
+    """Ask how wide the terminal behind a stream is; 80 where it does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80  # type: ignore[attr-defined] # a stream
+    except (OSError, AttributeError):
+        return 80
 
 
 def printable(text: str) -> str:
@@ -72,14 +85,31 @@ def cut(text: str, width: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], *, head: Sequence[str], style: Style) -> list[str]:
-    """Lay out rows in columns as wide as they need to be; the last column is not padded."""
+    """Lay out rows in columns as wide as they need to be.
+
+    Where the terminal is too narrow, the last column goes on below itself, or stands below the others, indented.
+    """
     cells = [[printable(cell) for cell in row] for row in (head, *rows)]
     widths = [max(width_of(row[number]) for row in cells) for number in range(len(head))]
-    lines = []
+    start = sum(widths[:-1]) + 2 * len(widths[:-1])
+    room = style.columns - start if style.columns and start + widths[-1] > style.columns else widths[-1]
+    lines: list[str] = []
     for row in cells:
         padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
-        lines.append("  ".join([*padded, row[-1]]).rstrip())
+        if room < min(widths[-1], _NARROW):
+            below = wrapped(row[-1], max(style.columns - len(_INDENT), _NARROW))
+            lines += ["  ".join(padded).rstrip(), *(_INDENT + line for line in below)]
+            continue
+        first, *more = wrapped(row[-1], max(room, 1))
+        lines += ["  ".join([*padded, first]).rstrip(), *(" " * start + line for line in more)]
     return [style.paint(lines[0], "dim"), *lines[1:]]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a printable text between words, and inside a word only where it is wider than `width` columns; at least one line."""
+    import textwrap
+
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _columns(char: str) -> int:

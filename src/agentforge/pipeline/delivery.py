@@ -31,13 +31,13 @@ def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
 
 
 def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
-    """Point the task's branch at the commit and attach the worktree to it; returns whether it was applied to the checkout.
+    """Point the task's branch and the worktree at the commit; returns whether it was applied to the checkout.
 
     Raises:
         ConflictError: the branch exists and points elsewhere, or `--apply` cannot be done without touching the user's work.
     """
     runtime.git.create_branch(state.branch, commit)
-    runtime.git.attach(runtime.worktree, state.branch)
+    runtime.git.point_at(runtime.worktree, commit)
     if not state.apply:
         return False
     runtime.git.merge_commit_into_checkout(state.branch)

@@ -107,12 +107,14 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
 def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
+    frozen = suite_files(state)
     pieces = [
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
-        Piece(name="the frozen tests", text=_files(runtime, suite_files(state)), limit=900),
+        Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900),
     ]
-    return [*pieces, *_code(runtime.worktree, files, places, room=_left(pieces, most=2200))]
+    sources = [path for path in files if path not in frozen]
+    return [*pieces, *_code(runtime.worktree, sources, places, room=_left(pieces, most=2200))]
 
 
 def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -262,6 +264,28 @@ def _files(runtime: Runtime, paths: Iterable[str]) -> str:
         elif path in runtime.supplied:
             parts.append(f"--- {path}\n{runtime.supplied[path].decode('utf-8', 'replace').rstrip()}")
     return "\n".join(parts)
+
+
+def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, limit: int) -> str:
+    """The files of the suite; in a long file, which held other tests before, the declared tests and what they name."""
+    from agentforge.workspace.codemap import source_of
+
+    whole = _files(runtime, paths)
+    if count_tokens(whole) <= limit:
+        return whole
+    parts, room = [], limit
+    files = {str(row.get("path", "")): row for row in items(state.artifacts.get("red", {}).get("test_files"))}
+    long = [path for path in paths if (runtime.worktree / path).is_file()]
+    for left, path in zip(range(len(long), 0, -1), long, strict=True):
+        tests = [
+            str(row.get("name", "")).split("[")[0].replace("::", ".") for row in items(files.get(path, {}).get("tests"))
+        ]
+        found = [source for name in tests if (source := source_of(runtime.worktree, path, name)) is not None]
+        data = [word for source in found for word in _WORD.findall(source.text) if word.isupper()]
+        names = dict.fromkeys([*tests, *data])
+        parts.append(f"--- {path}\n{code_of(runtime.worktree, path, names, limit=max(64, room // left))}")
+        room -= count_tokens(parts[-1])
+    return "\n".join(parts) or whole
 
 
 def _sketch(root: Path) -> str:

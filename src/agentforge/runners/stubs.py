@@ -162,6 +162,7 @@ def _replace_methods(node: ast.ClassDef, body: str) -> None:
                 else body
             )
             method.body = ast.parse(f"def f():\n    {own}").body[0].body  # type: ignore[attr-defined]  # a function
+            _open_arguments(method)
 
 
 def _new(symbol: Symbol, body: str) -> str:

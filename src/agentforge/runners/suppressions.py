@@ -1,4 +1,4 @@
-"""Finds new suppressions: comments and marks that tell a checker or a test runner to look away."""
+"""Finds new suppressions: what tells a checker or a test runner to look away, and code that asks whether it is tested."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _OTHER = re.compile(
 )
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
+_RUNNER_MARKS = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER"})
+_RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
 _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs")
 
 
@@ -69,7 +71,8 @@ def _of_python(data: bytes) -> Iterator[tuple[int, str]]:
         for token in tokenize.tokenize(io.BytesIO(data).readline):
             if token.type == tokenize.COMMENT and _COMMENT.search(token.string):
                 numbers.add(token.start[0])
-        numbers |= set(_skips(ast.parse(data)))
+        tree = ast.parse(data)
+        numbers |= {*_skips(tree), *_runner_asked(tree)}
     except (tokenize.TokenError, SyntaxError, ValueError):
         numbers |= {number for number, line in enumerate(lines, start=1) if _COMMENT.search(line)}
     for number in sorted(numbers):
@@ -84,3 +87,17 @@ def _skips(tree: ast.Module) -> Iterator[int]:
             name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
             if name in _OWNERS:
                 yield node.lineno
+
+
+def _runner_asked(tree: ast.Module) -> Iterator[int]:
+    """Lines that ask whether a test runs: `"PYTEST_CURRENT_TEST" in os.environ`, `"pytest" in sys.modules`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _RUNNER_MARKS:
+            yield node.lineno
+        if isinstance(node, ast.Compare) and _asks_modules(node):
+            yield node.lineno
+
+
+def _asks_modules(node: ast.Compare) -> bool:
+    named = isinstance(node.left, ast.Constant) and node.left.value in _RUNNERS
+    return named and any(isinstance(one, ast.Attribute) and one.attr == "modules" for one in node.comparators)

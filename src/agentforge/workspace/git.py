@@ -279,10 +279,10 @@ class Git:
         remove_tree(path)
         return remove_tree(git_dir)
 
-    def attach(self, worktree: Path, branch: str) -> None:
-        """Put a worktree on a branch without touching its files."""
+    def point_at(self, worktree: Path, commit: str) -> None:
+        """Put a worktree on a commit without touching its files; on no branch, so that the user can check the branch out."""
         at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree)
-        self._command.output("symbolic-ref", "HEAD", f"refs/heads/{branch}", at=at)
+        self._command.output("update-ref", "--no-deref", "HEAD", commit, at=at)
 
     def reset_files(self, worktree: Path, tree: str, *, index: Path) -> None:
         """Make the files of a worktree equal a tree exactly: ignored and untracked ones go too."""

@@ -10,7 +10,7 @@ import click
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of
-from agentforge.cli.terminal import style_for, table
+from agentforge.cli.terminal import style_for, table, wrapped
 from agentforge.errors import InfrastructureError
 
 
@@ -44,5 +44,6 @@ def doctor(cwd: str | None, as_json: bool) -> int:
         click.echo("\n".join(table(cells, head=("CHECK", "STATUS", "FOUND"), style=style)))
         for check in checks:
             if check.status != "ok" and check.detail:
-                click.echo(f"\n{check.name}: {check.detail}")
+                text = f"{check.name}: {check.detail}"
+                click.echo("\n" + ("\n".join(wrapped(text, style.columns)) if style.columns else text))
     return InfrastructureError.exit_code if errors else 0

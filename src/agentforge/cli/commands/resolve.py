@@ -45,7 +45,8 @@ def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool
     if form != "text":
         show_result(result, place=place, form=form)
     else:
-        click.echo(f"recorded; go on with: agentforge resume {result.state.run_id}")
+        word = "end it" if decision == "abort" else "go on"
+        click.echo(f"recorded; {word} with: agentforge resume {result.state.run_id}")
     return 0
 
 
