@@ -124,6 +124,10 @@ def _action_text(row: Mapping[str, object]) -> str:
     if row["type"] == "ModelReplied":
         calls = [f"  -> {call['name']} {call['arguments']}" for call in data["tool_calls"]]
         return "\n".join([f"{head} finish={data['finish']} {data['usage']}", str(data["text"]), *calls])
+    if row["type"] == "ModelCalled":
+        return f"{head} step {data['step']} of {data['stage']}: {data['context_tokens']} tokens to {data['model']}"
+    if row["type"] == "ToolStarted":
+        return f"{head} {data['name']} ({data['effect']})"
     if row["type"] == "ToolFinished":
         return f"{head} {data['name']}: {data['status']}: {data['summary']}\n{data['text']}"
     shown = {key: value for key, value in data.items() if value not in (None, "", [], {}, ())}

@@ -44,8 +44,9 @@ def ask(item: Escalation) -> Reply | None:
 
 
 def _approval() -> Reply | None:
-    words = click.Choice(("approve", "reject", "abort", "later"))
-    word = click.prompt("approve, reject, abort or later", type=words, default="later", show_choices=False)
+    words = click.Choice(("approve", "y", "yes", "reject", "n", "no", "abort", "later"))
+    typed = click.prompt("approve, reject, abort or later", type=words, default="later", show_choices=False)
+    word = {"y": "approve", "yes": "approve", "n": "reject", "no": "reject"}.get(typed, typed)
     if word == "reject":
         return Reply(decision="reject", text=click.prompt("What is wrong"))
     decisions: Mapping[str, Decision] = {"approve": "approve", "abort": "abort"}

@@ -168,7 +168,9 @@ def _delivered(event: kinds.Delivered, _state: RunState) -> Notice:
     return Notice(text=f"branch {event.branch} at {event.commit[:10]}{applied}", sign="done")
 
 
-def _interrupted(event: kinds.RunInterrupted, _state: RunState) -> Notice:
+def _interrupted(event: kinds.RunInterrupted, state: RunState) -> Notice | None:
+    if state.error is not None and state.error.get("slug") == event.slug:
+        return None  # the failed call was told a line ago
     return Notice(text=f"interrupted: {event.reason}", sign="failed")
 
 

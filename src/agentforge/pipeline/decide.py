@@ -141,7 +141,7 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
         stage=stage.name,
         kind="approval",
         reason=f"stage {stage.name} is verified and waits for approval",
-        question=f"Approve the {stage.produces} of {stage.name}?",
+        question=f"Approve it? Look at it with: agentforge inspect {state.run_id} --show artifact",
         options=("approve", "reject"),
         context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),
     )

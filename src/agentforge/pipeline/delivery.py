@@ -90,6 +90,7 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         "request": state.request,
         "title": str(spec.get("title", ""))[:100],
         "assumptions": [{"question": question, "assumption": answer} for question, answer in assumptions(state)],
+        "answers": _answers(state),
         "branch": made.get("branch", ""),
         "base_commit": state.base_commit,
         "commits": [{"id": made.get("commit", ""), "subject": subject(state)}],
@@ -104,6 +105,7 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
             "all_tests_pass": facts.get("all_tests_pass") is True,
             "no_regressions": facts.get("no_regressions") is True,
             "conformance_passing": _passed(facts.get("conformance")),
+            "checks": _checks(facts.get("conformance")),
             "controls": facts.get("controls", {}),
             "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
         },
@@ -127,6 +129,20 @@ def _open_risks(state: RunState) -> list[str]:
     return [str(item.get("description")) for item in risks if not item.get("mitigation")]
 
 
+def _answers(state: RunState) -> list[dict[str, object]]:
+    """What humans were asked and answered."""
+    return [
+        {
+            "question": item.question,
+            "decision": item.resolution.decision,
+            "answer": item.resolution.text,
+            "by": item.resolution.by,
+        }
+        for item in state.escalations.values()
+        if item.resolution is not None and item.kind != "approval"
+    ]
+
+
 def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
     """Requirement -> tests -> changed product lines."""
     mapping = state.artifacts.get("red", {}).get("coverage_mapping")
@@ -142,6 +158,10 @@ def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict
         }
         for item in items(state.artifacts.get("spec", {}).get("requirements"))
     ]
+
+
+def _checks(report: object) -> list[str]:
+    return texts(report.get("ran")) if isinstance(report, Mapping) else []
 
 
 def _passed(report: object) -> bool:

@@ -41,6 +41,7 @@ def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
         f"# {_line(report.get('title')) or 'Delivery'}",
         _quote(state.request),
         _assumptions(_rows(report, "assumptions")),
+        _answers(_rows(report, "answers")),
         _requirements(_rows(report, "requirements")),
         _changes(_rows(report, "changes")),
         _verification(report.get("verification")),
@@ -55,6 +56,14 @@ def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
 def _assumptions(rows: Sequence[Mapping[str, object]]) -> str:
     lines = [f"- **{_line(row.get('question'))}** {_line(row.get('assumption'))}" for row in rows]
     return "## Assumptions\n\n" + ("\n".join(lines) if lines else "None: nothing had to be assumed.")
+
+
+def _answers(rows: Sequence[Mapping[str, object]]) -> str:
+    lines = [
+        f"- **{_line(row.get('question'))}** {_line(row.get('answer')) or _line(row.get('decision'))} ({_line(row.get('by'))})"
+        for row in rows
+    ]
+    return "## Answers of a human\n\n" + "\n".join(lines) if lines else ""
 
 
 def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
@@ -81,7 +90,7 @@ def _verification(value: object) -> str:
         f"- tree `{value.get('tree')}`, measured in a fresh checkout",
         f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}",
         f"- regressions: {'none' if value.get('no_regressions') else 'yes'}",
-        f"- checks clean: {_yes(value.get('conformance_passing'))}",
+        f"- checks clean: {_yes(value.get('conformance_passing'))} ({', '.join(_strings(value.get('checks'))) or _NONE})",
         f"- controls: {_controls(controls)}",
         f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
     ]

@@ -43,13 +43,15 @@ def totals_value(state: RunState) -> dict[str, object]:
 
 
 def verification_value(state: RunState) -> dict[str, object]:
-    """How many rules of the current stage's last verdict hold."""
+    """How many rules of the current stage's last verdict hold; after the last stage, of all stages."""
     results = state.stages.get(state.stage, StageState()).results
+    if state.outcome:
+        results = tuple(result for stage in state.stages.values() for result in stage.results)
     passing = sum(1 for result in results if result.get("passed"))
     return {
         "checks_passing": passing,
         "checks_failing": len(results) - passing,
-        "ready_for_completion": state.verdict is not None and state.verdict.passed,
+        "ready_for_completion": state.delivered is not None or (state.verdict is not None and state.verdict.passed),
     }
 
 

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    invoke_without_command=True,
     epilog="""\b
 Examples:
   agentforge escalations list
   agentforge escalations show E1
-"""
+""",
 )
-def escalations() -> None:
+@click.pass_context
+def escalations(context: click.Context) -> int | None:
     """List and show the questions that wait for a human; answer them with `agentforge resolve`."""
+    if context.invoked_subcommand is not None:
+        return None
+    return int(context.invoke(list_escalations))
 
 
 @escalations.command(
