@@ -158,6 +158,7 @@ GREEN_FACTS = {
     "new_suppressions": [],
     "flaky": [],
     "changes": [{"path": "slugs.py", "status": "added", "added": 12, "removed": 0}],
+    "symbols_unmet": [],
     "test_files": ["tests/test_slugs.py"],
     "controls": CONTROLS,
     "conformance": {"passed": True, "new": [], "crashed": []},

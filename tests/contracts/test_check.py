@@ -235,6 +235,13 @@ RULE_CASES = [
     ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
     ("implementation", "facts.changes", [{"path": "tests/test_slugs.py"}], "change-made"),
     ("implementation", "facts.changes", "DELETE", "change-made"),
+    (
+        "implementation",
+        "facts.symbols_unmet",
+        [{"name": "slugify", "path": "slugs.py", "reason": "is declared removed and is still there"}],
+        "symbols-delivered",
+    ),
+    ("implementation", "facts.symbols_unmet", "DELETE", "symbols-delivered"),
     ("implementation", "facts.controls", {}, "controls-held"),
     ("implementation", "files_created.0.path", "/slugs.py", "relative-paths"),
     ("deliverable", "facts.conformance.passed", False, "conformance"),

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from agentforge.events.state import RunState
 from agentforge.pipeline.examples import stands_in
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, items, texts
 
 
@@ -122,21 +123,52 @@ def _ranges(lines: Sequence[tuple[str, str]], *, first: int) -> list[str]:
     return out
 
 
+def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, object]]:
+    """Symbols that the specification declares new and that are not there, or removed and that still are, in a tree.
+
+    Constants, and files in languages without a grammar, are not looked at.
+    """
+    unmet: list[dict[str, object]] = []
+    for item in product_symbols(spec):
+        change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
+        content = runtime.git.show(tree, path)
+        there = _defines(path, name, content, exactly=change == "removed") if content is not None else False
+        if change == "removed" and there:
+            unmet.append({"name": name, "path": path, "reason": "is declared removed and is still there"})
+        if change == "new" and there is False and item.get("kind") in ("function", "method", "class"):
+            unmet.append({"name": name, "path": path, "reason": "is declared new and is not there"})
+    return unmet
+
+
 def _holds(state: RunState, path: str, name: str, present: Iterable[str], runtime: Runtime) -> bool:
     """The file defines the symbol at the base commit; a language without a grammar is searched for the word."""
-    from agentforge.workspace.symbols import language_of, outline_of
-
     content = runtime.git.show(state.base_commit, path) if path in present else None
     if content is None:
         return False
-    text = content.decode("utf-8", "replace")
-    wanted = name.split("(", maxsplit=1)[0].strip().replace("::", ".")
-    known = outline_of(path, text) if language_of(path) else None
-    if known is not None and not known.note:
-        dotted = {symbol.qualified for symbol in known.symbols} | {symbol.name for symbol in known.symbols}
-        return wanted in dotted
-    last = re.escape(wanted.rsplit(".", 1)[-1])
-    return bool(last) and re.search(rf"(?<!\w){last}(?!\w)", text) is not None
+    known = _defines(path, name, content)
+    if known is not None:
+        return known
+    last = re.escape(_dotted(name).rsplit(".", 1)[-1])
+    return bool(last) and re.search(rf"(?<!\w){last}(?!\w)", content.decode("utf-8", "replace")) is not None
+
+
+def _defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> bool | None:
+    """Whether a file defines a symbol; None when its language cannot be read.
+
+    Args:
+        exactly: `area` is not the method `Circle.area`.
+    """
+    from agentforge.workspace.symbols import language_of, outline_of
+
+    known = outline_of(path, content.decode("utf-8", "replace")) if language_of(path) else None
+    if known is None or known.note:
+        return None
+    names = {symbol.qualified for symbol in known.symbols}
+    return _dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})
+
+
+def _dotted(name: str) -> str:
+    return name.split("(", maxsplit=1)[0].strip().replace("::", ".")
 
 
 def _exists(path: str, present: frozenset[str]) -> bool:

@@ -159,7 +159,8 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     ]
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
-    facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree}
+    unmet = early.symbols_unmet(spec, tree, runtime)
+    facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
 

@@ -110,6 +110,15 @@ def change_made(case: Case) -> RuleOutcome:
     return broken("no product file was changed - make the change that the specification describes", measured=0)
 
 
+def symbols_delivered(case: Case) -> RuleOutcome:
+    """Measured: what the specification declares as new is there, what it declares as removed is gone."""
+    return none_of(
+        case.fact_list("symbols_unmet"),
+        what="declared symbols that the tree does not bear out",
+        fix="make the change that the specification describes",
+    )
+
+
 def controls_held(case: Case) -> RuleOutcome:
     """Every control of the measurement held: canary, complete stream, channels that agree."""
     controls = case.fact_record("controls")
@@ -133,6 +142,11 @@ RULES = (
     ),
     NamedRule(rule_id="no-suppressions", sentence="no new suppressions", judge=no_suppressions),
     NamedRule(rule_id="not-flaky", sentence="no test of the suite is flaky", judge=not_flaky),
+    NamedRule(
+        rule_id="symbols-delivered",
+        sentence="declared symbols are there and removed ones are gone",
+        judge=symbols_delivered,
+    ),
     NamedRule(rule_id="change-made", sentence="a product file was changed", judge=change_made),
     NamedRule(rule_id="controls-held", sentence="controls held", judge=controls_held),
 )

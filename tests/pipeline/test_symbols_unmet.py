@@ -1,0 +1,49 @@
+"""Declared symbols against the tree to be committed: what was to go is gone, what was to come is there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agentforge.pipeline.facts import symbols_unmet
+
+TREE = {
+    "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",
+    "notes.txt": b"area is gone",
+    "broken.py": b"def area(:\n",
+}
+
+
+def unmet(**symbol: Any) -> list[Any]:
+    runtime: Any = SimpleNamespace(git=SimpleNamespace(show=lambda _tree, path: TREE.get(path)))
+    found = symbols_unmet({"symbols": [{"kind": "function", **symbol}]}, "t", runtime)
+    return [item["reason"] for item in found]
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "file", "reasons"),
+    [
+        ("removed", "area", "shapes.py", ["is declared removed and is still there"]),
+        ("removed", "edge", "shapes.py", []),
+        ("removed", "Circle.edge", "shapes.py", ["is declared removed and is still there"]),
+        ("removed", "area", "gone.py", []),
+        ("removed", "area", "notes.txt", []),
+        ("removed", "area", "broken.py", []),
+        ("new", "area", "shapes.py", []),
+        ("new", "edge", "shapes.py", []),
+        ("new", "volume", "shapes.py", ["is declared new and is not there"]),
+        ("new", "volume", "gone.py", ["is declared new and is not there"]),
+        ("new", "volume", "notes.txt", []),
+        ("changed", "volume", "shapes.py", []),
+    ],
+)
+def test_the_tree_bears_out_what_the_specification_declares(
+    change: str, name: str, file: str, reasons: list[str]
+) -> None:
+    assert unmet(change=change, name=name, file=file) == reasons
+
+
+def test_constants_are_not_looked_for() -> None:
+    assert unmet(change="new", name="LIMIT", file="shapes.py", kind="constant") == []
