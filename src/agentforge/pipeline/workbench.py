@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +39,10 @@ def tool_context(
 
 
 class _Shell:
-    """Commands of the model: in the sandbox, no network, the workspace mounted read-only, so that no scope is bypassed."""
+    """Commands of the model: in the sandbox, no network, the project's own interpreter first on PATH.
+
+    The workspace is mounted read-only: a command cannot write around the stage's scope.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -47,13 +51,16 @@ class _Shell:
         from agentforge.workspace.sandbox import Box
 
         rig = self._runtime.rig()
+        interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
+        path = os.environ.get("PATH", os.defpath)
         box = Box(
             workspace=self._runtime.worktree,
             mount_at=self._runtime.repo,
             cwd=cwd or ".",
             writable=False,
             overlays=borrowed(self._runtime.repo, rig.plan.environments),
-            interpreters=(Path(rig.plan.interpreter),) if rig.plan.interpreter else (),
+            env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
+            interpreters=(interpreter,) if interpreter else (),
         )
         return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
