@@ -84,10 +84,15 @@ class Bench:
             peer_settings(home, url=self.provider.url)
         return home
 
-    def version_s(self, program: Program, *, runs: int) -> float:
-        """CPU seconds of asking for the version."""
-        home = self.home(program)
-        return statistics.median(cpu_of(program.version, env=environment(home), cwd=home) for _ in range(runs))
+    def versions_s(self, programs: Sequence[Program], *, runs: int) -> dict[str, float]:
+        """Median CPU seconds of asking for the version; the programs take turns, so that noise meets all of them."""
+        homes = {one.name: self.home(one) for one in programs}
+        found: dict[str, list[float]] = {one.name: [] for one in programs}
+        for _ in range(runs):
+            for one in programs:
+                home = homes[one.name]
+                found[one.name].append(cpu_of(one.version, env=environment(home), cwd=home))
+        return {name: statistics.median(values) for name, values in found.items()}
 
     def first_request(self, program: Program, *, runs: int, settings: bool = False) -> dict[str, float]:
         """CPU until the first request has arrived: in all, of the children, memory and size of the request.

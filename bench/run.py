@@ -56,9 +56,10 @@ def measured(
     note = sys.stderr.isatty()
     programs = [ours(), stdlib_loop(), *([other] if other else [])]
     _tell("--version", on=note)
-    versions = {
-        one.name: bench.version_s(one, runs=2 * runs) * 1000 for one in (ours(), bare(), *([other] if other else []))
-    }
+    asked_version = bench.versions_s((ours(), bare()), runs=5 * runs)
+    if other:
+        asked_version |= bench.versions_s((other,), runs=2)
+    versions = {name: seconds * 1000 for name, seconds in asked_version.items()}
     _tell("first request", on=note)
     first = {one.name: bench.first_request(one, runs=runs) for one in programs}
     configured = {ours().name: bench.first_request(ours(), runs=runs, settings=True)}
