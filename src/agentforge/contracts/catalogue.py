@@ -51,12 +51,12 @@ class ContractSet:
         if name not in self._documents:
             raise ContractInvalid(f"there is no contract {name!r}", hint=near_hint(name, self.names))
         if name not in self._contracts:
-            source = self.origins[name]
-            source = f"builtin {name}.yaml" if source == "builtin" else source
+            builtin = self.origins[name] == "builtin"
+            source = f"builtin {name}.yaml" if builtin else self.origins[name]
             document = self._documents[name]
             if isinstance(document, str):
                 document = read_document(document, source=source)
-            self._contracts[name] = contract_of(document, source=source)
+            self._contracts[name] = contract_of(document, source=source, proved=builtin)
         return self._contracts[name]
 
     def digest_of(self, name: str) -> Digest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +22,12 @@ _MAX_ERROR_BYTES = 65_536
 Read = TypeVar("Read")
 
 
+def _random() -> float:
+    import random  # only for the wait before asking again
+
+    return random.random()
+
+
 class Wire:
     """Posts to one provider and asks again where that can help.
 
@@ -41,7 +46,7 @@ class Wire:
         model: str,
         secret: str = "",
         sleep: Callable[[float], None] = time.sleep,
-        jitter: Callable[[], float] = random.random,
+        jitter: Callable[[], float] = _random,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._connection = connection

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
-from agentforge.contracts.check import check
 from agentforge.events import kinds
 from agentforge.events.state import RunState
 from agentforge.pipeline.stage import Json, Stage
@@ -23,6 +22,8 @@ def judge(
     Args:
         commands: results of the contract's command rules.
     """
+    from agentforge.contracts.check import check  # the rulebook: nothing is judged before the first reply
+
     submission = state.submission
     assert submission is not None
     facts = submission.facts or {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 from pathlib import Path
 from typing import Literal
@@ -214,12 +213,14 @@ def remove_tree(path: Path) -> None:
     Raises:
         OSError: something cannot be removed.
     """
+    from shutil import rmtree
+
     if path.is_symlink() or path.is_file():
         return path.unlink()
     if not path.exists():
         return None
     try:
-        return shutil.rmtree(path)
+        return rmtree(path)
     except PermissionError:
         path.chmod(0o700)
         for folder, names, _ in os.walk(path):
@@ -227,7 +228,7 @@ def remove_tree(path: Path) -> None:
                 below = Path(folder, name)
                 if not below.is_symlink():
                     below.chmod(0o700)
-        return shutil.rmtree(path)
+        return rmtree(path)
 
 
 def _encoding_of(data: bytes, path: Path) -> tuple[str, bytes]:
