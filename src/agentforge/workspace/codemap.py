@@ -1,6 +1,6 @@
 """The code map: where names are defined, referenced and called in a workspace, and the source of one definition.
 
-Python is read by its own parser, exactly; other languages by ast-grep when the extra `code` is installed, else a note
+Python is read by its own parser, exactly; other languages by ast-grep, else a note
 says so.
 """
 

@@ -1,4 +1,4 @@
-"""What is defined in one source file: Python by its own parser, other languages by ast-grep where that is installed."""
+"""What is defined in one source file: Python by its own parser, other languages by ast-grep."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def parse_python(text: str) -> ast.Module | str:
 
 
 def parse_tree(text: str, language: str) -> SgNode | None:
-    """Parse with ast-grep, which goes on after errors; None when the extra `code` is not installed."""
+    """Parse with ast-grep, which goes on after errors; None when it has no wheel for this machine."""
     try:
         from ast_grep_py import SgRoot
     except ImportError:
@@ -148,7 +148,7 @@ def outline_of(path: str, text: str) -> Outline:
     tree = parse_tree(text, language)
     if tree is None:
         return Outline(
-            path=path, symbols=(), note=note or f"the code map of {language} needs the extra `code` (ast-grep-py)"
+            path=path, symbols=(), note=note or f"the code map of {language} needs ast-grep-py, which is not installed"
         )
     return Outline(path=path, symbols=tuple(_tree_symbols(tree, path=path, parent="", in_class=False)), note=note)
 
