@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import perform as agent_perform
@@ -18,6 +19,7 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
     Finish,
     GatherFacts,
@@ -70,6 +72,7 @@ class Performer:
                 Ask: self._ask,
                 PassStage: self._pass_stage,
                 Deliver: self._deliver,
+                Attest: self._attest,
                 Finish: self._finish,
                 CallModel: self._call_model,
                 RunTool: self._run_tool,
@@ -159,7 +162,9 @@ class Performer:
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
-        yield judge(state, stage, contract, commands=command_results(contract, self._runtime))
+        document = self._runtime.blobs.put(canonical_bytes(contract.document))
+        verdict = judge(state, stage, contract, commands=command_results(contract, self._runtime))
+        yield replace(verdict, contract_document=document)
 
     # -- humans, ends
 
@@ -186,6 +191,15 @@ class Performer:
         applied = make_branch(state, self._runtime, commit=commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
-    def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:
+    def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.attesting import attest
+
+        yield attest(state, self._runtime)
+
+    def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
+        if state.attested:
+            from agentforge.pipeline.attesting import anchor
+
+            anchor(state, self._runtime)

@@ -55,6 +55,11 @@ class Git:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
 
+    @property
+    def command(self) -> GitCommand:
+        """How git is called on this repository; for what has a module of its own (gitobjects)."""
+        return self._command
+
     # Reading
 
     def head(self) -> str:
