@@ -13,9 +13,7 @@ import pytest
 from agentforge.proof.files import FolderFiles
 
 if "agentforge_world" not in sys.modules:
-    _SPEC = importlib.util.spec_from_file_location(
-        "agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py"
-    )
+    _SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
     assert _SPEC is not None and _SPEC.loader is not None
     sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
     _SPEC.loader.exec_module(sys.modules["agentforge_world"])

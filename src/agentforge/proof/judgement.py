@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.contracts.check import check
@@ -29,7 +30,6 @@ class Judgements:
     def __init__(self, *, document: Callable[[str], bytes], complete: Complete | None = None) -> None:
         self._document = document
         self._complete = complete
-        self._contracts: dict[str, Contract] = {}
         self._again = 0
         self._verdicts = 0
         self._problems: list[str] = []
@@ -93,11 +93,12 @@ class Judgements:
                 self._problems.append(f"{where}: the artifact does not follow from draft and facts")
 
     def _contract(self, event: kinds.StageVerified) -> Contract:
-        digest = event.contract_digest
-        if digest not in self._contracts:
-            document = json.loads(self._document(digest))
-            self._contracts[digest] = contract_of(document, source=f"contract {event.contract}")
-        return self._contracts[digest]
+        return _read_contract(self._document(event.contract_digest), event.contract)
+
+
+@lru_cache(maxsize=64)
+def _read_contract(document: bytes, name: str) -> Contract:
+    return contract_of(json.loads(document), source=f"contract {name}")
 
 
 def _command_results(contract: Contract, event: kinds.StageVerified) -> list[CommandResult]:
