@@ -19,7 +19,7 @@ def blobs_named(event: Event) -> tuple[str, ...]:
     elif isinstance(event, kinds.ModelCalled):
         found.append(event.request)
     elif isinstance(event, kinds.ToolStarted):
-        found += event.touches.values()
+        found += (item for item in event.touches.values() if not str(item).startswith("withheld:"))
     elif isinstance(event, kinds.ToolFinished):
         found.append(event.output)
     elif isinstance(event, kinds.StepFinished):

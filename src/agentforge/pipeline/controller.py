@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -33,6 +33,7 @@ from agentforge.pipeline.effects import (
 from agentforge.pipeline.material import gather
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
+from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
     from agentforge.pipeline.measure import Measured
@@ -107,7 +108,12 @@ class Performer:
         digest = state.turn.material if again else ""
         if not digest and stage.needs_model(state):
             rows = [
-                {"name": piece.name, "text": piece.text, "limit": piece.limit, "note": piece.note}
+                {
+                    "name": piece.name,
+                    "text": redact(piece.text, secrets=self._runtime.secrets).text,
+                    "limit": piece.limit,
+                    "note": piece.note,
+                }
                 for piece in gather(effect.stage, state, self._runtime)
             ]
             digest = self._runtime.blobs.put(canonical_bytes(rows))
@@ -146,15 +152,23 @@ class Performer:
         yield self._facts(measure(state, stage, self._runtime), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
-        evidence = self._runtime.blobs.put(canonical_bytes(measured.evidence)) if measured.evidence else None
+        facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
+        evidence = self._runtime.blobs.put(canonical_bytes(details)) if details else None
         return kinds.FactsGathered(
             name=name,
             attempt=attempt,
-            facts=measured.facts,
+            facts=facts,
             tree=measured.tree,
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
         )
+
+    def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
+        """The value without secrets: tests print what they like."""
+        secrets = self._runtime.secrets
+        if not redact(canonical_bytes(value).decode(), secrets=secrets).count:
+            return value
+        return cast("Mapping[str, object]", redact_value(value, secrets=secrets))
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge

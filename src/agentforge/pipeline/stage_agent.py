@@ -146,4 +146,7 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     now = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     if now == before:
         return None
-    return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")
+    from agentforge.safety.redaction import redact
+
+    patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
+    return now, patch.encode("utf-8", "surrogateescape")

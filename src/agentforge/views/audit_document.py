@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentforge.errors import ContractInvalid
 from agentforge.views.audit_blocks import Bar, Block, Column, Heading, Plot, Quote, Text, facts, table, visible
 
 Audit = Mapping[str, Any]
 
-_VERDICT = Column(title="result", kind="verdict", share=1)
+_VERDICT = Column(title="result", kind="verdict", share=2)
 
 
 def audit_document(audit: Audit) -> list[Block]:
@@ -135,7 +136,7 @@ def _trace(audit: Audit) -> list[Block]:
     columns = (
         Column(title="requirement", share=3), Column(title="test", kind="code", share=5),
         Column(title="kind", share=1), Column(title="before the change", share=3),
-        Column(title="after", kind="verdict", share=1), Column(title="changed lines", kind="code", share=3),
+        Column(title="after", kind="verdict", share=2), Column(title="changed lines", kind="code", share=3),
     )  # fmt: skip
     rows: list[tuple[object, ...]] = []
     for item in audit["trace"]:
@@ -198,12 +199,7 @@ def _verdicts(audit: Audit) -> list[Block]:
     if not audit["verdicts"]:
         return []
     blocks: list[Block] = [Heading(level=2, text="Verification, stage by stage")]
-    columns = (
-        Column(title="rule", kind="code", share=3), _VERDICT, Column(title="looked at", share=2),
-        Column(title="what was wrong", share=5),
-    )  # fmt: skip
     for item in audit["verdicts"]:
-        shown = [row for row in item["results"] if item["passed"] or not row.get("passed")]
         word = "passed" if item["passed"] else "refused"
         blocks += [
             Heading(level=3, text=visible(f"{item['stage']}, attempt {item['attempt']}: {word}")),
@@ -211,18 +207,52 @@ def _verdicts(audit: Audit) -> list[Block]:
                 text=visible(f"contract {item['contract']} {item['contract_digest']}, judged {item['at']}"),
                 tone="muted",
             ),
-            table(columns, [_rule(row) for row in shown]),
+            _held(item["results"]) if item["passed"] else _broken(item["results"]),
         ]
     return blocks
 
 
-def _rule(row: Audit) -> tuple[object, ...]:
-    measured = row.get("measured")
-    place = f"{row.get('path')}: " if row.get("path") else ""
-    return (
-        row.get("rule"), "passed" if row.get("passed") else "failed",
-        "" if measured is None else measured, f"{place}{row.get('message') or ''}",
+def _held(results: list[Audit]) -> Block:
+    """Every rule with its sentence and what it looked at."""
+    columns = (
+        Column(title="what must hold", share=7), Column(title="rule", kind="code", share=3), _VERDICT,
+        Column(title="looked at", share=2),
     )  # fmt: skip
+    rows = [(_sentence(str(row.get("rule"))), row.get("rule"), _word(row), _measured(row)) for row in results]
+    return table(columns, rows)
+
+
+def _broken(results: list[Audit]) -> Block:
+    """The rules that did not hold, and why."""
+    columns = (Column(title="rule", kind="code", share=3), _VERDICT, Column(title="what was wrong", share=9))
+    rows = [
+        (row.get("rule"), _word(row), f"{row['path']}: {row.get('message')}" if row.get("path") else row.get("message"))
+        for row in results
+        if not row.get("passed")
+    ]
+    return table(columns, rows)
+
+
+def _sentence(rule: str) -> str:
+    """A rule in the words of its contract."""
+    from agentforge.contracts.rules import find_rule
+
+    if rule == "schema":
+        return "the artifact has the form that the contract asks for"
+    if rule.startswith(("cel: ", "command: ")):
+        return rule.partition(": ")[2]
+    try:
+        return find_rule(rule, source="audit").sentence
+    except ContractInvalid:  # a rule of another version
+        return rule
+
+
+def _word(row: Audit) -> str:
+    return "passed" if row.get("passed") else "failed"
+
+
+def _measured(row: Audit) -> object:
+    return "" if row.get("measured") is None else row["measured"]
 
 
 def _escalations(audit: Audit) -> list[Block]:
@@ -278,8 +308,8 @@ def _timeline(audit: Audit) -> list[Block]:
 def _steps(audit: Audit) -> list[Block]:
     columns = (
         Column(title="step", kind="number", share=1), Column(title="at", share=2), Column(title="stage", share=2),
-        Column(title="what was done", share=7), _VERDICT, Column(title="tokens", kind="number", share=1),
-        Column(title="input", kind="code", share=2),
+        Column(title="what was done", share=8), _VERDICT, Column(title="tokens", kind="number", share=2),
+        Column(title="input", kind="code", share=3),
     )  # fmt: skip
     rows = [
         (step["step"], str(step["timestamp"] or "")[11:19], f"{step['phase']} {step['attempt']}", _done(step),

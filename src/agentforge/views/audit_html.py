@@ -30,6 +30,7 @@ th, td { text-align: left; vertical-align: top; padding: .32rem .55rem .32rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 th { font-weight: 600; color: var(--soft); border-bottom-width: 2px; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: .8rem; }
+td.verdict { overflow-wrap: normal; white-space: nowrap; }
 td.code, dd.code { font: .84em/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
 dl { display: grid; grid-template-columns: minmax(9rem, 15rem) 1fr; gap: .25rem 1.2rem; margin: .8rem 0; font-size: .92rem; }
 dt { color: var(--soft); } dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
