@@ -12,11 +12,19 @@ import pytest
 
 from agentforge.proof.files import FolderFiles
 
-if "agentforge_world" not in sys.modules:
-    _SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
-    assert _SPEC is not None and _SPEC.loader is not None
-    sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
-    _SPEC.loader.exec_module(sys.modules["agentforge_world"])
+
+def _load(name: str, path: Path) -> None:
+    """Make a module of the tests importable under one name, once."""
+    if name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+
+
+_load("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
+_load("tests_proof_forging", Path(__file__).with_name("forging.py"))
 
 
 @dataclass(frozen=True)

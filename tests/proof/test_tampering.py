@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from tests_proof_forging import chained
 
 from agentforge.app.verifying import views_of
-from agentforge.canonical import canonical_bytes
 from agentforge.proof.anchors import Anchor, read_commit
-from agentforge.proof.chain import GENESIS, LOG
+from agentforge.proof.chain import LOG
 from agentforge.proof.public_keys import read_public_key
 from agentforge.proof.run import Surroundings, verify_run
 from agentforge.workspace.git import Git
@@ -78,7 +78,7 @@ def test_a_rewritten_trail_whose_chain_holds_breaks_its_anchors(golden: Golden, 
     for cut in range(0, len(lines), 7):
         records = [json.loads(line) for line in lines]
         records[cut]["data"]["note_of_the_forger"] = cut
-        files = {**golden.files, LOG: _chained(records)}
+        files = {**golden.files, LOG: chained(records)}
         report, _ = verify_run({**files, **views_of(files)}, around)
         assert "anchors" in {check.name for check in report.checks if not check.ok}
 
@@ -201,16 +201,7 @@ def forge_the_end(files: Files, rng: random.Random) -> None:
     at = rng.randrange(len(records))
     records[at]["at"] = records[at]["at"].replace("Z", "0Z") if rng.random() < 0.5 else records[at]["at"]
     records[at]["data"]["forged"] = True
-    files[LOG] = _chained(records)
-
-
-def _chained(records: list[dict[str, object]]) -> bytes:
-    head, lines = GENESIS, []
-    for record in records:
-        body = {key: value for key, value in record.items() if key != "hash"} | {"prev": head}
-        head = hashlib.sha256(head.encode() + canonical_bytes(body)).hexdigest()
-        lines.append(canonical_bytes({**body, "hash": head}) + b"\n")
-    return b"".join(lines)
+    files[LOG] = chained(records)
 
 
 _TAMPERS: tuple[Callable[[Files, random.Random], None], ...] = (

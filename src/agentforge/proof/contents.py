@@ -15,6 +15,8 @@ from agentforge.proof.report import Check, told
 _BLOB = re.compile(r"blobs/([0-9a-f]{2})/([0-9a-f]{62})(\.z)?")
 _LARGEST = 1 << 30
 LEASE = "lease"
+_UNSEALED = {"boot_id", "fence", "host", "pid", "process_start", "released", "since"}
+"""What a lease of an old version holds: no digest of itself."""
 
 
 def blob(files: Files, digest: str) -> bytes:
@@ -91,9 +93,10 @@ def lease_check(files: Files, *, fence: int) -> tuple[Check, bool]:
         return Check(name="lease", ok=False, detail="lease is missing"), True
     try:
         value = json.loads(files[LEASE])
-        wanted = value.pop("digest", None)
-        whole = canonical_bytes({**value, "digest": wanted}) + b"\n" == files[LEASE] if wanted else True
-        right = wanted in (None, digest_bytes(canonical_bytes(value))) and value["fence"] >= fence and whole
+        whole = canonical_bytes(value) + b"\n" == files[LEASE]
+        stated = value.pop("digest", None)
+        sealed = stated == digest_bytes(canonical_bytes(value)) if stated else value.keys() == _UNSEALED
+        right = whole and sealed and value["fence"] >= fence
     except (ValueError, AttributeError, KeyError, TypeError):
         return Check(name="lease", ok=False, detail="lease is not what a writer wrote"), True
     if not right:

@@ -23,7 +23,7 @@ class FolderFiles(Mapping[str, bytes]):
         if not folder.is_dir():
             raise IntegrityError(f"{folder} is not a folder", hint="name the folder of a run")
         self._folder = folder
-        self._names = sorted(_names(folder))
+        self._names = dict.fromkeys(sorted(_names(folder)))
 
     def __getitem__(self, name: str) -> bytes:
         """Read one file."""
