@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
+from posixpath import join, normpath
 
 from agentforge.frozen import dataclass
 from agentforge.safety.modes import TABLE, Mode, Verdict, strictest
-from agentforge.safety.permission import READING, Rule, first_match, matches_command, matches_host, matches_path
-from agentforge.safety.places import Ground, PathFinding, absolute, judge_read, judge_write
+from agentforge.safety.permission import (
+    READING,
+    Rule,
+    first_match,
+    host_of,
+    matches_command,
+    matches_host,
+    matches_path,
+)
+from agentforge.safety.places import Ground, PathFinding, absolute, is_below, judge_read, judge_write
 from agentforge.safety.shell.classes import CommandClass, Judged
 from agentforge.safety.shell.classify import classify
 from agentforge.safety.shell.reading import read_line
@@ -121,10 +129,18 @@ def decide_call(
     parts += [_file_part(tool, path, judge_write, kind, policy) for path in writes]
     if not parts:
         rule = first_match(
-            (one for one in policy.rules if one.speaks_of(tool) and (not one.pattern or matches_command(one.pattern, text, unknown=True))),
+            (
+                one
+                for one in policy.rules
+                if one.speaks_of(tool) and (not one.pattern or matches_command(one.pattern, text, unknown=True))
+            ),
             now=policy.now,
         )
-        parts.append(_part(text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"))
+        parts.append(
+            _part(
+                text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"
+            )
+        )
     return _decision(parts, policy)
 
 
@@ -149,7 +165,9 @@ def _command_parts(command: Command, policy: Policy) -> list[Part]:
             writes=(redirect.target,) if redirect.writes else (),
         )
         part = _judged_part(judged, command, policy)
-        quiet = redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Verdict.DENY
+        quiet = (
+            redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Verdict.DENY
+        )
         if not quiet:
             parts.append(replace(part, text=f"{redirect.operator} {redirect.target.text}"))
     return parts
@@ -162,9 +180,40 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
         return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
     found = [_path_finding(word, command, policy, judge_read, writing=False) for word in judged.reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
+    found += _folder_findings(judged, command, policy)
     worst = max(found, key=lambda one: list(Verdict).index(one.verdict), default=PathFinding(verdict=Verdict.ALLOW))
-    rule = first_match((one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now)
+    rule = first_match(
+        (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
+    )
     return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[PathFinding]:
+    """What speaks against the folders in which a command may run: code is run, and git asked, only inside the workspace."""
+    found = []
+    for folder in command.folders:
+        if not folder and folder is not None:
+            continue
+        if folder is None:
+            found.append(PathFinding(verdict=Verdict.ASK, reason="runs in a folder that only the run knows"))
+            continue
+        where = normpath(join(policy.ground.folder, folder))
+        finding = judge_read(where, policy.ground)
+        if (
+            finding.verdict is Verdict.ALLOW
+            and judged.kind is not CommandClass.READ_ONLY
+            and not is_below(finding.path, policy.ground.root)
+        ):
+            finding = PathFinding(verdict=Verdict.ASK, reason=f"runs in {where}, outside the workspace")
+        found.append(finding)
+    if judged.kind is CommandClass.GIT_READ:
+        for word in judged.reads:
+            path = absolute(word, "", policy.ground)
+            if path is None or not is_below(policy.ground.real(path), policy.ground.root):
+                found.append(
+                    PathFinding(verdict=Verdict.ASK, reason=f"git looks at {word.text}, outside the workspace")
+                )
+    return found
 
 
 def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
@@ -175,7 +224,11 @@ def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
 
 def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, policy: Policy, *, reason: str) -> Part:
     """Put the mode, the rule and the paths together."""
-    written = f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "") if rule is not None else ""
+    written = (
+        f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "")
+        if rule is not None
+        else ""
+    )
     verdict = rule.verdict if rule is not None else _by_mode(kind, policy)
     if rule is not None:
         reason = "a rule says so"
@@ -232,20 +285,38 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
     spoken = READING if not writing else (tool,)
-    about = [one for one in policy.rules if one.speaks_of(tool) or (not writing and any(one.speaks_of(name) for name in spoken[:1]))]
+    about = [
+        one
+        for one in policy.rules
+        if one.speaks_of(tool) or (not writing and any(one.speaks_of(name) for name in spoken[:1]))
+    ]
     rule = first_match(
-        (one for one in about if not one.pattern or (where is not None and _matches_file(one, where, finding, policy))), now=policy.now
+        (one for one in about if not one.pattern or (where is not None and _matches_file(one, where, finding, policy))),
+        now=policy.now,
     )
-    return _part(f"{tool} {path}", kind, rule, _ruled(finding, rule), policy, reason=f"{tool} {'writes' if writing else 'reads'} a file of the workspace")
+    return _part(
+        f"{tool} {path}",
+        kind,
+        rule,
+        _ruled(finding, rule),
+        policy,
+        reason=f"{tool} {'writes' if writing else 'reads'} a file of the workspace",
+    )
 
 
 def _url_part(tool: str, url: str, kind: CommandClass, policy: Policy) -> Part:
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        host = ""
+    host = host_of(url)
     rule = first_match(
-        (one for one in policy.rules if one.speaks_of(tool) and (not one.pattern or (host and matches_host(one.pattern, host)))), now=policy.now
+        (
+            one
+            for one in policy.rules
+            if one.speaks_of(tool) and (not one.pattern or (host and matches_host(one.pattern, host)))
+        ),
+        now=policy.now,
     )
-    finding = PathFinding(verdict=Verdict.ALLOW) if host else PathFinding(verdict=Verdict.DENY, reason=f"{url!r} names no host")
+    finding = (
+        PathFinding(verdict=Verdict.ALLOW)
+        if host
+        else PathFinding(verdict=Verdict.DENY, reason=f"{url!r} names no host")
+    )
     return _part(f"{tool} {url}", kind, rule, finding, policy, reason=f"talks to {host}")

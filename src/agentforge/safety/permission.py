@@ -127,7 +127,17 @@ def matches_host(pattern: str, host: str) -> bool:
     given = host.lower().rstrip(".")
     if wanted.startswith("*."):
         return given.endswith(wanted[1:]) and given != wanted[2:]
-    return given == wanted or wanted == "*"
+    return wanted in (given, "*")
+
+
+def host_of(url: str) -> str:
+    """The host that a http(s) URL leads to, lower case, without user, port and final dot; "" when it names none plainly."""
+    match = re.fullmatch(
+        r"https?://([^/?#\\\s@]+@)?(\[[0-9a-fA-F:.]+\]|[^/?#\\\s@:\[\]]+)(?::\d*)?(?:[/?#]\S*)?",
+        url.strip(),
+        re.IGNORECASE,
+    )
+    return match[2].lower().rstrip(".") if match is not None else ""
 
 
 def first_match(rules: Iterable[Rule], *, now: str) -> Rule | None:

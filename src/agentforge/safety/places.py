@@ -10,20 +10,23 @@ from posixpath import join, normpath
 from agentforge.frozen import dataclass
 from agentforge.safety.modes import Verdict
 from agentforge.safety.scope import NEVER, ONLY_BY_NAME
-from agentforge.safety.shell.syntax import Word
+from agentforge.safety.shell.syntax import Word, names
 
-_SECRET_NAMES = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc",
-    ".pgpass", ".git-credentials", "credentials", "credentials.json", "credentials.toml", "secrets.*", ".htpasswd", "shadow", "gshadow", "sudoers", ".vault-token", "*.kdbx",
-)  # fmt: skip
+_SECRET_NAMES = names(
+    ".env .env.* *.pem *.key *.p12 *.pfx *.keystore *.jks id_rsa* id_dsa* id_ecdsa* id_ed25519* .netrc .npmrc "
+    ".pypirc .pgpass .git-credentials credentials credentials.json credentials.toml secrets.* .htpasswd shadow "
+    "gshadow sudoers .vault-token *.kdbx"
+)
 _NO_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
 _SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
-_READABLE = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/etc", "/sys", "/tmp", "/var/tmp", "/proc")
+_READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /tmp /var/tmp /proc")
 _DEVICES = frozenset(
-    "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty".split()
+    names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
 )
-_SCRATCH = ("/tmp", "/var/tmp")  # noqa: S108  # private to the sandbox
-_PROC_SECRET = re.compile(r"/proc/[^/]+/(?:environ|mem|maps|fd|cwd|root|exe|task)(?:/.*)?|/proc/(?:kcore|kmem|sysrq-trigger).*")
+_SCRATCH = ("/tmp", "/var/tmp")  # private to the sandbox
+_PROC_SECRET = re.compile(
+    r"/proc/[^/]+/(?:environ|mem|maps|fd|cwd|root|exe|task)(?:/.*)?|/proc/(?:kcore|kmem|sysrq-trigger).*"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,7 @@ def judge_read(path: str | None, ground: Ground) -> PathFinding:
 
 
 def is_secret(path: str) -> bool:
-    """Whether the name of a file, or of a folder above it, is one in which secrets are kept; patterns count by what they may match."""
+    """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
     parts = [part for part in path.split("/") if part]
     name = parts[-1] if parts else ""
     if any(part in _SECRET_FOLDERS for part in parts):
@@ -164,6 +167,11 @@ def _fixed(path: str) -> str:
 
 def _is_pattern(text: str) -> bool:
     return any(mark in text for mark in "*?[")
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a path is a folder or lies in it; both absolute with links resolved."""
+    return _below(path, root) is not None
 
 
 def _below(path: str, root: str) -> str | None:

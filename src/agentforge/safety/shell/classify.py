@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from posixpath import basename, dirname
 
-from agentforge.safety.shell import filing, gitting, programs, readers
+from agentforge.safety.shell import filing, finding, gitting, programs, readers
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
+from agentforge.safety.shell.options import skip_options
 from agentforge.safety.shell.reading import read_line
-from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word
+from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, names
 
 _BIN = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin")
 _PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+)/bin|node_modules/\.bin)")
@@ -93,12 +94,22 @@ def _by_path(written: str, words: Sequence[Word], depth: int) -> Judged:
         found = _known(name, words)
         if found.kind in (Kind.TEST, Kind.BUILD, Kind.INSTALL, Kind.NETWORK, Kind.SERVER):
             return found
-        return Judged(kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],))
+        return Judged(
+            kind=Kind.RUN,
+            reason=f"{written} is a program of the project",
+            name=name,
+            argv=tuple(words),
+            reads=(words[0],),
+        )
     if written.startswith("/"):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{written} lies in no folder for programs", name=name, argv=tuple(words))
+        return Judged(
+            kind=Kind.UNKNOWN, reason=f"{written} lies in no folder for programs", name=name, argv=tuple(words)
+        )
     if name in ("gradlew", "mvnw"):
         return replace(_known(name, words), reads=(words[0],))
-    return Judged(kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],))
+    return Judged(
+        kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],)
+    )
 
 
 def _inner(words: Sequence[Word], depth: int, wrapper: str) -> tuple[Judged, ...]:
@@ -107,32 +118,24 @@ def _inner(words: Sequence[Word], depth: int, wrapper: str) -> tuple[Judged, ...
     return _program(words, depth + 1)
 
 
-def _skip_options(words: Sequence[Word], *, valued: tuple[str, ...] = (), operands: int = 0) -> tuple[Word, ...] | None:
-    """The words after a wrapper's own options and operands; None when they are not plain."""
-    rest = list(words[1:])
-    while rest and rest[0].known.startswith("-") and rest[0].known != "-":
-        option = rest.pop(0)
-        if option.value is None:
-            return None
-        if option.value == "--":
-            break
-        if option.value in valued:
-            if not rest:
-                return None
-            rest.pop(0)
-    if any(word.value is None for word in rest[:operands]):
-        return None
-    return tuple(rest[operands:])
-
-
 def _wrapper(*, valued: tuple[str, ...] = (), operands: int = 0) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
     def unwrap(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-        inner = _skip_options(words, valued=valued, operands=operands)
+        inner = skip_options(words, valued=valued, operands=operands)
         if inner is None:
-            return (Judged(kind=Kind.UNKNOWN, reason=f"what {words[0].text} runs is known only at run time", argv=tuple(words)),)
+            return (
+                Judged(
+                    kind=Kind.UNKNOWN, reason=f"what {words[0].text} runs is known only at run time", argv=tuple(words)
+                ),
+            )
         return _inner(inner, depth, words[0].text)
 
     return unwrap
+
+
+def _nested(
+    judge: Callable[[Sequence[Word], finding.Run], tuple[Judged, ...]],
+) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
+    return lambda words, depth: judge(words, lambda inner: _program(inner, depth + 1))
 
 
 def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -145,7 +148,9 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
         elif text in ("-u", "--unset") and len(rest) > 1:
             del rest[:2]
         elif text.startswith("-"):
-            return (Judged(kind=Kind.UNKNOWN, reason="env splits or changes the command by this option", argv=tuple(words)),)
+            return (
+                Judged(kind=Kind.UNKNOWN, reason="env splits or changes the command by this option", argv=tuple(words)),
+            )
         elif "=" in text:
             name = text.partition("=")[0]
             assignments.append(Assignment(name=name, text=text))
@@ -153,7 +158,14 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
         else:
             break
     if not rest:
-        return (Judged(kind=Kind.READ_ONLY, reason="env prints the environment, which holds no secrets", name="env", argv=tuple(words)),)
+        return (
+            Judged(
+                kind=Kind.READ_ONLY,
+                reason="env prints the environment, which holds no secrets",
+                name="env",
+                argv=tuple(words),
+            ),
+        )
     judged = _program(rest, depth + 1)
     reason = _poisoned(assignments, judged)
     return judged if reason is None else (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
@@ -166,71 +178,45 @@ def _command(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 
 def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-    inner = _skip_options(words, valued=("-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U"))
+    inner = skip_options(words, valued=("-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U"))
     judged = _inner(inner, depth, words[0].text) if inner else ()
-    own = Judged(kind=Kind.UNKNOWN, reason=f"{words[0].text} runs it with other rights", name=words[0].text, argv=tuple(words))
+    own = Judged(
+        kind=Kind.UNKNOWN, reason=f"{words[0].text} runs it with other rights", name=words[0].text, argv=tuple(words)
+    )
     return (own, *judged)
-
-
-def _xargs(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-    inner = _skip_options(words, valued=("-n", "-P", "-I", "-L", "-d", "-s", "-a", "-E", "--max-args", "--max-procs", "--delimiter"))
-    if inner is None:
-        return (Judged(kind=Kind.UNKNOWN, reason="what xargs runs is known only at run time", argv=tuple(words)),)
-    if not inner:
-        return (Judged(kind=Kind.READ_ONLY, reason="xargs prints what it reads", name="xargs", argv=tuple(words)),)
-    return _program((*inner, Word(text="...", pieces=(None,))), depth + 1)
-
-
-def _find(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-    starts = []
-    for word in words[1:]:
-        if word.known.startswith(("-", "(", "!", ")")):
-            break
-        starts.append(word)
-    found = [Judged(kind=Kind.READ_ONLY, reason="find only lists", name="find", argv=tuple(words), reads=tuple(starts))]
-    rest = list(words[1 + len(starts) :])
-    while rest:
-        word = rest.pop(0)
-        text = word.known
-        if text.startswith("\0") or (word.value is None and text.startswith("-")):
-            found.append(Judged(kind=Kind.UNKNOWN, reason="an argument that only the run knows may be an action", argv=tuple(words)))
-        elif text == "-delete":
-            found.append(Judged(kind=Kind.DESTRUCTIVE, reason="find -delete removes what it finds", name="find", argv=tuple(words), writes=tuple(starts)))
-        elif text in ("-fprint", "-fprint0", "-fls", "-fprintf"):
-            found.append(Judged(kind=Kind.WRITE, reason=f"find {text} writes a file", name="find", argv=tuple(words), writes=tuple(rest[:1])))
-        elif text in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = next((place for place, one in enumerate(rest) if one.value in (";", "+")), len(rest))
-            found += _executed(rest[:end], starts, depth)
-            rest = rest[end + 1 :]
-        elif text == "-files0-from":
-            found.append(Judged(kind=Kind.UNKNOWN, reason="find reads where it starts from a file", argv=tuple(words)))
-    return tuple(found)
-
-
-def _executed(words: Sequence[Word], starts: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-    """What find -exec runs: {} is a path below the starting points, never an option."""
-    if not words:
-        return (Judged(kind=Kind.UNKNOWN, reason="find -exec without a command"),)
-    filled: list[Word] = []
-    for word in words:
-        filled += [*starts] if word.value == "{}" and starts else [word]
-    judged = _program(filled, depth + 1)
-    return tuple(replace(one, kind=Kind.DESTRUCTIVE) if one.kind is Kind.WRITE and one.name == "rm" else one for one in judged)
 
 
 def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     rest = list(words[1:])
     if programs.only_asks(rest):
         return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=words[0].text, argv=tuple(words)),)
-    while rest and rest[0].value is not None and re.fullmatch(r"-[eux]+|--norc|--noprofile|-o|pipefail|errexit|nounset", rest[0].value):
+    while (
+        rest
+        and rest[0].value is not None
+        and re.fullmatch(r"-[eux]+|--norc|--noprofile|-o|pipefail|errexit|nounset", rest[0].value)
+    ):
         rest.pop(0)
     if rest and rest[0].value is not None and re.fullmatch(r"-[eulx]*c[eulx]*", rest[0].value):
         if len(rest) > 1 and rest[1].value is not None and "l" not in rest[0].value:
             return _line(rest[1].value, words, depth)
-        return (Judged(kind=Kind.UNKNOWN, reason="the inner command line is known only at run time", argv=tuple(words)),)
+        return (
+            Judged(kind=Kind.UNKNOWN, reason="the inner command line is known only at run time", argv=tuple(words)),
+        )
     if rest and rest[0].value is not None and not rest[0].value.startswith("-"):
-        return (Judged(kind=Kind.RUN, reason=f"runs the script {rest[0].value}", name=words[0].text, argv=tuple(words), reads=(rest[0],)),)
-    return (Judged(kind=Kind.UNKNOWN, reason="the shell reads commands from its input", name=words[0].text, argv=tuple(words)),)
+        return (
+            Judged(
+                kind=Kind.RUN,
+                reason=f"runs the script {rest[0].value}",
+                name=words[0].text,
+                argv=tuple(words),
+                reads=(rest[0],),
+            ),
+        )
+    return (
+        Judged(
+            kind=Kind.UNKNOWN, reason="the shell reads commands from its input", name=words[0].text, argv=tuple(words)
+        ),
+    )
 
 
 def _eval(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -244,7 +230,9 @@ def _line(line: str, words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if depth >= _DEEPEST:
         return (Judged(kind=Kind.UNKNOWN, reason="commands are wrapped too deep", argv=tuple(words)),)
     script = read_line(line)
-    judged = [one for command in script.commands for one in _with_redirects(command, classify(command, depth=depth + 1))]
+    judged = [
+        one for command in script.commands for one in _with_redirects(command, classify(command, depth=depth + 1))
+    ]
     judged += [_opaque(one) for one in script.opaque]
     return tuple(judged) or (Judged(kind=Kind.READ_ONLY, reason="runs nothing", argv=tuple(words)),)
 
@@ -259,7 +247,9 @@ def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judge
     reads = tuple(one.target for one in command.redirects if not one.writes and not one.operator.startswith("<<<"))
     found = [*judged]
     if writes or reads:
-        found.append(Judged(kind=Kind.WRITE if writes else Kind.READ_ONLY, reason="redirects", reads=reads, writes=writes))
+        found.append(
+            Judged(kind=Kind.WRITE if writes else Kind.READ_ONLY, reason="redirects", reads=reads, writes=writes)
+        )
     if moved:
         found.append(Judged(kind=Kind.UNKNOWN, reason="the inner command line changes its folder"))
     return tuple(found)
@@ -267,7 +257,15 @@ def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judge
 
 def _source(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
     reads = tuple(words[1:2])
-    return (Judged(kind=Kind.RUN, reason="runs a file in this shell, which may change what every later command is", name="source", argv=tuple(words), reads=reads),)
+    return (
+        Judged(
+            kind=Kind.RUN,
+            reason="runs a file in this shell, which may change what every later command is",
+            name="source",
+            argv=tuple(words),
+            reads=reads,
+        ),
+    )
 
 
 def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -276,9 +274,13 @@ def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     rest = list(words[1:])
     if not rest or rest[0].value not in ("run", "exec") or (name == "bundle" and rest[0].value != "exec"):
         return (_known(name, words),)
-    inner = _skip_options(rest, valued=("--extra", "--group", "-p", "--python", "--env", "-e", "--package", "--project", "--directory"))
-    if inner is None or any(word.known.startswith(("--with", "--index", "--default-index", "--from", "--env-file")) for word in rest):
-        return (Judged(kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)),)
+    inner = skip_options(rest, valued=names("--extra --group -p --python --env -e --package --project --directory"))
+    if inner is None or any(
+        word.known.startswith(("--with", "--index", "--default-index", "--from", "--env-file")) for word in rest
+    ):
+        return (
+            Judged(kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)),
+        )
     return _inner(inner, depth, name)
 
 
@@ -289,19 +291,39 @@ def _npx(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 
 def _never(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
-    return (Judged(kind=Kind.UNKNOWN, reason=f"{words[0].text} changes what later commands do", name=words[0].text, argv=tuple(words)),)
+    return (
+        Judged(
+            kind=Kind.UNKNOWN,
+            reason=f"{words[0].text} changes what later commands do",
+            name=words[0].text,
+            argv=tuple(words),
+        ),
+    )
 
 
 _WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
-    **{"env": _env, "command": _command, "xargs": _xargs, "find": _find, "gfind": _find, "eval": _eval, "npx": _npx},
-    **dict.fromkeys(("nohup", "builtin", "exec", "time", "setsid", "chronic", "unbuffer", "ltrace", "strace", "catchsegv"), _wrapper()),
+    **{
+        "env": _env,
+        "command": _command,
+        "xargs": _nested(finding.judge_xargs),
+        "find": _nested(finding.judge_find),
+        "gfind": _nested(finding.judge_find),
+        "fd": _nested(finding.judge_fd),
+        "fdfind": _nested(finding.judge_fd),
+        "eval": _eval,
+        "npx": _npx,
+    },
+    **dict.fromkeys(names("nohup builtin exec time setsid chronic unbuffer ltrace strace catchsegv"), _wrapper()),
     **dict.fromkeys(("nice", "ionice", "chrt", "taskset"), _wrapper(valued=("-n", "-c", "--adjustment", "-p"))),
     "stdbuf": _wrapper(valued=("-i", "-o", "-e")),
     "timeout": _wrapper(valued=("-s", "-k", "--signal", "--kill-after"), operands=1),
     "watch": _wrapper(valued=("-n", "--interval")),
-    **dict.fromkeys(("sudo", "doas", "su", "runuser", "pkexec", "unshare", "nsenter", "bwrap", "firejail", "docker", "podman"), _other_user),
+    **dict.fromkeys(names("sudo doas su runuser pkexec unshare nsenter bwrap firejail docker podman"), _other_user),
     **dict.fromkeys(_SHELLS, _shell),
     **dict.fromkeys(("source", "."), _source),
-    **dict.fromkeys(("alias", "unalias", "trap", "enable", "bind", "complete", "compgen", "mapfile", "readarray", "shopt", "disown", "fc", "coproc", "parallel"), _never),
+    **dict.fromkeys(
+        names("alias unalias trap enable bind complete compgen mapfile readarray shopt disown fc coproc parallel"),
+        _never,
+    ),
     **dict.fromkeys(("uv", "poetry", "pdm", "hatch", "rye", "pipenv", "bundle", "mise"), _project_run),
-}  # fmt: skip
+}

@@ -8,11 +8,11 @@ from posixpath import normpath
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import Arguments, sort_arguments
-from agentforge.safety.shell.syntax import Word
+from agentforge.safety.shell.syntax import Word, names
 
 _ROOTS = frozenset({"/", "~", "..", ".", "*", "/*", "~/*", "../*", "./*", ".*", "{.,}*", "./.*"})
-_SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/srv", "/sys", "/usr", "/var")
-_VALUED = ("-t", "-m", "-S", "-o", "-g", "--target-directory", "--mode", "--suffix", "--reference", "-d", "--date", "-r", "-s", "--size")
+_SYSTEM = names("/bin /boot /dev /etc /home /lib /lib64 /opt /proc /root /sbin /srv /sys /usr /var")
+_VALUED = names("-t -m -S -o -g --target-directory --mode --suffix --reference -d --date -r -s --size")
 
 
 def is_filing(name: str) -> bool:
@@ -62,7 +62,9 @@ def _rm(name: str, given: Arguments) -> Judged:
     unsure = given.dynamic or any(word.glob or word.value is None for word in given.operands)
     fatal = given.has("--no-preserve-root") or (recursive and any(reaches_beyond(word) for word in given.operands))
     if recursive or unsure or not given.operands:
-        reason = "removes the root, the home or the whole workspace" if fatal else "removes folders or what a pattern names"
+        reason = (
+            "removes the root, the home or the whole workspace" if fatal else "removes folders or what a pattern names"
+        )
         return Judged(kind=Kind.DESTRUCTIVE, reason=reason, writes=given.operands, fatal=fatal)
     return Judged(kind=Kind.WRITE, reason=f"{name} removes the named files", writes=given.operands)
 
@@ -92,7 +94,9 @@ def _modes(name: str, given: Arguments) -> Judged:
     files = given.operands if given.has("--reference") else given.operands[1:]
     recursive = given.has("-R", "--recursive")
     if recursive and any(reaches_beyond(word) for word in files if word.known not in (".", "./")):
-        return Judged(kind=Kind.DESTRUCTIVE, reason=f"{name} changes the rights of the root or the home", writes=files, fatal=True)
+        return Judged(
+            kind=Kind.DESTRUCTIVE, reason=f"{name} changes the rights of the root or the home", writes=files, fatal=True
+        )
     mode = given.operands[0].known if given.operands else ""
     if name == "chmod" and ("s" in mode or (mode.isdigit() and len(mode) > 3 and mode[-4] != "0")):
         return Judged(kind=Kind.DESTRUCTIVE, reason="sets the set-user-id bit", writes=files)
@@ -101,7 +105,9 @@ def _modes(name: str, given: Arguments) -> Judged:
 
 
 def _tar(name: str, given: Arguments) -> Judged:
-    running = ("--to-command", "--checkpoint-action", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script", "--new-volume-script")
+    running = names(
+        "--to-command --checkpoint-action -I --use-compress-program --rsh-command -F --info-script --new-volume-script"
+    )
     if given.has(*running) or given.dynamic:
         return Judged(kind=Kind.UNKNOWN, reason="tar runs another program by this option")
     archive = given.of("-f", "--file")
@@ -115,7 +121,12 @@ def _tar(name: str, given: Arguments) -> Judged:
     places = given.of("-C", "--directory")
     if extracting:
         return Judged(kind=Kind.WRITE, reason="tar unpacks files", reads=archive or given.operands[1:], writes=places)
-    return Judged(kind=Kind.WRITE, reason="tar makes an archive", reads=given.operands[1:] if letters else given.operands, writes=(*archive, *places))
+    return Judged(
+        kind=Kind.WRITE,
+        reason="tar makes an archive",
+        reads=given.operands[1:] if letters else given.operands,
+        writes=(*archive, *places),
+    )
 
 
 def _tee(name: str, given: Arguments) -> Judged:
@@ -124,7 +135,9 @@ def _tee(name: str, given: Arguments) -> Judged:
 
 def _dd(name: str, given: Arguments) -> Judged:
     out = [word for word in given.operands if word.known.startswith("of=")]
-    device = any(word.known.startswith("of=/dev/") and word.known not in ("of=/dev/null", "of=/dev/stdout") for word in out)
+    device = any(
+        word.known.startswith("of=/dev/") and word.known not in ("of=/dev/null", "of=/dev/stdout") for word in out
+    )
     return Judged(kind=Kind.DESTRUCTIVE, reason=f"{name} overwrites what it is pointed at", fatal=device)
 
 
@@ -146,15 +159,30 @@ def _rsync(name: str, given: Arguments) -> Judged:
 
 def _patch(name: str, given: Arguments) -> Judged:
     writes = (*given.operands[:1], *given.of("-d", "--directory", "-o", "--output", "-r"))
-    return Judged(kind=Kind.WRITE, reason=f"{name} changes the files that the patch names", reads=given.of("-i", "--input"), writes=writes)
+    return Judged(
+        kind=Kind.WRITE,
+        reason=f"{name} changes the files that the patch names",
+        reads=given.of("-i", "--input"),
+        writes=writes,
+    )
 
 
 _FILING: dict[str, Callable[[str, Arguments], Judged]] = {
     **dict.fromkeys(("rm", "unlink", "rmdir"), _rm),
     **dict.fromkeys(("shred", "wipe", "truncate", "srm", "trash"), _shred),
-    **dict.fromkeys(("touch", "mkdir", "mkfifo", "mktemp", "split", "csplit", "gzip", "gunzip", "bzip2", "xz", "unxz", "zstd", "dos2unix", "unix2dos", "setfacl"), _plain),
+    **dict.fromkeys(
+        names("touch mkdir mkfifo mktemp split csplit gzip gunzip bzip2 xz unxz zstd dos2unix unix2dos setfacl"), _plain
+    ),
     **dict.fromkeys(("cp", "mv", "ln", "install", "link"), _copy),
     **dict.fromkeys(("chmod", "chown", "chgrp", "chattr"), _modes),
     **dict.fromkeys(("tar", "bsdtar"), _tar),
-    **{"tee": _tee, "sponge": _tee, "dd": _dd, "zip": _archive_list, "unzip": _archive_list, "rsync": _rsync, "patch": _patch},
-}  # fmt: skip
+    **{
+        "tee": _tee,
+        "sponge": _tee,
+        "dd": _dd,
+        "zip": _archive_list,
+        "unzip": _archive_list,
+        "rsync": _rsync,
+        "patch": _patch,
+    },
+}

@@ -8,29 +8,54 @@ from dataclasses import replace
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import Arguments, sort_arguments
-from agentforge.safety.shell.syntax import Word
+from agentforge.safety.shell.syntax import Word, names
 
 _READS = frozenset(
-    "status log show diff blame annotate ls-files ls-tree rev-parse rev-list shortlog describe cat-file grep for-each-ref merge-base "
-    "name-rev whatchanged count-objects check-ignore check-attr check-ref-format show-ref show-branch var version help diff-tree diff-index "
-    "diff-files range-diff cherry verify-commit verify-tag fsck merge-tree patch-id get-tar-commit-id".split()
+    names(
+        "status log show diff blame annotate ls-files ls-tree rev-parse rev-list shortlog describe cat-file grep "
+        "for-each-ref merge-base name-rev whatchanged count-objects check-ignore check-attr check-ref-format "
+        "show-ref show-branch var version help diff-tree diff-index diff-files range-diff cherry verify-commit "
+        "verify-tag fsck merge-tree patch-id get-tar-commit-id"
+    )
 )
 _WRITES = frozenset(
-    "add commit merge rebase cherry-pick revert am apply mv init notes switch format-patch bundle archive read-tree write-tree commit-tree "
-    "hash-object update-index pack-refs sparse-checkout worktree tag branch stash restore checkout reset rm citool gui maintenance".split()
+    names(
+        "add commit merge rebase cherry-pick revert am apply mv init notes switch format-patch bundle archive "
+        "read-tree write-tree commit-tree hash-object update-index pack-refs sparse-checkout worktree tag branch "
+        "stash restore checkout reset rm citool gui maintenance"
+    )
 )
-_NETWORK = frozenset("push fetch pull clone ls-remote remote submodule fetch-pack send-pack send-email request-pull svn lfs p4".split())
-_DESTROYS = frozenset("clean gc prune filter-branch filter-repo reflog update-ref replace repack symbolic-ref rerere".split())
-_RUNNING = ("--ext-diff", "--textconv", "--exec", "--upload-pack", "--receive-pack", "--open-files-in-pager", "--config-env", "--exec-path")
+_NETWORK = frozenset(
+    names("push fetch pull clone ls-remote remote submodule fetch-pack send-pack send-email request-pull svn lfs p4")
+)
+_DESTROYS = frozenset(
+    names("clean gc prune filter-branch filter-repo reflog update-ref replace repack symbolic-ref rerere")
+)
+_RUNNING = names(
+    "--ext-diff --textconv --exec --upload-pack --receive-pack --open-files-in-pager --config-env --exec-path"
+)
 _GLOBAL_VALUED = ("-C", "--git-dir", "--work-tree", "--namespace")
-_HARMLESS_GLOBAL = ("-p", "-P", "--no-pager", "--paginate", "--no-optional-locks", "--literal-pathspecs", "--version", "--help", "--bare")
+_HARMLESS_GLOBAL = names("-p -P --no-pager --paginate --no-optional-locks --literal-pathspecs --version --help --bare")
 _LISTING: dict[str, tuple[str, ...]] = {
-    "branch": ("-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--remotes", "--verbose", "--show-current", "--merged", "--no-merged", "--contains", "--no-contains", "--sort", "--format", "--points-at", "--no-color", "--color", "--column", "-i", "--ignore-case"),
-    "tag": ("-l", "-n", "--list", "--sort", "--format", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-i", "--column"),
-}  # fmt: skip
+    "branch": names(
+        "-a -r -v -vv -l --list --all --remotes --verbose --show-current --merged --no-merged --contains "
+        "--no-contains --sort --format --points-at --no-color --color --column -i --ignore-case"
+    ),
+    "tag": names("-l -n --list --sort --format --contains --no-contains --merged --no-merged --points-at -i --column"),
+}
 _READ_VERBS: dict[str, tuple[str, ...]] = {
-    **{"stash": ("list", "show"), "remote": ("", "get-url"), "worktree": ("list",), "submodule": ("", "status", "summary")},
-    **{"reflog": ("", "show", "exists"), "notes": ("", "list", "show"), "bundle": ("verify", "list-heads"), "lfs": ("ls-files", "status")},
+    **{
+        "stash": ("list", "show"),
+        "remote": ("", "get-url"),
+        "worktree": ("list",),
+        "submodule": ("", "status", "summary"),
+    },
+    **{
+        "reflog": ("", "show", "exists"),
+        "notes": ("", "list", "show"),
+        "bundle": ("verify", "list-heads"),
+        "lfs": ("ls-files", "status"),
+    },
     **{"sparse-checkout": ("list",), "symbolic-ref": (), "maintenance": (), "rerere": ("status", "diff")},
 }
 
@@ -63,13 +88,25 @@ def judge_git(words: Sequence[Word]) -> Judged:
 
 
 def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Judged:
-    given = sort_arguments(words, valued=("-n", "-S", "-G", "-L", "--sort", "--format", "-m", "--message", "--grep", "--author", "--since", "--until"))
+    given = sort_arguments(
+        words,
+        valued=names("-n -S -G -L --sort --format -m --message --grep --author --since --until"),
+    )
     if given.has("--help", "-h") and len(words) == 1:
         return _judged(Kind.GIT_READ, "git prints help", folders)
-    if given.has(*_RUNNING) or (verb == "grep" and given.has("-O")) or (verb == "rebase" and given.has("-x", "-i", "--interactive")):
+    if (
+        given.has(*_RUNNING)
+        or (verb == "grep" and given.has("-O"))
+        or (verb == "rebase" and given.has("-x", "-i", "--interactive"))
+    ):
         return _judged(Kind.UNKNOWN, f"git {verb} runs another program by this option", folders)
     if given.has("--output", "--output-directory") and verb != "commit":
-        return _judged(Kind.WRITE, f"git {verb} writes a file by this option", folders, writes=given.of("--output", "--output-directory"))
+        return _judged(
+            Kind.WRITE,
+            f"git {verb} writes a file by this option",
+            folders,
+            writes=given.of("--output", "--output-directory"),
+        )
     if verb == "config":
         return _config(given, folders)
     if verb in _READS:
@@ -94,7 +131,9 @@ def _read(verb: str, given: Arguments, folders: Sequence[Word]) -> Judged:
         return _judged(Kind.UNKNOWN, "an argument that only the run knows may be an option", folders)
     if verb == "fsck" and given.has("--lost-found"):
         return _judged(Kind.GIT_WRITE, "git fsck writes what it found", folders)
-    outside = tuple(word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", "..")))
+    outside = tuple(
+        word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", ".."))
+    )
     return _judged(Kind.GIT_READ, f"git {verb} only reads", (*folders, *outside))
 
 
@@ -107,7 +146,10 @@ def _only_lists(verb: str, given: Arguments) -> bool:
     if verbs is None:
         return False
     first = given.operands[0].value if given.operands else ""
-    return first in verbs and (verb not in ("remote", "submodule", "reflog", "stash") or all(name in ("-v", "--verbose", "-p", "--stat", "--all", "-n") for name in names))
+    return first in verbs and (
+        verb not in ("remote", "submodule", "reflog", "stash")
+        or all(name in ("-v", "--verbose", "-p", "--stat", "--all", "-n") for name in names)
+    )
 
 
 def _destroys(verb: str, given: Arguments) -> bool:
@@ -119,7 +161,11 @@ def _destroys(verb: str, given: Arguments) -> bool:
             return given.has("--hard", "--merge", "--keep")
         case "checkout" | "switch":
             dashes = any(word.known in (".", "--") for word in given.operands)
-            return given.has("-f", "--force", "--discard-changes", "-B", "-C", "--ours", "--theirs") or dashes or first == "."
+            return (
+                given.has("-f", "--force", "--discard-changes", "-B", "-C", "--ours", "--theirs")
+                or dashes
+                or first == "."
+            )
         case "restore":
             return not given.has("--staged", "-S") or given.has("--worktree", "-W")
         case "stash":
@@ -138,8 +184,25 @@ def _destroys(verb: str, given: Arguments) -> bool:
 def _config(given: Arguments, folders: Sequence[Word]) -> Judged:
     reading = given.has("--get", "--get-all", "--list", "-l", "--get-regexp", "--show-origin", "--get-urlmatch")
     first = given.operands[0].value if given.operands else ""
-    changing = given.has("--add", "--unset", "--unset-all", "--replace-all", "--edit", "-e", "--remove-section", "--rename-section", "--file", "-f", "--global", "--system")
-    if not changing and (reading or first in ("get", "list") or (len(given.operands) == 1 and not given.options and first not in ("edit",))):
+    changing = given.has(
+        "--add",
+        "--unset",
+        "--unset-all",
+        "--replace-all",
+        "--edit",
+        "-e",
+        "--remove-section",
+        "--rename-section",
+        "--file",
+        "-f",
+        "--global",
+        "--system",
+    )
+    if not changing and (
+        reading
+        or first in ("get", "list")
+        or (len(given.operands) == 1 and not given.options and first not in ("edit",))
+    ):
         return _judged(Kind.GIT_READ, "git config only prints", folders)
     return _judged(Kind.UNKNOWN, "git config may set what git runs later (hooks, filters, pager)", folders)
 

@@ -16,7 +16,7 @@ class Arguments:
         options: names without value, in order: "-r", "--force"; grouped letters are taken apart ("-rf" is "-r" and "-f").
         values: (name, value word) of options that take one, joined or apart.
         operands: what is left.
-        dynamic: a word whose beginning is known only at run time, so that it may be an option.
+        dynamic: a word whose beginning is known only at run time ($x, *), so that it may be an option.
     """
 
     options: tuple[str, ...]
@@ -49,7 +49,7 @@ def sort_arguments(words: Sequence[Word], *, valued: Collection[str] = ()) -> Ar
         word = rest.pop(0)
         text = word.known
         if only_operands or not text.startswith("-") or text == "-":
-            dynamic |= not only_operands and (text.startswith("\0") or (not text and not word.text))
+            dynamic |= not only_operands and (text.startswith("\0") or (word.glob and text[:1] in ("*", "?", "[")))
             operands.append(word)
         elif text == "--":
             only_operands = True
@@ -103,3 +103,26 @@ def _letters(
 def _is(given: str, name: str) -> bool:
     """A long option may be abbreviated; what could mean the dangerous one is taken for it."""
     return given == name or (given.startswith("--") and len(given) > 3 and name.startswith(given))
+
+
+def skip_options(words: Sequence[Word], *, valued: tuple[str, ...] = (), operands: int = 0) -> tuple[Word, ...] | None:
+    """The words after a wrapper's own options and operands; None when they are not plain.
+
+    Args:
+        words: the wrapper's name first.
+        operands: how many words of its own follow the options (the seconds of `timeout`).
+    """
+    rest = list(words[1:])
+    while rest and rest[0].known.startswith("-") and rest[0].known != "-":
+        option = rest.pop(0)
+        if option.value is None:
+            return None
+        if option.value == "--":
+            break
+        if option.value in valued:
+            if not rest:
+                return None
+            rest.pop(0)
+    if any(word.value is None for word in rest[:operands]):
+        return None
+    return tuple(rest[operands:])

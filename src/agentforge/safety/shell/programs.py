@@ -4,61 +4,105 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
-from agentforge.safety.shell.options import sort_arguments
-from agentforge.safety.shell.syntax import Word
+from agentforge.safety.shell.options import sort_arguments, tail
+from agentforge.safety.shell.syntax import Word, names
 
 _BY_NAME: dict[Kind, str] = {
     Kind.TEST: (
-        "pytest py.test tox nox unittest nosetests jest vitest mocha ava karma cypress phpunit rspec ctest gotestsum behave robot coverage "
-        "mypy pyright basedpyright ty flake8 pylint bandit pydocstyle pycodestyle vulture eslint tslint stylelint shellcheck hadolint "
-        "yamllint actionlint markdownlint golangci-lint staticcheck clippy-driver lint-imports codespell radon interrogate tsc import-linter"
+        "pytest py.test tox nox unittest nosetests jest vitest mocha ava karma cypress phpunit rspec ctest gotestsum "
+        "behave robot coverage mypy pyright basedpyright ty flake8 pylint bandit pydocstyle pycodestyle vulture "
+        "eslint tslint stylelint shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
+        "clippy-driver lint-imports codespell radon interrogate tsc import-linter"
     ),
     Kind.BUILD: (
-        "make gmake cmake ninja meson bazel buck gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar as rustc javac kotlinc "
-        "scalac ghc webpack rollup esbuild vite-build parcel turbo nx sphinx-build mkdocs doxygen black isort autopep8 yapf autoflake pyupgrade "
-        "prettier clang-format gofmt goimports rustfmt shfmt ruff cython protoc flex bison swig pyinstaller"
+        "make gmake cmake ninja meson bazel buck gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
+        "as rustc javac kotlinc scalac ghc webpack rollup esbuild vite-build parcel turbo nx sphinx-build mkdocs "
+        "doxygen black isort autopep8 yapf autoflake pyupgrade prettier clang-format gofmt goimports rustfmt shfmt "
+        "ruff cython protoc flex bison swig pyinstaller"
     ),
     Kind.INSTALL: (
-        "apt apt-get aptitude dpkg yum dnf rpm pacman apk brew snap flatpak port conda mamba micromamba pipx easy_install gem cpan cpanm "
-        "luarocks opam cabal stack bundle composer nvm pyenv rbenv rustup sdk asdf mise npx pnpx bunx uvx dlx"
+        "apt apt-get aptitude dpkg yum dnf rpm pacman apk brew snap flatpak port conda mamba micromamba pipx "
+        "easy_install gem cpan cpanm luarocks opam cabal stack bundle composer nvm pyenv rbenv rustup sdk asdf mise "
+        "npx pnpx bunx uvx dlx"
     ),
     Kind.NETWORK: (
-        "curl wget http https httpie xh aria2c ssh scp sftp ftp tftp telnet nc ncat netcat socat ping ping6 traceroute tracepath mtr dig "
-        "nslookup host whois nmap masscan rclone aws gcloud az kubectl helm terraform ansible ansible-playbook vagrant doctl heroku flyctl "
-        "vercel netlify gh glab hub hg svn bzr cvs twine mail sendmail mutt lynx w3m links elinks openssl smbclient ldapsearch redis-cli "
-        "psql mysql mongo mongosh sqlplus ip ifconfig route arp iptables nft ss netstat mosh autossh cloudflared ngrok"
+        "curl wget http https httpie xh aria2c ssh scp sftp ftp tftp telnet nc ncat netcat socat ping ping6 "
+        "traceroute tracepath mtr dig nslookup host whois nmap masscan rclone aws gcloud az kubectl helm terraform "
+        "ansible ansible-playbook vagrant doctl heroku flyctl vercel netlify gh glab hub hg svn bzr cvs twine mail "
+        "sendmail mutt lynx w3m links elinks openssl smbclient ldapsearch redis-cli psql mysql mongo mongosh sqlplus "
+        "ip ifconfig route arp iptables nft ss netstat mosh autossh cloudflared ngrok"
     ),
     Kind.SERVER: (
-        "gunicorn uvicorn hypercorn daphne waitress-serve flask celery nginx httpd apache2 caddy vite next nuxt ng serve http-server live-server "
-        "nodemon webpack-dev-server redis-server postgres mysqld mongod memcached jupyter streamlit screen tmux daemonize supervisord pm2"
+        "gunicorn uvicorn hypercorn daphne waitress-serve flask celery nginx httpd apache2 caddy vite next nuxt ng "
+        "serve http-server live-server nodemon webpack-dev-server redis-server postgres mysqld mongod memcached "
+        "jupyter streamlit screen tmux daemonize supervisord pm2"
     ),
     Kind.DESTRUCTIVE: (
-        "kill pkill killall skill shutdown reboot halt poweroff init telinit systemctl service mkfs fdisk sfdisk parted wipefs mount umount "
-        "swapon swapoff losetup cryptsetup lvremove useradd userdel usermod groupadd groupdel passwd chpasswd visudo crontab at batch chroot "
-        "insmod rmmod modprobe sysctl setenforce update-alternatives ldconfig dropdb dropuser"
+        "kill pkill killall skill shutdown reboot halt poweroff init telinit systemctl service mkfs fdisk sfdisk "
+        "parted wipefs mount umount swapon swapoff losetup cryptsetup lvremove useradd userdel usermod groupadd "
+        "groupdel passwd chpasswd visudo crontab at batch chroot insmod rmmod modprobe sysctl setenforce "
+        "update-alternatives ldconfig dropdb dropuser"
     ),
 }
 _KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
-_INTERPRETERS = frozenset("python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua luajit Rscript java julia osascript tclsh groovy scala elixir erl ghci swift dotnet mono racket guile expect".split())
+_INTERPRETERS = frozenset(
+    names(
+        "python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua luajit Rscript java julia "
+        "osascript tclsh groovy scala elixir erl ghci swift dotnet mono racket guile expect"
+    )
+)
 _VERSIONED = re.compile(r"(python|pypy|ruby|perl|php|lua|node)(?:[\d.]+)")
 _MODULES = {
-    **dict.fromkeys(("pytest", "unittest", "doctest", "tox", "nox", "mypy", "flake8", "pylint", "coverage", "pyright", "bandit", "behave", "ty", "ruff"), Kind.TEST),
+    **dict.fromkeys(
+        names("pytest unittest doctest tox nox mypy flake8 pylint coverage pyright bandit behave ty ruff"), Kind.TEST
+    ),
     **dict.fromkeys(("compileall", "py_compile", "build", "black", "isort", "sphinx", "mkdocs", "cython"), Kind.BUILD),
     **dict.fromkeys(("pip", "ensurepip", "pipx"), Kind.INSTALL),
     **dict.fromkeys(("http.server", "flask", "uvicorn", "gunicorn", "smtpd", "pydoc", "jupyter"), Kind.SERVER),
-    **dict.fromkeys(("platform", "sysconfig", "site", "this", "json.tool", "tokenize", "ast", "dis", "calendar", "timeit"), Kind.RUN),
+    **dict.fromkeys(names("platform sysconfig site this json.tool tokenize ast dis calendar timeit"), Kind.RUN),
     **dict.fromkeys(("smtplib", "ftplib", "telnetlib", "webbrowser", "twine", "urllib"), Kind.NETWORK),
-}  # fmt: skip
-_PACKAGERS = {"pip", "pip3", "uv", "poetry", "pdm", "hatch", "rye", "pipenv", "npm", "pnpm", "yarn", "cargo", "go", "dotnet", "bun", "deno", "mix", "rebar3", "swift"}
+}
+_PACKAGERS = {
+    "pip",
+    "pip3",
+    "uv",
+    "poetry",
+    "pdm",
+    "hatch",
+    "rye",
+    "pipenv",
+    "npm",
+    "pnpm",
+    "yarn",
+    "cargo",
+    "go",
+    "dotnet",
+    "bun",
+    "deno",
+    "mix",
+    "rebar3",
+    "swift",
+}
 _SCRIPT_KINDS = (
-    (re.compile(r"(?:unit|integration|e2e|ci)?[-_:]?(?:tests?|checks?|lint|typecheck|types|tsc|coverage|cov|spec|verify)(?:[-_:.].*)?"), Kind.TEST),
-    (re.compile(r"(?:build|compile|format|fmt|docs?|clean|prepare|all|help|bundle|generate|gen)(?:[-_:.].*)?"), Kind.BUILD),
+    (
+        re.compile(
+            r"(?:unit|integration|e2e|ci)?[-_:]?(?:tests?|checks?|lint|typecheck|types|tsc|coverage|cov|spec|verify)(?:[-_:.].*)?"
+        ),
+        Kind.TEST,
+    ),
+    (
+        re.compile(r"(?:build|compile|format|fmt|docs?|clean|prepare|all|help|bundle|generate|gen)(?:[-_:.].*)?"),
+        Kind.BUILD,
+    ),
     (re.compile(r"(?:start|dev|serve|watch|preview|server|run)(?:[-_:.].*)?"), Kind.SERVER),
-)  # fmt: skip
-_LEAVES = re.compile(r"(?:install|uninstall|publish|deploy|release|push|upload|dist-upload|bump|login|purge|wipe|nuke|destroy|reset|drop).*")
+)
+_LEAVES = re.compile(
+    r"(?:install|uninstall|publish|deploy|release|push|upload|dist-upload|bump|login|purge|wipe|nuke|destroy|reset|drop).*"
+)
 
 
 def is_program(name: str) -> bool:
@@ -75,11 +119,27 @@ def interpreter(name: str) -> str | None:
 
 
 def judge_program(name: str, words: Sequence[Word]) -> Judged:
-    """Judge a program that runs code or leaves the machine.
+    """Judge a program that runs code or leaves the machine; a path that leads elsewhere counts as read, wherever it stands.
 
     Args:
         words: the arguments after the name.
     """
+    judged = _judged(name, words)
+    if judged.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER):
+        return replace(judged, reads=(*judged.reads, *(word for word in map(_elsewhere, words) if word is not None)))
+    return judged
+
+
+def _elsewhere(word: Word) -> Word | None:
+    """The path in an argument (alone, or after `=`) that is absolute, begins at the home, or climbs."""
+    text = word.known
+    start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
+    path = text[start:]
+    climbs = ".." in path.split("/")
+    return tail(word, start) if path.startswith(("/", "~/")) or climbs else None
+
+
+def _judged(name: str, words: Sequence[Word]) -> Judged:
     language = interpreter(name)
     if name in ("dotnet", "deno", "bun", "swift"):
         return _packager(name, words)
@@ -97,8 +157,8 @@ def judge_program(name: str, words: Sequence[Word]) -> Judged:
     if name in ("openssl", "ip", "ss", "netstat") and _first(words) in ("version", "dgst", "rand", "addr", "a", ""):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} only prints")
     if name in ("apt", "apt-get", "dpkg", "brew", "conda", "gem", "rustup", "apt-cache") and _first(words) in (
-        *("list", "show", "search", "info", "policy", "-l", "-L", "-s", "depends", "leaves", "env", "which"),
-    ):  # fmt: skip
+        *names("list show search info policy -l -L -s depends leaves env which"),
+    ):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} only lists")
     return Judged(kind=kind, reason=_REASON[kind].format(name=name))
 
@@ -132,7 +192,12 @@ def _first(words: Sequence[Word]) -> str:
 
 def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
     given = sort_arguments(words, valued=("-C", "-f", "-j", "-I", "-e", "-s", "--directory", "--file", "-k"))
-    steering = [word for word in words if re.match(r"[A-Za-z_]\w*[:?+]?=", word.known) and re.match(r"(?:SHELL|MAKEFLAGS|\.SHELLFLAGS|CC|CXX|LD|AR)\b", word.known)]
+    steering = [
+        word
+        for word in words
+        if re.match(r"[A-Za-z_]\w*[:?+]?=", word.known)
+        and re.match(r"(?:SHELL|MAKEFLAGS|\.SHELLFLAGS|CC|CXX|LD|AR)\b", word.known)
+    ]
     if given.has("--eval", "-E") or steering or given.dynamic:
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} is told what to run on its command line")
     targets = [word.known for word in given.operands if "=" not in word.known]
@@ -149,7 +214,9 @@ def _ruff(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words[1:])
     if verb in ("rule", "linter", "config", "version", "help"):
         return Judged(kind=Kind.READ_ONLY, reason="ruff only prints")
-    changing = (verb == "format" and not given.has("--check", "--diff")) or given.has("--fix", "--fix-only", "--add-noqa", "--unsafe-fixes")
+    changing = (verb == "format" and not given.has("--check", "--diff")) or given.has(
+        "--fix", "--fix-only", "--add-noqa", "--unsafe-fixes"
+    )
     kind = Kind.BUILD if changing else Kind.TEST
     return Judged(kind=kind, reason="ruff changes the files" if changing else "ruff checks", reads=given.operands)
 
@@ -195,27 +262,62 @@ def _module(name: str, module: str, words: Sequence[Word]) -> Judged:
     return Judged(kind=kind, reason=f"{name} -m {module}: " + _REASON[kind].format(name=module))
 
 
-_LISTS = frozenset("list ls show freeze check info view outdated tree audit why help version --version config-list licenses env search metadata".split())
-_INSTALLS = frozenset(
-    "install i ci add remove rm uninstall un update upgrade up sync lock download get fetch vendor link unlink rebuild dedupe prune "
-    "import self python tool pip init new create cache wheel exec x dlx mod generate work clean store bin".split()
+_LISTS = frozenset(
+    names(
+        "list ls show freeze check info view outdated tree audit why help version --version config-list licenses env "
+        "search metadata"
+    )
 )
-_UPLOADS = frozenset("publish login logout adduser owner yank deprecate access token unpublish push search upload star ping".split())
+_INSTALLS = frozenset(
+    names(
+        "install i ci add remove rm uninstall un update upgrade up sync lock download get fetch vendor link unlink "
+        "rebuild dedupe prune import self python tool pip init new create cache wheel exec x dlx mod generate work "
+        "clean store bin"
+    )
+)
+_UPLOADS = frozenset(
+    names("publish login logout adduser owner yank deprecate access token unpublish push search upload star ping")
+)
 _VERB_KINDS: dict[str, dict[str, Kind]] = {
-    "cargo": {**dict.fromkeys(("test", "clippy", "check", "bench", "nextest"), Kind.TEST), **dict.fromkeys(("build", "fmt", "doc", "b", "c", "clean"), Kind.BUILD), "run": Kind.RUN, "tree": Kind.READ_ONLY, "metadata": Kind.READ_ONLY, "t": Kind.TEST},
-    "go": {**dict.fromkeys(("test", "vet"), Kind.TEST), **dict.fromkeys(("build", "fmt", "clean"), Kind.BUILD), "run": Kind.RUN, **dict.fromkeys(("list", "doc", "env", "version"), Kind.READ_ONLY)},
+    "cargo": {
+        **dict.fromkeys(("test", "clippy", "check", "bench", "nextest"), Kind.TEST),
+        **dict.fromkeys(("build", "fmt", "doc", "b", "c", "clean"), Kind.BUILD),
+        "run": Kind.RUN,
+        "tree": Kind.READ_ONLY,
+        "metadata": Kind.READ_ONLY,
+        "t": Kind.TEST,
+    },
+    "go": {
+        **dict.fromkeys(("test", "vet"), Kind.TEST),
+        **dict.fromkeys(("build", "fmt", "clean"), Kind.BUILD),
+        "run": Kind.RUN,
+        **dict.fromkeys(("list", "doc", "env", "version"), Kind.READ_ONLY),
+    },
     "npm": {**dict.fromkeys(("test", "t", "tst"), Kind.TEST), "start": Kind.SERVER, "build": Kind.BUILD},
-    "pnpm": {**dict.fromkeys(("test", "t", "lint"), Kind.TEST), **dict.fromkeys(("start", "dev"), Kind.SERVER), "build": Kind.BUILD},
-    "yarn": {**dict.fromkeys(("test", "lint"), Kind.TEST), **dict.fromkeys(("start", "dev"), Kind.SERVER), "build": Kind.BUILD, "": Kind.INSTALL},
+    "pnpm": {
+        **dict.fromkeys(("test", "t", "lint"), Kind.TEST),
+        **dict.fromkeys(("start", "dev"), Kind.SERVER),
+        "build": Kind.BUILD,
+    },
+    "yarn": {
+        **dict.fromkeys(("test", "lint"), Kind.TEST),
+        **dict.fromkeys(("start", "dev"), Kind.SERVER),
+        "build": Kind.BUILD,
+        "": Kind.INSTALL,
+    },
     "bun": {"test": Kind.TEST, "build": Kind.BUILD, "run": Kind.RUN},
-    "deno": {**dict.fromkeys(("test", "check", "lint"), Kind.TEST), **dict.fromkeys(("fmt", "compile"), Kind.BUILD), "run": Kind.RUN},
+    "deno": {
+        **dict.fromkeys(("test", "check", "lint"), Kind.TEST),
+        **dict.fromkeys(("fmt", "compile"), Kind.BUILD),
+        "run": Kind.RUN,
+    },
     "uv": {"build": Kind.BUILD, "venv": Kind.BUILD, "format": Kind.BUILD},
     "poetry": {"build": Kind.BUILD},
     "hatch": {"build": Kind.BUILD, "fmt": Kind.BUILD, "test": Kind.TEST},
     "dotnet": {"test": Kind.TEST, "build": Kind.BUILD, "format": Kind.BUILD, "run": Kind.RUN},
     "swift": {"test": Kind.TEST, "build": Kind.BUILD},
     "mix": {"test": Kind.TEST, "compile": Kind.BUILD, "format": Kind.BUILD},
-}  # fmt: skip
+}
 
 
 def _packager(name: str, words: Sequence[Word]) -> Judged:
@@ -225,7 +327,10 @@ def _packager(name: str, words: Sequence[Word]) -> Judged:
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known not in ("-h", "--help"):
         option = rest.pop(0)
-        if option.known in ("-C", "--prefix", "--cwd", "--directory", "--project", "-w", "--workspace", "--filter", "--manifest-path") and rest:
+        if (
+            option.known in names("-C --prefix --cwd --directory --project -w --workspace --filter --manifest-path")
+            and rest
+        ):
             rest.pop(0)
     verb = rest[0].known if rest else ""
     found = _VERB_KINDS.get(name, {}).get(verb)
@@ -247,7 +352,11 @@ def _packager(name: str, words: Sequence[Word]) -> Judged:
 
 
 def _own_verb(name: str, verb: str, words: Sequence[Word], kind: Kind) -> Judged:
-    steering = {"cargo": ("--config",), "go": ("-exec", "-toolexec", "-vettool", "-o"), "npm": ("--script-shell", "--node-options")}.get(name, ())
+    steering = {
+        "cargo": ("--config",),
+        "go": ("-exec", "-toolexec", "-vettool", "-o"),
+        "npm": ("--script-shell", "--node-options"),
+    }.get(name, ())
     if steering and any(word.known.partition("=")[0] in steering for word in words):
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} runs another program by such an option")
     if name == "go" and verb == "env" and any(word.known in ("-w", "-u") for word in words):
@@ -263,5 +372,3 @@ def _run_script(name: str, words: Sequence[Word]) -> Judged:
         return Judged(kind=Kind.RUN if script.value else Kind.UNKNOWN, reason=f"{name} runs {script.text}")
     kind = script_kind(script.value)
     return Judged(kind=kind, reason=f"{name} run {script.value}: a script of the project")
-
-

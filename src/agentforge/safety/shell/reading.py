@@ -86,6 +86,7 @@ class _Reader:
     def __init__(self) -> None:
         self.commands: list[Command] = []
         self.opaque: list[Opaque] = []
+        self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
 
     def refuse(self, node: SgNode, reason: str) -> None:
         self.opaque.append(Opaque(text=node.text()[:200], reason=reason))
@@ -150,13 +151,17 @@ class _Reader:
     def _loop(self, node: SgNode, folders: Folders) -> Folders:
         if any(child.text() == "select" for child in node.children() if not child.is_named()):
             self.refuse(node, "select asks at a terminal")
-        now = folders
+        now, name, items = folders, "", list[Word]()
         for child in node.children():
             kind = str(child.kind())
-            if kind == "do_group":
+            if kind == "variable_name":
+                name = child.text()
+            elif kind == "do_group":
+                self.bound |= {name: items[0]} if items and all(_plain(item) for item in items) else {}
                 now = self.statement(child, folders)
-            elif child.is_named() and kind != "variable_name":
-                self.word(child)
+                self.bound.pop(name, None)
+            elif child.is_named():
+                items.append(self.word(child))
         return tuple(dict.fromkeys((*folders, *now)))
 
     def _command(self, node: SgNode, folders: Folders) -> Folders:
@@ -198,6 +203,7 @@ class _Reader:
             kind = str(child.kind())
             if kind == "variable_name" and not name:
                 name = child.text()
+                self.bound.pop(name, None)
             elif kind in ("subscript", "array"):
                 self.refuse(node, "an array's subscript may run code")
             elif child.is_named():
@@ -205,8 +211,9 @@ class _Reader:
         return Assignment(name=name, text=node.text())
 
     def _declaration(self, node: SgNode, folders: Folders) -> None:
-        found = []
-        for child in node.children():
+        single = node.kind() == "variable_assignment"
+        found = [self._assignment(node)] if single else []
+        for child in () if single else node.children():
             kind = str(child.kind())
             if kind == "variable_assignment":
                 found.append(self._assignment(child))
@@ -214,8 +221,6 @@ class _Reader:
                 self.refuse(node, f"{child.text()} changes how the variable is read")
             elif child.is_named() and kind not in ("variable_name", "word"):
                 self.refuse(node, "declares a name that only the run knows")
-        if node.kind() == "variable_assignment":
-            found = [self._assignment(node)]
         self.commands.append(Command(text=node.text(), assignments=tuple(found), folders=folders))
 
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
@@ -242,7 +247,9 @@ class _Reader:
 
     def _heredoc(self, node: SgNode) -> list[Redirect]:
         found = []
-        quoted = any(mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\")
+        quoted = any(
+            mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
+        )
         for child in node.children():
             kind = str(child.kind())
             if kind == "heredoc_body":
@@ -294,7 +301,7 @@ class _Reader:
         elif kind in ("command_substitution", "process_substitution"):
             for child in node.children():
                 if child.is_named():
-                    self.statement(child, (None,))
+                    self.statement(child, ("",))
             pieces.append(None)
         else:
             if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
@@ -303,7 +310,7 @@ class _Reader:
 
     def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         marks = [child.text() for child in node.children() if child.kind() == "word"]
-        if "{" in marks and "}" in marks and node.text() != "{}":
+        if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
             flags["glob"] = True
             pieces.append(None)
             for child in node.children():
@@ -338,13 +345,28 @@ class _Reader:
             return
         if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
             self.refuse(node, "this expansion may change variables or run code")
-        pieces.append(None)
+        item = self.bound.get(text.strip("${}"))
+        pieces += item.pieces if item is not None else (None,)
+        flags["glob"] |= item is not None and item.glob
 
 
 _WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
     *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
     *("arithmetic_expansion", "brace_expression", "extglob_pattern"),
 }
+
+
+def _plain(word: Word) -> bool:
+    """Whether a loop's word is a path below the folder in which it runs, and can be no option."""
+    text = word.value
+    return (
+        bool(text) and not word.tilde and text is not None and text[0] not in "-/*?[" and ".." not in text
+    ) or _is_file_glob(text)
+
+
+def _is_file_glob(text: str | None) -> bool:
+    """`*.py` and the like: what it names ends in a known way, so that no such name is a whole option."""
+    return re.fullmatch(r"\*\.\w+", text or "") is not None
 
 
 def _after(command: Command, folders: Folders) -> Folders:

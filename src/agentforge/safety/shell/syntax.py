@@ -84,3 +84,8 @@ class Script:
 
     commands: tuple[Command, ...]
     opaque: tuple[Opaque, ...]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The words of a text: a table of names that stays readable."""
+    return tuple(text.split())
