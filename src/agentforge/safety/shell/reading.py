@@ -26,6 +26,8 @@ _LONGEST = 16_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
 _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item"})
 _BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
+_GLUED = re.compile(r"(?:^|\S)\\\n")
+_TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
 _SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
@@ -46,7 +48,7 @@ def read_line(line: str) -> Script:
     from ast_grep_py import SgRoot
 
     root = SgRoot(line, "bash").root()
-    reader = _Reader()
+    reader = _Reader(line)
     reader.statement(root, ("",))
     if not _covers(root, line):
         reader.refuse(root, "the grammar left a part of it out")
@@ -61,6 +63,8 @@ def _unreadable(line: str) -> str | None:
     found = _CONTROL.search(line)
     if found is not None:
         return f"holds the character U+{ord(found[0]):04X}, which shells and people read differently"
+    if _GLUED.search(line) is not None:
+        return "a word goes on in the next line"
     if any("\ud800" <= one <= "\udfff" for one in line):
         return "is not valid text"
     return None
@@ -83,7 +87,8 @@ def _leaves(node: SgNode) -> Iterable[str]:
 class _Reader:
     """Walks the tree once and collects what it finds."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: str) -> None:
+        self.line = line
         self.commands: list[Command] = []
         self.opaque: list[Opaque] = []
         self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
@@ -108,6 +113,8 @@ class _Reader:
         if kind == "for_statement":
             return self._loop(node, folders)
         if kind == "test_command":
+            if _TEST.fullmatch(node.text()) is None:
+                self.refuse(node, "is no whole condition")
             self._words_inside(node, double=node.text().startswith("[["))
             return folders
         if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
@@ -250,11 +257,14 @@ class _Reader:
         quoted = any(
             mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
         )
+        ends = [child for child in node.children() if child.kind() == "heredoc_end" and child.text()]
+        if len(ends) != 1:
+            self.refuse(node, "the here document has no end")
         for child in node.children():
             kind = str(child.kind())
             if kind == "heredoc_body":
-                if not quoted and _HEREDOC_LIVE.search(child.text()):
-                    self.refuse(node, "the here document runs code")
+                if not quoted and _HEREDOC_LIVE.search(self.line):
+                    self.refuse(node, "the here document may run code")
             elif kind in ("file_redirect", "herestring_redirect"):
                 found += self._redirects(child)
             elif kind not in ("heredoc_start", "heredoc_end") and child.is_named():
@@ -267,6 +277,8 @@ class _Reader:
             if child.text() == "-v" or (double and child.text() in _NUMERIC and "$" in node.text()):
                 self.refuse(node, "a comparison of numbers may run code inside a subscript")
             if not child.is_named():
+                if not double and child.text().strip("[]!=") not in ("", "-a", "-o"):
+                    self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
                 continue
             if str(child.kind()) in _WORD_KINDS:
                 self.word(child)
