@@ -82,7 +82,11 @@ def _run(lines: list[str], spies: Path) -> list[dict[str, list[str]]]:
 @given(lines=st.lists(_lines(), min_size=40, max_size=60))
 def test_bash_runs_nothing_harmful_for_a_line_that_was_allowed(lines: list[str], spies: Path) -> None:
     ground = Ground(root="/w", folder="/w", home="/mnt/home")
-    allowed = [line for line in lines if decide_command(line, Policy(mode=Mode.ON_REQUEST, ground=ground)).verdict is Verdict.ALLOW]
+    allowed = [
+        line
+        for line in lines
+        if decide_command(line, Policy(mode=Mode.ON_REQUEST, ground=ground)).verdict is Verdict.ALLOW
+    ]
     if not allowed:
         return
     for line, happened in zip(allowed, _run(allowed, spies), strict=True):

@@ -153,7 +153,8 @@ def _by_mode(kind: CommandClass, policy: Policy) -> Verdict:
 
 
 def _command_parts(command: Command, policy: Policy) -> list[Part]:
-    parts = [_judged_part(judged, command, policy) for judged in classify(command)]
+    bare = not command.words and not command.assignments
+    parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
     for redirect in command.redirects:
         if redirect.operator == "<<<":
             continue

@@ -50,6 +50,8 @@ def read_line(line: str) -> Script:
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
+    if _has_error(root):
+        reader.refuse(root, "the grammar does not know a part of it")
     if not _covers(root, line):
         reader.refuse(root, "the grammar left a part of it out")
     if len(reader.commands) > MOST_COMMANDS:
@@ -73,6 +75,19 @@ def _unreadable(line: str) -> str | None:
 def _covers(root: SgNode, line: str) -> bool:
     """Whether the leaves of the tree, white space aside, are the line itself."""
     return "".join(_SPACES.sub("", leaf) for leaf in _leaves(root)) == _SPACES.sub("", line)
+
+
+def _has_error(node: SgNode) -> bool:
+    return node.kind() == "ERROR" or any(_has_error(child) for child in node.children())
+
+
+def _ends_where_bash_ends_it(heredoc: SgNode) -> bool:
+    """Whether the first line that is the document's name is where the grammar ends it too."""
+    texts = {str(child.kind()): child.text() for child in heredoc.children()}
+    name, end, body = texts.get("heredoc_start", ""), texts.get("heredoc_end", ""), texts.get("heredoc_body", "")
+    word = re.sub(r"[\"'\\]", "", name)
+    lines = [text.lstrip("\t") if "<<-" in texts else text for text in body.split("\n")]
+    return bool(re.fullmatch(r"\w+", word)) and end == word and word not in lines
 
 
 def _leaves(node: SgNode) -> Iterable[str]:
@@ -120,9 +135,17 @@ class _Reader:
         if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
             self._declaration(node, folders)
             return folders
-        if kind != "comment":
+        if kind == "comment":
+            self._comment(node)
+        else:
             self.refuse(node, "is not a plain command, list, pipeline, loop or condition")
         return folders
+
+    def _comment(self, node: SgNode) -> None:
+        """bash begins a comment only where a word may begin; elsewhere # is part of the word."""
+        start = node.range().start.index
+        if self.line[start : start + 1] != "#" or (start and not self.line[start - 1].isspace()):
+            self.refuse(node, "is no comment")
 
     def _sequence(self, node: SgNode, folders: Folders) -> Folders:
         if any(child.text() == "((" for child in node.children()):
@@ -257,9 +280,8 @@ class _Reader:
         quoted = any(
             mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
         )
-        ends = [child for child in node.children() if child.kind() == "heredoc_end" and child.text()]
-        if len(ends) != 1:
-            self.refuse(node, "the here document has no end")
+        if not _ends_where_bash_ends_it(node):
+            self.refuse(node, "the here document has no plain end")
         for child in node.children():
             kind = str(child.kind())
             if kind == "heredoc_body":
