@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.quoting import decode_ansi, has_glob, unescape, unescape_double
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ast_grep_py import SgNode
 
     Folders = tuple[str | None, ...]
@@ -22,16 +21,12 @@ if TYPE_CHECKING:
 MOST_COMMANDS = 50
 """More than this many commands in one line are nobody's everyday work; the line is opaque."""
 
-_LONGEST = 16_000
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
 _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item"})
 _BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
-_GLUED = re.compile(r"(?:^|\S)\\\n")
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
 _SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_SPACES = re.compile(r"\\\n|\s+")
 _LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 
 
@@ -42,7 +37,7 @@ def read_line(line: str) -> Script:
         every command that bash could run for it, those inside substitutions too; an empty `opaque` means that all of it was
         understood.
     """
-    reason = _unreadable(line)
+    reason = why_unreadable(line)
     if reason is not None:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
     from ast_grep_py import SgRoot
@@ -50,53 +45,13 @@ def read_line(line: str) -> Script:
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
-    if _has_error(root):
+    if has_error(root):
         reader.refuse(root, "the grammar does not know a part of it")
-    if not _covers(root, line):
+    if not covers(root, line):
         reader.refuse(root, "the grammar left a part of it out")
     if len(reader.commands) > MOST_COMMANDS:
         reader.refuse(root, f"runs more than {MOST_COMMANDS} commands")
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
-
-
-def _unreadable(line: str) -> str | None:
-    if len(line) > _LONGEST:
-        return f"is longer than {_LONGEST} characters"
-    found = _CONTROL.search(line)
-    if found is not None:
-        return f"holds the character U+{ord(found[0]):04X}, which shells and people read differently"
-    if _GLUED.search(line) is not None:
-        return "a word goes on in the next line"
-    if any("\ud800" <= one <= "\udfff" for one in line):
-        return "is not valid text"
-    return None
-
-
-def _covers(root: SgNode, line: str) -> bool:
-    """Whether the leaves of the tree, white space aside, are the line itself."""
-    return "".join(_SPACES.sub("", leaf) for leaf in _leaves(root)) == _SPACES.sub("", line)
-
-
-def _has_error(node: SgNode) -> bool:
-    return node.kind() == "ERROR" or any(_has_error(child) for child in node.children())
-
-
-def _ends_where_bash_ends_it(heredoc: SgNode) -> bool:
-    """Whether the first line that is the document's name is where the grammar ends it too."""
-    texts = {str(child.kind()): child.text() for child in heredoc.children()}
-    name, end, body = texts.get("heredoc_start", ""), texts.get("heredoc_end", ""), texts.get("heredoc_body", "")
-    word = re.sub(r"[\"'\\]", "", name)
-    lines = [text.lstrip("\t") if "<<-" in texts else text for text in body.split("\n")]
-    return bool(re.fullmatch(r"\w+", word)) and end == word and word not in lines
-
-
-def _leaves(node: SgNode) -> Iterable[str]:
-    children = node.children()
-    if not children or node.kind() == "heredoc_body":
-        yield node.text()
-        return
-    for child in children:
-        yield from _leaves(child)
 
 
 class _Reader:
@@ -280,7 +235,7 @@ class _Reader:
         quoted = any(
             mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
         )
-        if not _ends_where_bash_ends_it(node):
+        if not ends_plainly(node):
             self.refuse(node, "the here document has no plain end")
         for child in node.children():
             kind = str(child.kind())
