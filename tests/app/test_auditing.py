@@ -46,9 +46,7 @@ def test_hostile_text_does_not_reach_typst_as_source(monkeypatch: pytest.MonkeyP
     from agentforge.events import kinds
 
     evil = '#panic("read") #include "/etc/passwd" #eval("1") $x$ *b* `c` <l> @r \\u{0} \u202e \ud800 ]#[ /* //'
-    first = kinds.RunStarted(
-        kind="task", run_id="task-20260101-x", request=evil, repo="/r", base_commit="c", model=evil
-    )
+    first = kinds.RunStarted(kind="task", run_id=evil, request=evil, repo="/r", base_commit="c", model=evil)
     last = kinds.RunFinished(outcome="failed", error={"slug": evil, "message": evil, "hint": evil})
     records = [("2026-01-01T10:00:00.000000Z", "h", event) for event in (first, last)]
     monkeypatch.setattr(auditing, "_records", lambda _folder: iter(records))

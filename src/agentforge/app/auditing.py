@@ -61,12 +61,15 @@ def _pdf(value: dict[str, Any]) -> bytes:
         import typst
     except ImportError as exc:
         raise ToolchainError("a PDF cannot be made: typst is missing", hint="install agentforge-pipeline[pdf]") from exc
+    from agentforge.views.audit_blocks import visible
     from agentforge.views.audit_document import audit_document
 
     blocks = audit_document(value)
     data = {
-        "title": f"Audit of {value['task_id']}",
-        "footer": f"{value['task_id']}, trail {value['trail']['head'][:16]}, {value['trail']['records']} records",
+        "title": visible(f"Audit of {value['task_id']}"),
+        "footer": visible(
+            f"{value['task_id']}, trail {value['trail']['head'][:16]}, {value['trail']['records']} records"
+        ),
         "blocks": [_typst_block(block) for block in blocks],
     }
     with tempfile.TemporaryDirectory(prefix="agentforge-audit-") as place:
