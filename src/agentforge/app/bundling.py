@@ -88,10 +88,11 @@ def unpacked_repository(pack: bytes, *, base: str) -> Iterator[Git]:
 
 def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:
     """What git has of a run: the objects of every measured tree, and of a delivered run its commit and note."""
-    from agentforge.workspace.gitobjects import commit_object, note_of, pack_objects
+    from agentforge.workspace.gitobjects import commit_object, has_object, note_of, pack_objects
 
     made = str((state.delivered or {}).get("commit", ""))
-    trees = {state.trees[name] for name in ("baseline", "red", "green", "refactor") if state.trees.get(name)}
+    named = {state.trees[name] for name in ("baseline", "red", "green", "refactor") if state.trees.get(name)}
+    trees = {tree for tree in named if has_object(git, tree)}  # of an old run git may have taken some away
     roots = [state.base_commit, *([made] if made else [])]
     files = {PACK: pack_objects(git, commits=roots, trees=sorted(trees))}
     raw = commit_object(git, made) if made else None

@@ -101,8 +101,9 @@ def _of_task(
         return exc.message
     finally:
         lease.release()
-    if older_than_s is not None and state.outcome == "delivered" and _age_s(state) > older_than_s:
-        removed.append(_run(row, state, environ=environ, dry_run=dry_run))
+    # A day at least: the name of a run is free again when it is gone, and its branch still has it.
+    if older_than_s is not None and state.outcome == "delivered" and _age_s(state) > max(older_than_s, _DAY_S):
+        removed.append(_run(row, state, git, environ=environ, dry_run=dry_run))
     return removed
 
 
@@ -132,13 +133,16 @@ def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
     )
 
 
-def _run(row: TaskRow, state: RunState, *, environ: Mapping[str, str], dry_run: bool) -> Removal:
+def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str], dry_run: bool) -> Removal:
     from agentforge.app.heads import drop_head
+    from agentforge.pipeline.attesting import TREES_REF
+    from agentforge.workspace.gitobjects import drop_ref
 
     days = int(_age_s(state) / _DAY_S)
     size = _size(row.folder)
     if not dry_run:
         drop_head(environ, row.folder)
+        drop_ref(git, f"{TREES_REF}/{state.run_id}")
         shutil.rmtree(row.folder)
     return Removal(
         kind="run",

@@ -11,6 +11,10 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.proof.anchors import NOTES_REF, note_text
 from agentforge.proof.envelope import seal, write_envelopes
 from agentforge.proof.statement import measured_as, statements
+from agentforge.workspace.gitobjects import keep_trees
+
+TREES_REF = "refs/agentforge/trees"
+"""What was measured stays in the repository for as long as the run does: it can be measured again."""
 
 
 def attest(state: RunState, runtime: Runtime) -> kinds.Attested:
@@ -18,7 +22,7 @@ def attest(state: RunState, runtime: Runtime) -> kinds.Attested:
 
     Raises:
         AgentForgeError: there is a key and it cannot sign; the branch stands, `resume` tries again.
-    Side effects: a blob; the note of the commit under refs/notes/agentforge, and no other ref.
+    Side effects: a blob; the note of the commit under refs/notes/agentforge; the measured trees under refs/agentforge/trees.
     """
     signer = runtime.signer()
     head, records = runtime.trail()
@@ -26,6 +30,8 @@ def attest(state: RunState, runtime: Runtime) -> kinds.Attested:
     made = statements(state, head=head, records=records, baseline=evidence[0], measured=evidence[1])
     envelopes = write_envelopes([seal(statement, signer=signer) for statement in made])
     digest = runtime.blobs.put(envelopes)
+    measured_trees = {name: tree for name, tree in state.trees.items() if name != "work"}
+    keep_trees(runtime.git, f"{TREES_REF}/{state.run_id}", measured_trees)
     _write_note(state, runtime, envelopes)
     return kinds.Attested(envelopes=digest, key_id=signer.key_id if signer else "", note=NOTES_REF)
 

@@ -34,9 +34,9 @@ def _front(audit: Audit) -> list[Block]:
     delivery, totals = audit["delivery"] or {}, audit["totals"]
     done = audit["outcome"] in ("delivered", "analyzed")
     refused = sum(not verdict["passed"] for verdict in audit["verdicts"])
-    told = (
-        f"{audit['outcome']}: {len(audit['verdicts'])} verdicts, {refused} of them refusals that led to another attempt"
-    )
+    again = f", {refused} of which refused a draft" if refused else ""
+    count = len(audit["verdicts"])
+    told = f"{audit['outcome']} after {count} {'verdict' if count == 1 else 'verdicts'}{again}"
     report = audit["report"].get("verification", {})
     signed = delivery.get("signed_by") or ("unsigned" if delivery else "")
     blocks: list[Block] = [

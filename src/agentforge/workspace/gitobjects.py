@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentforge.errors import RepositoryError
@@ -36,6 +36,22 @@ def keep_blob(git: Git, ref: str, content: bytes) -> None:
     """Let a ref of our own point at a blob with this content, so that it can be pushed and fetched."""
     oid = git.command.output("hash-object", "-w", "--stdin", stdin=content).decode("ascii").strip()
     git.update_ref(ref, oid)
+
+
+def keep_trees(git: Git, ref: str, trees: Mapping[str, str]) -> None:
+    """Let a ref of our own hold trees by name, so that `git gc` never takes them away."""
+    rows = "".join(f"040000 tree {oid}\t{name}\n" for name, oid in sorted(trees.items()))
+    git.update_ref(ref, git.command.output("mktree", stdin=rows.encode()).decode("ascii").strip())
+
+
+def drop_ref(git: Git, ref: str) -> None:
+    """Remove a ref of our own; it is no error when there is none."""
+    git.command.run("update-ref", "-d", ref)
+
+
+def has_object(git: Git, oid: str) -> bool:
+    """Whether the repository still has an object."""
+    return git.command.run("cat-file", "-e", oid).exit_code == 0
 
 
 def pack_objects(git: Git, *, commits: Sequence[str], trees: Sequence[str]) -> bytes:
