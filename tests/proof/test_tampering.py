@@ -209,3 +209,17 @@ _TAMPERS: tuple[Callable[[Files, random.Random], None], ...] = (
     swap_records, repeat_a_record, remove_a_file, swap_files, rename_a_file, add_a_file, add_a_blob, empty_a_file,
     forge_the_end,
 )  # fmt: skip
+
+
+def test_a_forged_record_that_means_nothing_is_a_finding_and_no_crash(golden: Golden, around: Surroundings) -> None:
+    """The chain is made right again around values of the wrong type; the verifier must say so in its own words."""
+    for seed in range(60):
+        rng = random.Random(seed)
+        records = [json.loads(line) for line in golden.files[LOG].splitlines()]
+        record = rng.choice(records)
+        if record["data"]:
+            record["data"][rng.choice(sorted(record["data"]))] = rng.choice(
+                ([], {}, 7, None, "x", {"a": [None]}, [[1]])
+            )
+        report, _ = verify_run({**golden.files, LOG: chained(records)}, around)
+        assert not report.ok or records == [json.loads(line) for line in golden.files[LOG].splitlines()]

@@ -15,7 +15,7 @@ from agentforge.proof.anchors import NOTES_REF, Anchor, Commit, Note, read_commi
 from agentforge.proof.chain import LOG
 from agentforge.proof.files import Files, FolderFiles
 from agentforge.proof.report import Check, Report
-from agentforge.proof.run import Surroundings, verify_run
+from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
 
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
@@ -264,7 +264,10 @@ def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, envir
 
         tip = _tip_check(read_bundle(kept).files, oid)
         return _verify_bundle(kept, around, options, environ, more=[tip])
-    return _verify_commit(git, commit, around, options)
+    try:
+        return _verify_commit(git, commit, around, options)
+    except MEANINGLESS as exc:
+        raise IntegrityError(f"the note of {oid[:12]} means nothing: {exc!s:.200}", hint="fetch it again") from exc
 
 
 def _tip_check(files: Files, oid: str) -> Check:

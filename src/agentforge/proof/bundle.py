@@ -66,12 +66,13 @@ def read_bundle(data: bytes) -> Bundle:
     problems = [f"{name} is missing" for name in digests if name not in inside]
     problems += [f"{name} is not in the manifest" for name in inside if name not in digests]
     problems += [f"{name} was altered" for name in inside if digests.get(name, "") != digest_bytes(inside[name])]
-    made = json.loads(inside[NOTE])["commit"] if NOTE in inside else ""
+    note = read_note(inside[NOTE].decode("utf-8", "replace")) if NOTE in inside else None
+    commit = read_commit(inside[COMMIT], oid=note.commit) if note is not None and COMMIT in inside else None
     return Bundle(
         task=task,
         files={name.removeprefix(_RUN): content for name, content in inside.items() if name.startswith(_RUN)},
-        commit=read_commit(inside[COMMIT], oid=made) if COMMIT in inside else None,
-        note=read_note(inside[NOTE].decode("utf-8", "replace")) if NOTE in inside else None,
+        commit=commit,
+        note=note,
         pack=inside.get(PACK, b""),
         check=told("bundle", problems, held=f"{len(digests)} files, each as the manifest has it"),
     )

@@ -22,6 +22,9 @@ from agentforge.proof.judgement import Complete, Judgements
 from agentforge.proof.public_keys import PublicKey
 from agentforge.proof.report import Check, Report, told
 
+MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError)
+"""What a record raises whose chain is right and whose content no program of ours would have written."""
+
 Rebuild = Callable[[Files], Mapping[str, bytes]]
 """Writes the views of a run anew from its log and blobs: path -> bytes."""
 
@@ -110,6 +113,9 @@ def _chain_check(files: Files, trail: _Trail) -> Check:
             trail.see(link)
     except IntegrityError as exc:
         return Check(name="chain", ok=False, detail=exc.message)
+    except MEANINGLESS as exc:
+        told = f"record {len(trail.hashes) + 1} means nothing to this program: {exc!r:.200}"
+        return Check(name="chain", ok=False, detail=told)
     if not trail.hashes:
         return Check(name="chain", ok=False, detail=f"{LOG} holds no record")
     return Check(name="chain", ok=True, detail=f"{len(trail.hashes)} records, head {trail.hashes[-1]}")
@@ -131,8 +137,8 @@ def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_we
         return []
     try:
         wanted = around.rebuild(files)
-    except IntegrityError as exc:
-        return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc.message}")]
+    except (IntegrityError, *MEANINGLESS) as exc:
+        return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
     known = {LOG, *wanted}
     belonging = files_check(files, known=known, quarantined=trail.quarantined, ended_well=ended_well)
     if not ended_well:
