@@ -127,6 +127,7 @@ def test_an_intent_without_a_result_stays_in_doubt():
         "name": "edit",
         "effect": "write",
         "touches": {"a": "d"},
+        "tree": "",
         "arguments": {"path": "a"},
     }
     after = fold(finished(1), state=state, begin=9)

@@ -98,6 +98,7 @@ def wire(
     """
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
@@ -121,6 +122,7 @@ def wire(
         worktree=worktree,
         scratch=scratch,
         git=git,
+        guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(),
         contracts=contract_set(repo),

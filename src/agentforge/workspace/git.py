@@ -17,6 +17,7 @@ from agentforge.workspace.gitcommand import (
 )
 from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
 from agentforge.workspace.gitsnapshot import unlock, write_snapshot
+from agentforge.workspace.process import Completed
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
@@ -290,6 +291,11 @@ class Git:
         unlock(index)
         self._command.output("read-tree", "--reset", "-u", tree, at=at)
         self._command.output("clean", "-ffdxq", at=at)
+
+    def run_at(self, worktree: Path, *arguments: str, index: Path, stdin: bytes | None = None) -> Completed:
+        """Run git on a worktree through a private index, whatever the exit code."""
+        at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree, index=index)
+        return self._command.run(*arguments, at=at, stdin=stdin)
 
     def merge_commit_into_checkout(self, branch: str) -> None:
         """Fast-forward the user's current branch and checkout to `branch`. Only ever for `--apply`; hooks stay off.
