@@ -74,7 +74,7 @@ def runtime(base: Path, tmp_path: Path) -> Callable[..., Runtime]:
         model = ScriptedModel(script)
         git = Git.open(root)
         made = Runtime(
-            repo=root, worktree=root, scratch=scratch, git=git,
+            repo=root, worktree=root, scratch=scratch, git=git, ready=lambda: None,
             guard=Guard(git, root, index=scratch / "index"), sandbox=choose("auto"), stages=load_stages(),
             contracts=contract_set(None), blobs=Blobs(tmp_path / "blobs"), rig=_no_rig, models=lambda _stage: model,
             price=lambda _reply: None, secrets=(), checks={}, trail=lambda: ("h" * 64, 12), diff=git.diff, nonce="n",

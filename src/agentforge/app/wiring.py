@@ -122,6 +122,7 @@ def wire(
         worktree=worktree,
         scratch=scratch,
         git=git,
+        ready=_ready(state, git),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(),
@@ -150,6 +151,29 @@ def _output_limit(settings: Settings) -> int:
 def scratch_of(worktree: Path) -> Path:
     """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
     return worktree.with_name(f"{worktree.name}.scratch")
+
+
+def _ready(state: RunState, git: Git) -> Callable[[], None]:
+    """Make the worktree when it is first needed, from the last snapshot in the log; one that was cut short is made again."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.store.files import replace_file
+
+        place = Path(state.worktree)
+        unfinished = scratch_of(place) / "unfinished"
+        if (place / ".git").exists() and not unfinished.exists():
+            return
+        replace_file(unfinished, b"")
+        if place.exists():
+            git.remove_worktree(place)
+        git.add_worktree(place, state.base_commit)
+        tree = state.trees.get("work")
+        if tree:
+            git.reset_files(place, tree, index=scratch_of(place) / "index")
+        unfinished.unlink()
+
+    return ready
 
 
 def _rig(

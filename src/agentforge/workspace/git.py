@@ -17,7 +17,6 @@ from agentforge.workspace.gitcommand import (
 )
 from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
 from agentforge.workspace.gitsnapshot import unlock, write_snapshot
-from agentforge.workspace.process import Completed
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
@@ -50,6 +49,11 @@ class Git:
     def identity(self) -> Identity:
         """The user's name and address as git knows them, else AgentForge's."""
         return self._command.identity
+
+    @property
+    def command(self) -> GitCommand:
+        """git on this repository, for what needs more than one call of this class."""
+        return self._command
 
     @property
     def common_dir(self) -> Path:
@@ -291,11 +295,6 @@ class Git:
         unlock(index)
         self._command.output("read-tree", "--reset", "-u", tree, at=at)
         self._command.output("clean", "-ffdxq", at=at)
-
-    def run_at(self, worktree: Path, *arguments: str, index: Path, stdin: bytes | None = None) -> Completed:
-        """Run git on a worktree through a private index, whatever the exit code."""
-        at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree, index=index)
-        return self._command.run(*arguments, at=at, stdin=stdin)
 
     def merge_commit_into_checkout(self, branch: str) -> None:
         """Fast-forward the user's current branch and checkout to `branch`. Only ever for `--apply`; hooks stay off.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.frozen import dataclass
 from agentforge.workspace.files import remove_tree
 from agentforge.workspace.filescan import Look, Looks, is_folder, is_link, is_regular, permissions, scan
+from agentforge.workspace.gitcommand import Checkout
 from agentforge.workspace.gitcommand import refused as git_refused
 from agentforge.workspace.gitsnapshot import JUNK
 
@@ -199,7 +200,8 @@ class Settlement:
         return {os.fsdecode(name) for name in found.split(b"\0") if name} & set(names)
 
     def _call(self, *arguments: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)) -> bytes:
-        done = self._git.run_at(self._root, *arguments, index=self._index, stdin=stdin)
+        at = Checkout(git_dir=self._git.git_dir_of(self._root), work_tree=self._root, index=self._index)
+        done = self._git.command.run(*arguments, at=at, stdin=stdin)
         if done.exit_code not in accept:
             raise git_refused(arguments, done)
         return done.output
