@@ -146,6 +146,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
     from agentforge.pipeline.stages import load_stages
     from agentforge.runners.plan import detect
     from agentforge.runners.rig import Rig
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
     settings = load(git.top, environ)
@@ -183,6 +184,8 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             },
             max_output_tokens=0,
             temperature=None,
+            ready=lambda: None,
+            guard=Guard(git, worktree, index=scratch / "index"),
         )
 
 

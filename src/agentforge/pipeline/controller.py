@@ -33,6 +33,7 @@ from agentforge.pipeline.effects import (
 from agentforge.pipeline.material import gather
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
+from agentforge.pipeline.stages import ORDER
 from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Performer:
                 FinishStep: self._finish_step,
             },
         )
+        if not _needs_only_the_request(effect, state):
+            self._runtime.ready()
         return performers[type(effect)](effect, state)
 
     # -- the agent loop inside a stage
@@ -217,3 +220,9 @@ class Performer:
             from agentforge.pipeline.attesting import anchor
 
             anchor(state, self._runtime)
+
+
+def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
+    """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
+    stage = effect.stage if isinstance(effect, StartStage) else state.stage
+    return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]
