@@ -1,0 +1,95 @@
+"""GREEN's facts from outside the test runner: held-out checks, the suite's own assertions, and targets without the change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentforge.canonical import digest_value
+from agentforge.runners.again import assertions_of, repeat_assertions
+from agentforge.runners.claims import Claim, literal
+from agentforge.runners.hollow import hollow_targets
+from agentforge.runners.plain_check import Verdict, check_claims
+from agentforge.runners.plan import plan_digest
+from agentforge.runners.rig import NO_EDITS, Edits, Rig
+from agentforge.runners.suite_claims import Asserted
+from agentforge.runners.symbols import Symbol
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What is checked beside the suite.
+
+    Attributes:
+        claims: examples of request and specification.
+        symbols: the declared symbols.
+        targets, guards: ids of RED's tests.
+        edits: what the suite's runs got instead of the tree's own files (frozen tests, the base's configuration).
+        seed: chooses among the suite's assertions.
+    """
+
+    claims: Sequence[Claim] = ()
+    symbols: Sequence[Symbol] = ()
+    targets: Sequence[str] = ()
+    guards: Sequence[str] = ()
+    edits: Edits = field(default=NO_EDITS)
+    seed: int = 1
+
+
+def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
+    """Measure a tree whose suite passes; Python only.
+
+    Returns:
+        {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
+    """
+    if rig.plan.language != "python" or not rig.plan.interpreter:
+        return unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+    key = {
+        "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
+        "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
+        "targets": sorted(given.targets), "guards": sorted(given.guards), "edits": given.edits.digest,
+        "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.sandbox.kind,
+    }  # fmt: skip
+    key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
+    known = rig.cache.recall(key) if rig.cache is not None else None
+    if known is not None:
+        return known
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    verdict = check_claims(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
+    assertions = _assertions(rig, given, tree)
+    again = repeat_assertions(rig, tree, assertions, seed=given.seed)
+    hollow = hollow_targets(
+        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits,
+        observed=_types(assertions),
+    )  # fmt: skip
+    facts = _facts(verdict, again, hollow)
+    if rig.cache is not None and not facts["held_out"]["failed"]:
+        rig.cache.keep(key, facts)
+    return facts
+
+
+def unmeasured(reason: str) -> dict[str, Any]:
+    """Facts where nothing was checked outside the runner, and why."""
+    return {"held_out": {"checked": 0, "failed": [], "unchecked": [reason]}, "tests_too_weak": []}
+
+
+def _assertions(rig: Rig, given: Outside, tree: str) -> tuple[Asserted, ...]:
+    wanted = {nodeid.partition("[")[0] for nodeid in (*given.targets, *given.guards)}
+    files = tuple(dict.fromkeys(name.partition("::")[0] for name in sorted(wanted)))
+    return tuple(one for one in assertions_of(rig, tree, files) if one.test in wanted)
+
+
+def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
+    """Function name -> type of the result that the tests expect of it."""
+    told = [one for one in assertions if one.returns]
+    return {one.call.partition("(")[0].rpartition(".")[2]: type(literal(one.returns)).__name__ for one in told}
+
+
+def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
+    held_out = verdict.value()
+    held_out["failed"] += [{"requirement": "", "text": text} for text in again]
+    reason = "passes though every changed function returns a wrong value: it does not test the change"
+    return {"held_out": held_out, "tests_too_weak": [{"id": nodeid, "text": reason} for nodeid in hollow]}
