@@ -233,6 +233,13 @@ RULE_CASES = [
     ("implementation", "facts.out_of_scope", ["other.py"], "within-scope"),
     ("implementation", "facts.new_suppressions", [{"path": "a.py", "line": 2, "text": "# noqa"}], "no-suppressions"),
     ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
+    ("implementation", "facts.deceptions", [{"path": "a.py", "line": 3, "text": "equals anything"}], "no-deception"),
+    ("implementation", "facts.held_out", {"checked": 1, "failed": [{"requirement": "REQ-001", "text": "x"}]}, "held-out"),
+    ("implementation", "facts.held_out", {"checked": 1, "failed": ["?"]}, "held-out"),
+    ("implementation", "facts.held_out", "DELETE", "held-out"),
+    ("deliverable", "facts.held_out", "DELETE", "held-out"),
+    ("implementation", "facts.tests_too_weak", [{"id": "t::x", "text": "passes"}], "targets-depend"),
+    ("implementation", "facts.tests_too_weak", "DELETE", "targets-depend"),
     ("implementation", "facts.changes", [{"path": "tests/test_slugs.py"}], "change-made"),
     ("implementation", "facts.changes", "DELETE", "change-made"),
     (

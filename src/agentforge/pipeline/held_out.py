@@ -115,9 +115,21 @@ def outside_facts(
         targets=[str(row.get("id")) for row in tests if row.get("kind") == "target"],
         guards=[str(row.get("id")) for row in tests if row.get("kind") != "target"],
         edits=edits,
+        request=state.request,
         seed=seed,
     )
     return measure_outside(runtime.rig(), given, base_tree=state.trees["baseline"], tree=tree)
+
+
+def spoken(value: object) -> Iterator[str]:
+    """Every text inside a value, such as a specification."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from spoken(list(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from spoken(item)
 
 
 def _rows(state: RunState) -> list[Json]:
@@ -130,7 +142,7 @@ def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed
     from agentforge.runners.claims import names_of
 
     told = {key: value for key, value in draft.items() if key != "examples"}
-    known = _squeezed("\n".join([state.request, *_strings(told)]))
+    known = _squeezed("\n".join([state.request, *spoken(told)]))
     groups: dict[str, list[object]] = {}
     for row in rows:
         if row["ok"] and _squeezed(str(row["call"])) not in known:
@@ -147,17 +159,6 @@ def _requirement_of(text: str, spec: Json) -> str:
         if wanted in _squeezed("\n".join(texts(row.get("acceptance_criteria")))):
             return str(row.get("id", ""))
     return str(rows[0].get("id", "")) if rows else ""
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Every text inside a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _strings(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _strings(item)
 
 
 def _module_names(draft: Json) -> set[str]:

@@ -15,6 +15,7 @@ from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.held_out import outside_facts
+from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
@@ -163,6 +164,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
     edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
     facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     return Measured(facts=facts, evidence=evidence, tree=tree)

@@ -9,6 +9,7 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.runners.again import assertions_of, repeat_assertions
 from agentforge.runners.claims import Claim, literal
+from agentforge.runners.hardcoded import hard_coded, proved_callables
 from agentforge.runners.hollow import hollow_targets
 from agentforge.runners.plain_check import Verdict, check_claims
 from agentforge.runners.plan import plan_digest
@@ -28,6 +29,7 @@ class Outside:
         symbols: the declared symbols.
         targets, guards: ids of RED's tests.
         edits: what the suite's runs got instead of the tree's own files (frozen tests, the base's configuration).
+        request: its words.
         seed: chooses among the suite's assertions.
     """
 
@@ -36,6 +38,7 @@ class Outside:
     targets: Sequence[str] = ()
     guards: Sequence[str] = ()
     edits: Edits = field(default=NO_EDITS)
+    request: str = ""
     seed: int = 1
 
 
@@ -50,7 +53,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
-        "targets": sorted(given.targets), "guards": sorted(given.guards), "edits": given.edits.digest,
+        "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.sandbox.kind,
     }  # fmt: skip
     key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
@@ -65,7 +68,12 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits,
         observed=_types(assertions),
     )  # fmt: skip
-    facts = _facts(verdict, again, hollow)
+    hidden = [one.call for one in given.claims if one.hidden and not verdict.failed and not verdict.unchecked]
+    looked_up = hard_coded(
+        rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
+        proved=proved_callables(hidden, assertions),
+    )  # fmt: skip
+    facts = _facts(verdict, (*again, *looked_up), hollow)
     if rig.cache is not None and not facts["held_out"]["failed"]:
         rig.cache.keep(key, facts)
     return facts
