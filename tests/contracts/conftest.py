@@ -78,6 +78,7 @@ SPECIFICATION = {
         {"name": "slugify", "file": "slugs.py", "kind": "function", "signature": "(text) -> str", "change": "new"},
         {"name": "make_name", "file": "names.py", "kind": "function", "signature": "(text)", "change": "changed"},
     ],
+    "examples": [{"requirement": "REQ-001", "call": "slugify('A  b')", "returns": "'a-b'"}],
     "dependencies": ["stdlib re"],
     "estimated_complexity": "simple",
     "trace_to_request": "adds slugify",
@@ -185,6 +186,10 @@ FACTS: dict[str, dict[str, Any]] = {
             {"name": "make_name", "file": "names.py", "exists": True},
         ],
         "dependency_cycle": [],
+        "claims": {
+            "seed": 1,
+            "rows": [{"number": 0, "call": "slugify('A  b')", "ok": True, "reason": "", "hidden": True}],
+        },
     },
     "test_suite": {
         "examples": [{"text": INTAKE["examples"][0], "found": True}],
@@ -203,6 +208,8 @@ FACTS: dict[str, dict[str, Any]] = {
         "stubs_run": 5,
         "collection_errors": [],
         "duplicates": [],
+        "existing_changed": [],
+        "vacuous": [],
         "product_changed": [],
         "frozen": dict.fromkeys([*_RED_IDS, "tests/test_slugs.py::test_names_stay"], "0" * 64),
         "frozen_files": {"tests/test_slugs.py": "0" * 64},

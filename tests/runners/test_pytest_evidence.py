@@ -100,6 +100,7 @@ STATUS = "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
 ADD_XFAIL = (
     "import pytest\ndef pytest_collection_modifyitems(items):\n    [i.add_marker(pytest.mark.xfail) for i in items]\n"
 )
+BAD_LATER = "import calc\ndef test_a_first(): calc.add(1, 1)\ndef test_bad(): assert calc.add(1, 1) == 3\n"
 BAD = "import calc\ndef test_good(): assert True\ndef test_bad(): assert calc.add(1, 1) == 3\n"
 PATCH = CALC + "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
 FORGE = (
@@ -126,6 +127,34 @@ def _rewrite():
 atexit.register(_rewrite)
 """
 )
+PLUGIN = (
+    CALC
+    + """
+import sys
+for name, module in list(sys.modules.items()):
+    if hasattr(module, "Evidence"):
+        module.Evidence._worse = lambda self, verdict, phase: self._current.update(outcome="passed")
+"""
+)
+SWAP = """
+import sys
+def add(a, b):
+    for module in list(sys.modules.values()):
+        if hasattr(module, "test_bad"):
+            module.test_bad.__code__ = (lambda: None).__code__
+    return a + b
+"""
+CELLS = (
+    CALC
+    + """
+import gc, json, types
+def _encode(record):
+    return json.dumps({**record, "outcome": "passed", "failure": None} if "test_bad" in str(record.get("id")) else record)
+for one in gc.get_objects():
+    if isinstance(one, types.FunctionType) and one.__name__ == "send" and one.__closure__:
+        dict(zip(one.__code__.co_freevars, one.__closure__))["encode"].cell_contents = _encode
+"""
+)
 SKIPS = "import pytest\ndef add(a, b):\n    pytest.skip('not here')\n"
 
 
@@ -135,10 +164,12 @@ SKIPS = "import pytest\ndef add(a, b):\n    pytest.skip('not here')\n"
         {"tests/conftest.py": FORCED}, {"tests/conftest.py": SWALLOW}, {"tests/conftest.py": DROP},
         {"tests/conftest.py": STATUS}, {"tests/conftest.py": ADD_XFAIL}, {"calc.py": PATCH}, {"calc.py": FORGE},
         {"calc.py": EXIT}, {"calc.py": EXIT_LATE}, {"calc.py": REWRITE}, {"calc.py": SKIPS},
+        {"calc.py": PLUGIN}, {"calc.py": SWAP, "tests/test_a.py": BAD_LATER}, {"calc.py": CELLS},
         {"pytest.py": "import sys\nprint('2 passed')\nsys.exit(0)\n"}, {"sitecustomize.py": "import os\nos._exit(0)\n"},
         {"pytest.ini": "[pytest]\naddopts = -k good\n"}, {"json.py": "raise SystemExit(0)\n"},
     ],
     ids=["forced", "swallowed", "dropped", "status", "xfail", "patched", "forged", "exit", "exit-late", "rewritten", "skip",
+         "plugin", "swapped-code", "cells",
          "shadow-pytest", "sitecustomize", "addopts", "shadow-json"],
 )  # fmt: skip
 def test_no_trick_makes_a_failing_test_pass_in_a_sound_run(project, files):

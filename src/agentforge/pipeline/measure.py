@@ -123,6 +123,7 @@ def _measured_suite(
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
         support=state.tests,
+        superseded=superseded_tests(spec),
     )
     return measure_red(runtime.rig(), suite, base_tree=_base(state), red_tree=tree)
 

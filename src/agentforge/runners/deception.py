@@ -1,8 +1,8 @@
-"""Finds new product code that can only serve to deceive a verifier: objects that equal anything, patched clocks, a searched runner.
+"""Finds new product code that can only deceive a verifier: objects that equal anything, patched clocks, a searched runner.
 
-It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock, chance
-and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is computed at
-run time: for that there are the checks outside the test runner.
+It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
+chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
+computed at run time: for that there are the checks outside the test runner.
 """
 
 from __future__ import annotations

@@ -166,14 +166,10 @@ def _probes(claims: Sequence[Asserted], held: Sequence[object]) -> list[tuple[Pr
         others = [value for value in held if type(value) is type(first)]
         for value in [*_varied(first), *others]:
             if repr(value) not in asked:
-                call.args[0] = ast.Constant(value) if not isinstance(value, (list, tuple, dict, set)) else _node(value)
+                call.args[0] = ast.parse(repr(value), mode="eval").body
                 source = ast.unparse(node)
                 made.setdefault(source, (Probe(source=source, names=one.names), value))
     return list(made.values())
-
-
-def _node(value: object) -> ast.expr:
-    return ast.parse(repr(value), mode="eval").body
 
 
 def _varied(value: object) -> list[object]:
@@ -185,10 +181,8 @@ def _varied(value: object) -> list[object]:
     if type(value) is str and value:
         turned = "".join(_next(letter) for letter in value)
         return [turned, value[:-1] + _next(value[-1]), _next(value[0]) + value[1:], value + value]
-    if type(value) in (list, tuple) and value:
-        items = list(value)  # type: ignore[call-overload]  # a list or tuple
-        kind = type(value)
-        return [kind(items + items), kind(items[1:]), kind(items[::-1])]
+    if isinstance(value, (list, tuple)) and value:
+        return [value * 2, value[1:], value[::-1]]
     return []
 
 

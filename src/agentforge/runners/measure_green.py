@@ -67,7 +67,7 @@ def measure_green(
     frozen_paths = tuple(promise.frozen.files)
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
-    whole = run_tree(rig, tree, edits=edits, protected=frozen_paths)
+    whole = run_tree(rig, tree, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
@@ -121,6 +121,12 @@ def in_scope(path: str, scope: Sequence[str]) -> bool:
     return any(
         path == one or (one.endswith("/") and path.startswith(one)) or fnmatch.fnmatchcase(path, one) for one in scope
     )
+
+
+def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
+    """What a run must leave as it is: the frozen files, and the changed sources that it is about."""
+    sources = [path for path in changed if path.endswith(".py") and rig.git.show(tree, path) is not None]
+    return tuple(dict.fromkeys([*frozen, *sources]))
 
 
 def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:

@@ -9,13 +9,15 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.runners.again import assertions_of, repeat_assertions
 from agentforge.runners.claims import Claim, literal
+from agentforge.runners.freeze import test_functions
 from agentforge.runners.hardcoded import hard_coded, proved_callables
 from agentforge.runners.hollow import hollow_targets
 from agentforge.runners.plain_check import Verdict, check_claims
 from agentforge.runners.plan import plan_digest
-from agentforge.runners.rig import NO_EDITS, Edits, Rig
+from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
+from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
 
 _VERSION = 1
 
@@ -73,7 +75,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
-    facts = _facts(verdict, (*again, *looked_up), hollow)
+    facts = _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
     if rig.cache is not None and not facts["held_out"]["failed"]:
         rig.cache.keep(key, facts)
     return facts
@@ -96,8 +98,31 @@ def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
     return {one.call.partition("(")[0].rpartition(".")[2]: type(literal(one.returns)).__name__ for one in told}
 
 
-def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
+def _never_asserting(rig: Rig, given: Outside, tree: str) -> tuple[str, ...]:
+    """Tests whose assertions all stand in loops or under conditions, and of which none was executed on this tree."""
+    wanted = {nodeid.partition("[")[0] for nodeid in (*given.targets, *given.guards)}
+    files: dict[str, bytes | None] = {}
+    suspects: set[str] = set()
+    for path in sorted({name.partition("::")[0] for name in wanted}):
+        data = given.edits.files.get(path) or rig.git.show(tree, path) or b""
+        own = {name for name, node, _ in test_functions(data) if f"{path}::{name}" in wanted and conditional_only(node)}
+        if own:
+            files[path] = counted(data, own)
+            suspects |= {f"{path}::{name}" for name in own}
+    if not suspects:
+        return ()
+    run = run_tree(rig, tree, tests=sorted(files), edits=Edits(files={**given.edits.files, **files}))
+    return tuple(
+        nodeid
+        for nodeid, one in run.outcomes.items()
+        if nodeid.partition("[")[0] in suspects and one.failure is not None and NEVER_RAN in one.failure.message
+    )
+
+
+def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str], idle: Sequence[str]) -> dict[str, Any]:
     held_out = verdict.value()
     held_out["failed"] += [{"requirement": "", "text": text} for text in again]
     reason = "passes though every changed function returns a wrong value: it does not test the change"
-    return {"held_out": held_out, "tests_too_weak": [{"id": nodeid, "text": reason} for nodeid in hollow]}
+    weak = [{"id": nodeid, "text": reason} for nodeid in hollow]
+    weak += [{"id": nodeid, "text": "passes without executing any of its assertions"} for nodeid in idle]
+    return {"held_out": held_out, "tests_too_weak": weak}

@@ -36,6 +36,7 @@ class Evidence:
         self._canaries = tuple(setup["canaries"])
         self._current: dict[str, Any] = {}
         self._deselected: set[str] = set()
+        self._codes: dict[str, tuple[Any, Any]] = {}
 
     def pytest_configure(self, config: Any) -> None:
         """Take the order and the seed out of the hands of pytest-randomly."""
@@ -69,6 +70,7 @@ class Evidence:
         kept = {item.nodeid for item in items} | self._deselected
         self._send_ids("dropped", [nodeid for nodeid in before if nodeid not in kept])
         self._send_ids("collected", [item.nodeid for item in items])
+        self._codes = {item.nodeid: _function_and_code(item) for item in items}
         if self._setup["seed"] is not None:
             items[:] = _shuffled(items, self._setup["seed"])
         if not session.config.option.collectonly:
@@ -87,6 +89,9 @@ class Evidence:
         self._send({"kind": "start", "id": item.nodeid})
         yield
         current = self._current
+        function, code = self._codes.get(item.nodeid, (None, None))
+        if getattr(function, "__code__", None) is not code:
+            current["problems"].append("the code of the test was replaced after it was collected")
         if current["problems"] and current["outcome"] == "passed":
             current["outcome"] = "failed"
             current["failure"] = _said("NotAPass", "; ".join(current["problems"]))
@@ -171,6 +176,13 @@ def _said(exc_type: str, message: str) -> dict[str, Any]:
         "names": [],
         "text": text,
     }
+
+
+def _function_and_code(item: Any) -> tuple[Any, Any]:
+    """The function of a test and what it consists of now."""
+    function = getattr(item, "obj", None)
+    function = getattr(function, "__func__", function)
+    return function, getattr(function, "__code__", None)
 
 
 def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
