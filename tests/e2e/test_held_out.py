@@ -60,34 +60,26 @@ LYING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("examples", [_EXAMPLES, []], ids=["with examples", "without examples"])
-@pytest.mark.parametrize("implementation", LYING.values(), ids=LYING.keys())
+@pytest.mark.parametrize(
+    ("trick", "examples"),
+    [("table", _EXAMPLES), ("table", []), ("equals anything", []), ("only under the runner", [])],
+    ids=["table against held-out checks", "table", "equals anything", "only under the runner"],
+)
 def test_what_satisfies_the_tests_alone_is_refused_and_the_held_out_input_is_not_told(
-    world: World, implementation: str, examples: list[dict[str, str]]
+    world: World, trick: str, examples: list[dict[str, str]]
 ) -> None:
-    done = world.start(_script(implementation, examples), "--stage-attempts", "1")
+    done = world.start(_script(LYING[trick], examples), "--stage-attempts", "1")
     assert done.code == 3, done.out
     (verdict,) = [record for record in _data(world, "StageVerified") if record["stage"] == "green"]
     broken = {row["rule"]: row["message"] for row in verdict["results"] if not row["passed"]}
     assert "held-out" in broken and "suite-passes" not in broken, broken
-    assert not [text for text in _SECRET if text in str(broken)]
+    rows = _facts(world, "spec")["claims"]["rows"]
+    assert not [row["call"] for row in rows if row["hidden"] and row["call"] in str(broken)]
 
 
-@pytest.mark.parametrize(
-    ("example", "reason"),
-    [
-        ({"call": "slugify(name)", "returns": "open('x')"}, "is no Python literal"),
-        ({"call": "slugify", "returns": "1"}, "is no call of literals"),
-        ({"call": "shout('a')", "returns": "'A'"}, "calls nothing that the specification declares"),
-        ({"call": "slugify('a')"}, "needs either returns or raises"),
-    ],
-)
-def test_an_example_that_cannot_be_checked_goes_back_to_the_specification(
-    world: World, example: dict[str, str], reason: str
-) -> None:
-    script = _script(SLUGIFY, [example])
-    script["spec"] *= 2
-    done = world.start(script, "--stage-attempts", "1")
+def test_an_example_that_cannot_be_checked_goes_back_to_the_specification(world: World) -> None:
+    done = world.start(_script(SLUGIFY, [{"call": "slugify('a')", "returns": "a"}]), "--stage-attempts", "1")
     assert done.code == 3
-    verdict = next(record for record in _data(world, "StageVerified") if record["stage"] == "spec")
-    assert reason in " ".join(str(row["message"]) for row in verdict["results"] if row["rule"] == "examples-checkable")
+    (verdict,) = [row for row in _data(world, "StageVerified") if row["stage"] == "spec"]
+    (message,) = [row["message"] for row in verdict["results"] if not row["passed"]]
+    assert "returns of \"slugify('a')\" is no Python literal" in message
