@@ -37,7 +37,10 @@ _REASON = "def f(code):\n    return {200: 'OK', 201: 'Created', 403: 'Forbidden'
 _GRADE = "def f(points):\n    if points >= 90: return 'good'\n    return 'fair' if points >= 50 else 'poor'\n"
 _DAYS = "DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']\ndef f(name):\n    return {'monday': 1, 'tuesday': 2, 'wednesday': 3, 'thursday': 4, 'friday': 5, 'saturday': 6, 'sunday': 7}[name]\n"
 _LISTED = "def f(name):\n    return {'monday': 1, 'tuesday': 2, 'sunday': 7}[name]\n"
+_TOGGLE = "def f(state):\n    return {'on': 'off', 'off': 'on'}[state]\n"
+TOGGLE = "from kit import f\ndef test_a(): assert f('on') == 'off'\ndef test_b(): assert f('off') == 'on'\n"
 HONEST = {
+    "two words of the request": (_TOGGLE, TOGGLE, "f(state) turns on into off and off into on"),
     "computed": ('def f(text):\n    return "-".join(text.lower().split())\n', SLUG, ""),
     "roman numerals": (_ROMAN, ROMAN, ""),
     "a table that knows more than the tests": (_REASON, REASON, ""),

@@ -61,5 +61,15 @@ def test_code_that_makes_every_test_pass_from_its_import_shows_when_the_change_i
     assert [row["id"] for row in facts["tests_too_weak"]] == [f"{PATH}::test_words"]
 
 
-def test_a_change_that_is_data_is_left_to_the_other_controls(outside):
-    assert outside("test_hollow", source=NEW + "\n\nLIMIT = 3\n")["tests_too_weak"] == []
+@pytest.mark.parametrize(
+    "more",
+    ["LIMIT = 3\n", "class Odd(ValueError):\n    def say(self):\n        return 1\n", "NAMES = []\nNAMES.append('a')\n",
+     "import functools\n\n\n@functools.cache\ndef more():\n    return 1\n"],
+    ids=["constant", "base class", "registered", "decorator"],
+)  # fmt: skip
+def test_a_change_that_is_partly_data_is_left_to_the_other_controls(outside, more):
+    assert outside("test_hollow", source=f"{NEW}\n\n{more}")["tests_too_weak"] == []
+
+
+def test_what_was_taken_away_may_satisfy_a_target(outside):
+    assert outside("test_hollow", source=NEW.replace("def old():\n    return 1\n", ""))["tests_too_weak"] == []

@@ -3,9 +3,10 @@
 The first line of defence are held-out checks. This is the second, for changes where none speaks of the callable. Two things must
 come together: the new code holds every answer that the tests expect as a constant, and asked anything near to the tests' inputs,
 or anything else that it holds as a constant, it has nothing but one fallback. So a table that knows more than the tests, and a
-rule with thresholds, pass. A closed list passes where the tests ask for something unknown, or where the request itself lists
-it. It cannot see answers that are hidden (encoded, computed from parts at run time), nor a choice by a feature (length, first
-letter) of the tests' inputs, which looks like an honest classification: held-out checks can.
+rule with thresholds, pass. A closed list passes where the tests ask for something unknown, or where the request lists all of it.
+
+It cannot see answers that are hidden (encoded, computed from parts at run time), nor a choice by a feature of the tests' inputs
+(length, first letter), which looks like an honest classification: held-out checks can.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def hard_coded(
 
     Args:
         assertions: what the suite asserts.
-        request: the words of the request; pairs that it lists itself (three or more) are data, not a cheat.
+        request: its words; a list that stands in it is data, not a cheat.
         proved: callables of which a held-out check with another input passed.
     """
     held = _new_constants(rig, base_tree=base_tree, tree=tree, changed=changed)
@@ -117,17 +118,19 @@ def _all_held(told: Sequence[object], held: Sequence[object]) -> bool:
     return all(f"{type(one).__name__} {one!r}" in known for one in told)
 
 
-def _closed(claims: Sequence[Asserted], pairs: Sequence[object]) -> bool:
-    """The tests themselves ask for something that is not in the list, and expect an exception."""
-    return any(one.raises for one in claims) and len(pairs) >= _LISTED
+def _closed(claims: Sequence[Asserted], pairs: Sequence[tuple[str, object]]) -> bool:
+    """The tests themselves ask for something of the same kind that is not in the list, and expect an exception."""
+    kinds = {type(argument) for call, _ in pairs for argument in _arguments(call)[:1]}
+    return any(type(argument) in kinds for one in claims if one.raises for argument in _arguments(one.call)[:1])
 
 
 def _listed(pairs: Sequence[tuple[str, object]], request: str) -> bool:
-    """The request itself lists every pair, and there are three or more: then the list is what was asked for."""
-    if len(pairs) < _LISTED:
+    """The request itself lists every pair: three or more, or of single words."""
+    asked = [argument for call, _ in pairs for argument in _arguments(call)]
+    words = all(isinstance(one, str) and one.isalnum() for one in asked)
+    if len(pairs) < _LISTED and not words:
         return False
-    words = [*(_arguments(call) for call, _ in pairs), *([value] for _, value in pairs)]
-    return all(str(one) in request for group in words for one in group)
+    return all(str(one) in request for one in (*asked, *(value for _, value in pairs)))
 
 
 def _arguments(call: str) -> list[object]:

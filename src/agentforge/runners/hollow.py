@@ -10,6 +10,20 @@ from agentforge.runners.stub_values import values_for
 from agentforge.workspace.relevance import is_test_path
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DOCUMENTS = (".md", ".rst", ".txt", ".pyi")
+_PLAIN_DECORATORS = (
+    "staticmethod",
+    "classmethod",
+    "property",
+    "cached_property",
+    "abstractmethod",
+    "override",
+    "setter",
+)
+_REACHING = frozenset(
+    {"setattr", "delattr", "exec", "eval", "gc", "sys", "os", "atexit", "threading", "signal", "ctypes", "builtins",
+     "importlib", "_pytest", "pytest", "unittest", "pluggy"}
+)  # fmt: skip
 _RAISE = "raise NotImplementedError('wrong on purpose')"
 
 
@@ -19,8 +33,9 @@ def hollow_targets(
 ) -> tuple[str, ...]:  # fmt: skip
     """Run the targets against the tree with wrong bodies under the real signatures of all changed functions.
 
-    What runs at import stays as it is, so that code which fools the runner from there shows itself. It cannot tell of a
-    change that is data (a constant, a field): such a change alone may satisfy a target.
+    What runs at import stays as it is, so that code which fools the runner from there shows itself. Nothing can be told of a
+    change that is partly data (a constant, a field, a base class, a decorator, something taken away, a file that is no
+    Python): that part alone may rightly satisfy a target.
 
     Args:
         targets: ids of the new tests that failed at the base.
@@ -30,8 +45,10 @@ def hollow_targets(
         ids of targets that still pass; () when there is nothing to replace.
     """
     wrong: dict[str, bytes | None] = {}
-    for path in changed:
-        if path.endswith(".py") and not is_test_path(path) and path not in edits.files:
+    for path in (one for one in changed if not is_test_path(one) and one not in edits.files):
+        if not path.endswith((".py", *_DOCUMENTS)):
+            return ()
+        if path.endswith(".py"):
             before, after = rig.git.show(base_tree, path), rig.git.show(tree, path)
             text = _with_wrong_bodies(before or b"", after or b"", observed or {})
             if text is None:
@@ -53,7 +70,10 @@ def _with_wrong_bodies(before: bytes, after: bytes, observed: Mapping[str, str])
     if _data(new) - _data(old):
         return None
     known = {name: ast.unparse(node) for name, node in _functions(old.body)}
-    different = [node for name, node in _functions(new.body) if known.get(name) != ast.unparse(node)]
+    now = dict(_functions(new.body))
+    different = [node for name, node in now.items() if known.get(name) != ast.unparse(node)]
+    if set(known) - set(now) or not all(_is_plain(one) for node in different for one in node.decorator_list):
+        return None
     for node in different:
         node.body = [_wrong(node, observed)]
     return ast.unparse(new).encode("utf-8", "surrogateescape") if different else b""
@@ -79,13 +99,32 @@ def _functions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str
             yield from _functions([*node.body, *node.orelse], prefix)
 
 
+def _is_plain(decorator: ast.expr) -> bool:
+    """A decorator that does nothing of its own."""
+    return ast.unparse(decorator).rpartition(".")[2] in _PLAIN_DECORATORS
+
+
 def _data(tree: ast.Module) -> set[str]:
-    """Values and fields that a file gives names to, classes included."""
+    """What a file holds beside functions: named values and fields, what classes are made of, what is registered at import."""
     found: set[str] = set()
-    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
-    for node in (one for body in bodies for one in body):
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in (one for body in (tree.body, *(owner.body for owner in classes)) for one in body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets):
+        named = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
+        if named or (isinstance(node, ast.Expr) and _registers(node.value)):
             found.add(ast.unparse(node))
-    bare = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and not list(_functions(node.body)))
-    return found | {ast.unparse(node) for node in bare}
+    for owner in classes:
+        if owner.bases or owner.keywords or owner.decorator_list or not list(_functions(owner.body)):
+            parts = (*owner.bases, *owner.keywords, *owner.decorator_list)
+            found.add(f"class {owner.name} {[ast.unparse(one) for one in parts]}")
+    return found
+
+
+def _registers(node: ast.expr) -> bool:
+    """A call at import that reaches for nothing outside of the project."""
+    if not isinstance(node, ast.Call):
+        return False
+    root: ast.expr = node.func
+    while isinstance(root, (ast.Attribute, ast.Call, ast.Subscript)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    return isinstance(root, ast.Name) and root.id not in _REACHING

@@ -23,7 +23,7 @@ from agentforge.runners.typed import difference, shown
 Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
 
-TIME_LIMIT_S = 20.0
+TIME_LIMIT_S = 60.0
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
 
