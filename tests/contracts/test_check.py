@@ -391,3 +391,15 @@ def test_results_are_recorded_as_plain_values(contracts: ContractSet, artifacts:
     values = [item.value() for item in judge(contracts, "specification", artifacts, facts).results]
     assert values[0] == {"rule": "schema", "passed": True, "message": "", "path": "", "measured": None}
     assert values[1] == {"rule": "acceptance-criteria", "passed": True, "message": "", "path": "", "measured": 3}
+
+
+def test_a_requirement_that_is_verified_by_inspection_needs_no_test(
+    contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    told = artifacts["specification"]["requirements"][1]
+    tests = artifacts["test_suite"]["test_files"][0]["tests"]
+    tests[:] = [one for one in tests if one["requirement_ref"] != told["id"]]
+    artifacts["test_suite"]["coverage_mapping"].pop(told["id"])
+    assert "requirements-tested" in [item.rule for item in judge(contracts, "test_suite", artifacts, facts).failures]
+    told["verification_method"] = "inspection"
+    assert judge(contracts, "test_suite", artifacts, facts).failures == ()

@@ -69,7 +69,7 @@ def measure_red(
     )
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
-    touched = [path for path in changed if is_test_path(path)]
+    touched = [path for path in changed if is_test_path(path) and path not in suite.support]
     altered = altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
     suite = replace(suite, extended=altered.extended)
     run = run_tree(rig, red_tree, tests=suite.files)
@@ -176,7 +176,7 @@ def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation) -> dict[st
     kind = _kind(outcome.id, suite)
     if outcome.passed and kind != "target":
         return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
-    if outcome.passed and outcome.id.partition("[")[0] in suite.extended:
+    if outcome.passed and outcome.id.partition("[")[0] in suite.extended and not _names_row(outcome.id, suite):
         return _named(outcome.id, "guard", "passed", Reason(right=True, text="a row that the base has"))
     if outcome.passed and suite.action in _GUARDING:
         return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))
@@ -243,10 +243,9 @@ def _broken(runs: Sequence[SuiteRun], expected: Expectation) -> list[dict[str, A
 
 def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
     """The declared test that an id belongs to: the one that names its very row, else the one of its function."""
-    for test in suite.tests:
-        name = str(test["name"]).replace(".", "::") if "[" not in str(test["name"]) else str(test["name"])
-        if nodeid in (name, f"{test['path']}::{name}"):
-            return test
+    row = _names_row(nodeid, suite)
+    if row is not None:
+        return row
     path, _, rest = nodeid.partition("[")[0].partition("::")
     for test in suite.tests:
         name = (
@@ -258,6 +257,12 @@ def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
         if str(test["path"]) == path and (rest == short or rest.endswith(f"::{short}")):
             return test
     return None
+
+
+def _names_row(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
+    """The declared test that names this very row of a parametrised test."""
+    named = (test for test in suite.tests if "[" in str(test["name"]))
+    return next((one for one in named if nodeid in (str(one["name"]), f"{one['path']}::{one['name']}")), None)
 
 
 def _kind(nodeid: str, suite: Suite) -> str:
