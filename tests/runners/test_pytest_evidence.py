@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
+
 import pytest
+
+from agentforge.runners.rig import run_tree
 
 CALC = "def add(a, b):\n    return a + b\n"
 
@@ -243,3 +248,31 @@ def test_without_a_sandbox_modules_come_from_the_checkout(project, tmp_path):
     assert any(
         "from outside the checkout: calc" in problem for problem in replace(made, sandbox=choose("none")).run().problems
     )
+
+
+def test_nothing_that_the_code_starts_outlives_the_run(project, sandbox):
+    if sandbox.kind == "none":
+        pytest.skip("without a sandbox a process can leave its group")
+    daemon = (
+        "import os, subprocess\n"
+        "if os.fork() == 0:\n    os.setsid()\n"
+        "    if os.fork() == 0:\n        os.execvp('sleep', ['sleep', '31415.9265'])\n    os._exit(0)\n"
+        "subprocess.Popen(['sleep', '31415.9265'], start_new_session=True)\n"
+    )
+    run = project(
+        {"calc.py": CALC + daemon, "tests/test_a.py": "import calc\ndef test_a(): assert calc.add(1, 1) == 2\n"}
+    ).run()
+    assert run.passed_ids == ("tests/test_a.py::test_a",)
+    lines = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                lines.append((entry / "cmdline").read_bytes())
+    assert not [line for line in lines if b"31415.9265" in line]
+
+
+def test_sources_that_the_change_touches_are_the_same_after_the_run(project):
+    made = project({"calc.py": CALC, "tests/test_a.py": "import calc\ndef test_a(): assert calc.add(1, 1) == 2\n"})
+    tree = made.tree({"calc.py": CALC + "open(__file__, 'a').write('\\n')\n"})
+    run = run_tree(made.rig(), tree, protected=("calc.py",))
+    assert run.passed_ids == ()
