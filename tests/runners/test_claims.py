@@ -37,6 +37,8 @@ from agentforge.runners.claims import claims_in, literal
         ("f(2) -> 4.5 euros", []),
         ("f('a') returns the empty string", []),
         ("it returns 3", []),
+        ("f(2) returns 5 instead of 4", []),
+        ("f(2) returns 5 today, but f(2) should return 4", ["f(2) -> 4"]),
         ("len('abc') == 3", []),
         ("[f(x) for x in y] == [1]", []),
     ],

@@ -116,3 +116,13 @@ def test_what_cannot_be_checked_is_said_and_fails_nobody(checked):
         "other('x') -> 1: a name in it is not declared",
         "a held-out check of slug, name: a name in it is not declared",
     )
+
+
+def test_an_example_of_the_request_that_the_base_fulfils_is_a_complaint(checked):
+    claims = (
+        Claim(call="slug('A B')", returns="'a-b'", asked=True),
+        Claim(call="slug('A')", returns="'b'", asked=True),
+    )
+    verdict = checked(HONEST.replace('"-"', '"_"'), claims)
+    assert verdict.unchecked == ("slug('A B') -> 'a-b': that is what the base does already",)
+    assert len(verdict.failed) == 1

@@ -65,7 +65,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
     for text in texts(state.artifacts.get("intake", {}).get("examples")):
         requirement = _requirement_of(text, spec)
         found += [
-            Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement)
+            Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, asked=True)
             for one in claims_in(text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}

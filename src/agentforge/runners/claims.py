@@ -23,6 +23,7 @@ _CONNECTOR = re.compile(
     r"\s*(?:->|=>|→|⇒|==|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
     r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
 )
+_WANTED = re.compile(r"should|must|will|shall")
 _RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
 _EXCEPTION = re.compile(
     r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
@@ -30,6 +31,9 @@ _EXCEPTION = re.compile(
 _START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
 _GOES_ON = re.compile(
     r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
+)
+_COMPLAINT = re.compile(
+    r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
 _LIMIT = 4000
 
@@ -44,6 +48,7 @@ class Claim:
         raises: name of the expected exception; empty when a value is expected.
         requirement: the requirement that it belongs to.
         hidden: shown to no stage after the specification.
+        asked: it stands in the request, where it may also be a complaint about what the code does today.
     """
 
     call: str
@@ -51,6 +56,7 @@ class Claim:
     raises: str = ""
     requirement: str = ""
     hidden: bool = False
+    asked: bool = False
 
     @property
     def text(self) -> str:
@@ -158,7 +164,10 @@ def _of_line(line: str) -> Iterator[Claim]:
     if len(cells) >= 2:
         yield from _made(cells[0], f"raises {cells[1]}" if _EXCEPTION.fullmatch(cells[1]) else cells[1])
         return
+    complaint = _COMPLAINT.search(text) is not None
     for match in _CONNECTOR.finditer(text):
+        if complaint and not _WANTED.match(match.group().strip()):
+            continue
         call = _call_at_end(text[: match.start()])
         if call is not None:
             raising = "raises " if _RAISING.fullmatch(match.group().strip()) else ""
