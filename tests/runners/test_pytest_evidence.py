@@ -149,6 +149,20 @@ def add(a, b):
             module.test_bad.__code__ = (lambda: None).__code__
     return a + b
 """
+BYTECODE = (
+    CALC
+    + """
+import importlib.util, marshal, os, sys
+import pytest
+source = os.path.join(os.path.dirname(__file__), "tests", "test_b.py")
+tag = f"{sys.implementation.cache_tag}-pytest-{pytest.__version__}"
+cached = os.path.join(os.path.dirname(source), "__pycache__", f"test_b.{tag}.pyc")
+os.makedirs(os.path.dirname(cached), exist_ok=True)
+code = marshal.dumps(compile("def test_bad(): pass", source, "exec"))
+digest = importlib.util.source_hash(open(source, "rb").read())
+open(cached, "wb").write(importlib.util.MAGIC_NUMBER + bytes([3, 0, 0, 0]) + digest + code)
+"""
+)
 CELLS = (
     CALC
     + """
@@ -182,6 +196,12 @@ def test_no_trick_makes_a_failing_test_pass_in_a_sound_run(project, files):
     outcome = run.outcomes.get("tests/test_a.py::test_bad")
     sound = run.complete and run.canary == "held" and run.agree
     assert not (sound and outcome is not None and outcome.passed)
+
+
+def test_bytecode_that_product_code_plants_for_a_test_file_passes_nothing(project):
+    files = {"calc.py": BYTECODE, "tests/test_a.py": "import calc\ndef test_a(): pass\n", "tests/test_b.py": BAD}
+    run = project(files).run()
+    assert run.outcomes["tests/test_b.py::test_bad"].outcome == "failed"
 
 
 def test_a_report_that_a_hook_rewrites_is_not_believed(project):

@@ -12,7 +12,7 @@ from agentforge.runners.suite_claims import Asserted, asserted, has_fixture_magi
 from agentforge.runners.typed import difference, shown
 
 _TESTS = 16
-_REPEAT = 2
+_EVALUATIONS = 20
 _SETTINGS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _ENVIRONMENT = (b"DJANGO_SETTINGS_MODULE", b"\nenv =", b"\nenv=", b"pytest_env")
 
@@ -37,7 +37,7 @@ def repeat_assertions(
 
     Results are compared by type and value as `==` should have it: numbers of different types are equal, an equality that an
     object defines itself is not believed. A result that an object of the project's own stands for is only asked whether it
-    equals everything. Each test is evaluated twice: a result that differs is chance.
+    equals everything. Each test is evaluated two to six times: a result that differs is chance.
 
     Args:
         claims: of tests that passed under the runner.
@@ -52,7 +52,8 @@ def repeat_assertions(
     rows = [groups[name] for name in chosen]
     probes = [[Probe(source=one.call, names=one.names) for one in row] for row in rows]
     wrong: dict[str, None] = {}
-    for row, answers in zip(rows, evaluate(rig, tree, probes, edits=edits, repeat=_REPEAT), strict=True):
+    repeat = max(2, min(6, _EVALUATIONS // max(1, len(rows))))
+    for row, answers in zip(rows, evaluate(rig, tree, probes, edits=edits, repeat=repeat), strict=True):
         for number, answer in enumerate(answers):
             claim = row[number % len(row)]
             said = _wrong(claim, answer)
