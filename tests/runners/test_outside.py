@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agentforge.runners.cache import ResultCache
 from agentforge.runners.claims import Claim
 from agentforge.runners.outside import Outside, measure_outside
 from agentforge.runners.symbols import Symbol
+from agentforge.workspace.sandbox import choose
 
 BASE = {"kit.py": "def old():\n    return 1\n", "tests/test_kit.py": "def test_old(): assert True\n"}
 NEW = BASE["kit.py"] + "\n\ndef words(text):\n    return text.split()\n"
@@ -73,3 +76,20 @@ def test_a_change_that_is_partly_data_is_left_to_the_other_controls(outside, mor
 
 def test_what_was_taken_away_may_satisfy_a_target(outside):
     assert outside("test_hollow", source=NEW.replace("def old():\n    return 1\n", ""))["tests_too_weak"] == []
+
+
+def test_an_interpreter_that_cannot_run_such_checks_is_said_and_blamed_on_nobody(project, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no such thing >&2\nexit 2\n")
+    broken.chmod(0o755)
+    made = project(BASE)
+    tree = made.tree({"kit.py": NEW})
+    rig = replace(made.rig(), plan=replace(made.plan, interpreter=str(broken)), sandbox=choose("none"))
+    symbols = (Symbol(name="words", file="kit.py", kind="function"),)
+    given = Outside(claims=(Claim(call="words('a')", returns="['a']"),), symbols=symbols)
+    facts = measure_outside(rig, given, base_tree=tree, tree=tree)
+    assert facts["held_out"] == {
+        "checked": 0,
+        "failed": [],
+        "unchecked": [f"{broken} cannot run checks: no such thing"],
+    }

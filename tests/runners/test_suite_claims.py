@@ -25,6 +25,16 @@ def test_inside():
 def test_rows(text, want):
     assert slug(text) == want and kit.slug(text) == want
 
+class CaseTest(unittest.TestCase):
+    def test_equal(self):
+        self.assertEqual(slug("A"), "a", "lower")
+        with self.assertRaises(TypeError):
+            slug(1)
+
+class InheritedTest(Base):
+    def test_equal(self):
+        self.assertEqual(slug("A"), "a")
+
 class TestMore:
     def test_raises(self):
         with pytest.raises(ValueError):
@@ -54,6 +64,8 @@ def test_the_assertions_of_straight_tests_are_read_with_the_origin_of_their_name
         ("test_rows", "kit.slug('A')", "'a'"),
         ("test_rows", "slug('B')", "'b'"),
         ("test_rows", "kit.slug('B')", "'b'"),
+        ("CaseTest::test_equal", "slug('A')", "'a'"),
+        ("CaseTest::test_equal", "slug(1)", "TypeError"),
         ("TestMore::test_raises", "slug(None)", "ValueError"),
     ]
     (inside,) = [one for one in asserted("t.py", SOURCE.encode()) if one.test == "t.py::test_inside"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentforge.canonical import digest_value
+from agentforge.errors import ToolchainError
 from agentforge.runners.again import assertions_of, repeat_assertions
 from agentforge.runners.claims import Claim, literal
 from agentforge.runners.freeze import test_functions
@@ -62,6 +63,16 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     known = rig.cache.recall(key) if rig.cache is not None else None
     if known is not None:
         return known
+    try:
+        facts = _measured(rig, given, base_tree=base_tree, tree=tree)
+    except ToolchainError as exc:
+        return unmeasured(exc.message)
+    if rig.cache is not None and not facts["held_out"]["failed"]:
+        rig.cache.keep(key, facts)
+    return facts
+
+
+def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     verdict = check_claims(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
     assertions = _assertions(rig, given, tree)
@@ -75,10 +86,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
-    facts = _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
-    if rig.cache is not None and not facts["held_out"]["failed"]:
-        rig.cache.keep(key, facts)
-    return facts
+    return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
 
 
 def unmeasured(reason: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentforge.errors import ToolchainError
 from agentforge.runners.channel import Channel
 from agentforge.runners.claims import Claim, literal, names_of
 from agentforge.runners.launch import EVIDENCE, borrowed, box, ground
@@ -26,6 +27,7 @@ Names = Mapping[str, tuple[Sequence[str], str]]
 TIME_LIMIT_S = 60.0
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
+_NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ def evaluate(
 
     Raises:
         SandboxError: the box cannot be built.
+        ToolchainError: the project's interpreter cannot run such checks.
     """
     groups = [group for group in groups if group]
     if not groups or not rig.plan.interpreter:
@@ -231,7 +234,11 @@ def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbo
 def _run(
     rig: Rig, tree: str, groups: list[dict[str, Any]], *, edits: Edits, limit: float
 ) -> dict[tuple[int, int], dict[str, Any]]:
-    """One supervisor process in a fresh checkout; what it told, by group and time."""
+    """One supervisor process in a fresh checkout; what it told, by group and time.
+
+    Raises:
+        ToolchainError: the interpreter cannot run our program at all; code of the project was not reached.
+    """
     channel, nonce = Channel(), secrets.token_hex(16)
     whole = limit * sum(group["repeat"] for group in groups) + limit
     with (
@@ -245,7 +252,7 @@ def _run(
         }  # fmt: skip
         try:
             with borrowed(rig.plan, place):
-                rig.sandbox.run(
+                done = rig.sandbox.run(
                     [rig.plan.interpreter, "-s", "-B", "-"],
                     box=box(rig.plan, place, env={}),
                     timeout_s=whole,
@@ -254,6 +261,8 @@ def _run(
                 )
         finally:
             data = channel.drained()[0]
+    if not data and done.exit_code in _NOT_STARTED:
+        raise ToolchainError(f"{rig.plan.interpreter} cannot run checks: {done.text[-200:].strip()}")
     return _genuine(data, nonce)
 
 

@@ -57,7 +57,7 @@ def asserted(path: str, data: bytes) -> tuple[Asserted, ...]:
     constants = dict(_constants(tree.body))
     found: list[Asserted] = []
     for name, node, classes in test_functions(data):
-        if all(not owner.bases and not owner.decorator_list for owner in classes):
+        if all(_is_plain(owner) for owner in classes):
             found += _of_test(f"{path}::{name}", node, imported=imported, constants=constants)
     return tuple(found)
 
@@ -66,6 +66,12 @@ def has_fixture_magic(data: bytes | None) -> bool:
     """Whether a conftest.py may change what tests see without being asked: autouse fixtures, hooks, the environment."""
     text = (data or b"").decode("utf-8", "replace")
     return any(word in text for word in ("autouse", "environ", "pytest_configure", "pytest_sessionstart", "sys.path"))
+
+
+def _is_plain(owner: ast.ClassDef) -> bool:
+    """A class that brings nothing along but the names of unittest."""
+    bases = {ast.unparse(one).rpartition(".")[2] for one in owner.bases}
+    return bases <= {"TestCase"} and not owner.decorator_list
 
 
 def _has_setup(tree: ast.Module) -> bool:
@@ -154,6 +160,9 @@ def _of_body(
             yield from _of_assert(test, _filled(node.test, known), names)
         elif isinstance(node, ast.With):
             yield _of_raises(test, node, known, names)
+        elif isinstance(node, ast.Expr) and _is_equality(node.value):
+            left, right = (_filled(one, known) for one in node.value.args[:2])  # type: ignore[attr-defined]  # a call
+            yield from _of_pair(test, left, right, names)
         else:
             yield None
 
@@ -166,7 +175,16 @@ def _of_assert(test: str, node: ast.expr, names: Mapping[str, Origin]) -> Iterat
         return
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.Is)):
         return
-    left, right = node.left, node.comparators[0]
+    yield from _of_pair(test, node.left, node.comparators[0], names)
+
+
+def _is_equality(node: ast.expr) -> bool:
+    """`self.assertEqual(a, b)` of unittest."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "self.assertEqual" and len(node.args) in (2, 3)
+
+
+def _of_pair(test: str, left: ast.expr, right: ast.expr, names: Mapping[str, Origin]) -> Iterator[Asserted]:
+    """A call and a literal that are said to be equal, in either order."""
     for call, value in ((left, right), (right, left)):
         origins = _origins(call, names)
         if origins is not None and is_literal(ast.unparse(value)):
@@ -177,11 +195,15 @@ def _of_assert(test: str, node: ast.expr, names: Mapping[str, Origin]) -> Iterat
 def _of_raises(
     test: str, node: ast.With, known: Mapping[str, ast.expr], names: Mapping[str, Origin]
 ) -> Asserted | None:
-    """`with pytest.raises(E): call`."""
+    """`with pytest.raises(E): call`, or assertRaises."""
     if len(node.items) != 1 or len(node.body) != 1 or not isinstance(node.body[0], ast.Expr):
         return None
     context = node.items[0].context_expr
-    if not isinstance(context, ast.Call) or not ast.unparse(context.func).endswith("raises") or not context.args:
+    if (
+        not isinstance(context, ast.Call)
+        or not ast.unparse(context.func).lower().endswith("raises")
+        or not context.args
+    ):
         return None
     call = _filled(node.body[0].value, known)
     origins = _origins(call, names)
