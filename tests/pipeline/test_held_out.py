@@ -53,6 +53,11 @@ def test_an_example_that_cannot_be_checked_says_why(example: dict[str, str], rea
     assert row["ok"] is False and reason in row["reason"] and row["hidden"] is False
 
 
+def test_a_result_may_be_given_as_a_value_too() -> None:
+    (row,) = _split([{"call": "slugify('a')", "returns": ["a", None, 1]}])["rows"]  # type: ignore[dict-item, list-item]
+    assert row["ok"] is True
+
+
 def test_two_results_for_one_call_contradict_each_other() -> None:
     twice = [{"call": "slugify('a')", "returns": "'a'"}, {"call": 'slugify("a")', "returns": "'b'"}]
     rows = _split(twice)["rows"]

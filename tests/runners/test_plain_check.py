@@ -126,3 +126,12 @@ def test_an_example_of_the_request_that_the_base_fulfils_is_a_complaint(checked)
     verdict = checked(HONEST.replace('"-"', '"_"'), claims)
     assert verdict.unchecked == ("slug('A B') -> 'a-b': that is what the base does already",)
     assert len(verdict.failed) == 1
+
+
+def test_the_declared_type_says_how_an_example_is_meant(checked):
+    source = "class Box:\n    def mean(self): return 2.0\n    def parts(self): return (one for one in 'ab')\n"
+    mean = Symbol(name="Box.mean", file="kit.py", kind="method", signature="(self) -> float")
+    parts = Symbol(name="Box.parts", file="kit.py", kind="method", signature="(self) -> list[str]")
+    claims = (Claim(call="Box().mean()", returns="2"), Claim(call="Box().parts()", returns="['a', 'b']"))
+    (failed,) = checked(source, claims, (mean, parts)).failed
+    assert "Box().parts()" in failed[1] and "is a generator, not list" in failed[1]

@@ -5,7 +5,6 @@ Hidden examples stay in the artifact and the log; no later stage sees them in a 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -139,6 +138,8 @@ def _rows(state: RunState) -> list[Json]:
 
 def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed: int) -> set[object]:
     """Half (rounded up) of the examples of each callable that nobody can read elsewhere."""
+    import random
+
     from agentforge.runners.claims import names_of
 
     told = {key: value for key, value in draft.items() if key != "examples"}

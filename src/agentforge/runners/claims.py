@@ -84,7 +84,9 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
     Raises:
         ValueError: it cannot be checked; says why and what to write.
     """
-    call, returns, raises = (str(value.get(name) or "").strip() for name in ("call", "returns", "raises"))
+    call, raises = (str(value.get(name) or "").strip() for name in ("call", "raises"))
+    given = value.get("returns", "")
+    returns = given.strip() if isinstance(given, str) else repr(given)
     tree = _expression(call)
     if tree is None or not is_call(tree):
         raise ValueError(f"{call!r} is no call of literals: write it like name('text', 3)")

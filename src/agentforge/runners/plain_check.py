@@ -8,6 +8,7 @@ exists only under the test runner. It cannot see what no claim speaks of.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -193,9 +194,9 @@ def _is_builtin(name: str) -> bool:
 
 def _annotation(claim: Claim, symbols: Sequence[Symbol]) -> str:
     """The declared return type of what a claim calls; empty when none is declared."""
-    called = claim.call.partition("(")[0]
+    called = re.findall(r"(\w+)\(", claim.call)
     for symbol in symbols:
-        if called.rpartition(".")[2] == symbol.last and "->" in symbol.signature:
+        if symbol.last in called[-1:] and "->" in symbol.signature:
             return symbol.signature.rpartition("->")[2].strip().rstrip(":").strip()
     return ""
 
