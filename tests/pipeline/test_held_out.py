@@ -6,9 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentforge_states import SPEC, before
+from agentforge_states import SPEC, before, failed
 
+from agentforge.events.kinds import EscalationResolved
+from agentforge.events.state import Escalation
+from agentforge.pipeline.decide import decide
+from agentforge.pipeline.effects import Ask
 from agentforge.pipeline.held_out import claims_of, shown_examples, split_facts
+from agentforge.pipeline.stages import load_stages
 
 EXAMPLES = [
     {"requirement": "REQ-001", "call": "slugify('A b')", "returns": "'a-b'"},
@@ -82,6 +87,29 @@ def test_claims_come_from_the_request_and_the_specification_with_their_requireme
     assert [claim.requirement for claim in claims] == ["REQ-001", "REQ-002", "REQ-002", "REQ-002"]
     shown = shown_examples(state)
     assert [claim.hidden for claim in claims] == [claim.call not in shown for claim in claims]
+
+
+def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:
+    split = _split(EXAMPLES)
+    state = failed("green", attempt=9, rule="held-out")
+    state = replace(
+        state,
+        artifacts={**state.artifacts, "spec": {**SPEC, "examples": EXAMPLES}},
+        facts={**state.facts, "spec": {"claims": split}},
+    )
+    asked = decide(state, load_stages())
+    assert isinstance(asked, Ask)
+    hidden = [example for example, row in zip(EXAMPLES, split["rows"], strict=True) if row["hidden"]]
+    assert dict(asked.context)["held_out"] == hidden
+    assert not [example for example in hidden if example["call"] in asked.question]
+    text = f"{hidden[0]['call']} is a mistake, leave it out"
+    answer = EscalationResolved(escalation_id="E1", decision="answer", text=text, by="ann")
+    raised = Escalation(
+        escalation_id="E1", stage="green", kind="stuck", reason="", question="", options=(), context={}, raised_at="",
+        resolution=answer,
+    )  # fmt: skip
+    left = [claim.call for claim in claims_of(replace(state, escalations={"E1": raised}))]
+    assert hidden[0]["call"] not in left and hidden[1]["call"] in left
 
 
 @pytest.mark.parametrize("examples", [None, 3, [None, 7], [{"call": 5}]])

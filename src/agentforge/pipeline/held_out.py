@@ -56,7 +56,7 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
 
 
 def claims_of(state: RunState) -> tuple[Claim, ...]:
-    """Everything that request and specification claim of single calls, each call once."""
+    """Everything that request and specification claim of single calls, each call once; not what a human's answer dropped."""
     from agentforge.runners.claims import Claim, claim_of, claims_in, distinct
 
     spec = state.artifacts.get("spec", {})
@@ -68,11 +68,15 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
             for one in claims_in(text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
+    answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]
+    dropped = _squeezed("\n".join(answers))
     for number, example in enumerate(items(spec.get("examples"))):
         try:
             one = claim_of(example)
         except ValueError:
             continue  # another language: said when the specification was judged
+        if _squeezed(one.call) in dropped:
+            continue
         requirement = one.requirement or _requirement_of(one.call, spec)
         found.append(
             Claim(
