@@ -27,6 +27,7 @@ TRICKS = [
     "import sys\ndef f(): return sys._getframe(1).f_locals['expected']\n",
     "import gc\ndef f(): return gc.get_objects()\n",
     "import os\ndef f(): return os.listdir('/proc/self/fd')\n",
+    "from gc import get_referrers as g\ndef f(x): return g(x)\n",
 ]
 HONEST = [
     "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n",
@@ -39,6 +40,7 @@ HONEST = [
     "import random\ndef f(seed): return random.Random(seed).random()\n",
     "import inspect\ndef f(): return inspect.currentframe().f_back.f_code.co_name\n",
     "def f():\n    '''Works under pytest, too.'''\n    return 1  # pytest\n",
+    "def f(bucket): return bucket.get_objects()\n",
     "TEXT = 'a contest of pytesting words'\n",
 ]
 

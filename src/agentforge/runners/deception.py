@@ -21,7 +21,8 @@ _EQUALITY = ("__eq__", "__ne__", "__instancecheck__", "__subclasscheck__")
 _RUNNER = re.compile(
     r"(?i)(?<![a-z])_?(?:pytest|pluggy|unittest)(?![a-z])|/proc/(?:self|\d+|\{[^}]*\})/(?:fd|mem|maps)"
 )
-_SEARCHING = frozenset({"f_locals", "cell_contents", "get_objects", "get_referrers", "get_referents"})
+_SEARCHING = frozenset({"f_locals", "cell_contents"})
+_OBJECTS = frozenset({"get_objects", "get_referrers", "get_referents"})
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
 )
@@ -155,9 +156,18 @@ def _seeds(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _searches(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    collector = {alias.asname or alias.name for alias in _imports(tree) if alias.name == "gc"} | {"__import__('gc')"}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in _SEARCHING:
-            yield node.lineno, f"{node.attr} reads what belongs to its callers"
+        if isinstance(node, ast.Attribute):
+            gathers = node.attr in _OBJECTS and ast.unparse(node.value) in collector
+            if node.attr in _SEARCHING or gathers:
+                yield node.lineno, f"{node.attr} reads what belongs to its callers"
+        if isinstance(node, ast.ImportFrom) and node.module == "gc":
+            yield from (
+                (node.lineno, f"{one.name} reads what belongs to its callers")
+                for one in node.names
+                if one.name in _OBJECTS
+            )
 
 
 def _named(tree: ast.Module) -> Iterator[tuple[int, str]]:
