@@ -15,6 +15,8 @@ VACUOUS = {
     "swallows": "    try:\n        assert slug('a') == 'b'\n    except Exception:\n        pass\n",
     "suppresses": "    with contextlib.suppress(AssertionError):\n        assert slug('a') == 'b'\n",
     "replaces slug": "    with mock.patch('kit.slug', return_value='b'):\n        assert kit.slug('a') == 'b'\n",
+    "replaces slug, which": "    kit.slug = lambda text: 'b'\n    assert kit.slug('a') == 'b'\n",
+    "replaces slug, which it": "    slug = mock.Mock(return_value='b')\n    assert slug('a') == 'b'\n",
     "asserts nothing": "    slug('a')\n",
     "loops over nothing": "    for one in []:\n        assert slug(one) == 'b'\n",
 }

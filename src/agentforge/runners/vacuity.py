@@ -98,6 +98,8 @@ def _reasons(node: ast.FunctionDef | ast.AsyncFunctionDef, units: Collection[str
             yield "suppresses the failure of its own assertion"
         elif isinstance(one, ast.Call):
             yield from _mocks(one, units)
+        elif isinstance(one, ast.Assign):
+            yield from _replaces(one, units)
     if not any(isinstance(one, ast.Assert) or _asserts(one) for one in inside):
         yield "asserts nothing"
 
@@ -154,6 +156,17 @@ def _mocks(node: ast.Call, units: Collection[str]) -> Iterator[str]:
     for one in node.args[:2]:
         if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.rpartition(".")[2] in units:
             yield f"replaces {one.value.rpartition('.')[2]}, which it should test"
+
+
+def _replaces(node: ast.Assign, units: Collection[str]) -> Iterator[str]:
+    """`kit.slug = lambda text: "a"`, `kit.slug = Mock(...)`."""
+    made = isinstance(node.value, ast.Lambda) or (
+        isinstance(node.value, ast.Call) and "Mock" in ast.unparse(node.value.func)
+    )
+    for target in node.targets:
+        name = target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
+        if made and name in units:
+            yield f"replaces {name}, which it should test"
 
 
 def _asserts(node: ast.AST) -> bool:
