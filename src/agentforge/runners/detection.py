@@ -237,7 +237,7 @@ def _rust(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, A
             runner="none", language="rust", source="detected: Cargo.toml", problems=("cargo is not on PATH",), **base
         )
     return TestPlan(
-        runner="junit",
+        runner="cargo",
         command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
         language="rust",
         source="detected: cargo via Cargo.toml (unit and integration tests; documentation tests are not run)",
@@ -248,20 +248,13 @@ def _rust(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, A
 def _go(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
     if "go.mod" not in names:
         return None
-    missing = tuple(
-        f"{program} is not on PATH; {hint}"
-        for program, hint in (
-            ("go", "install Go"),
-            ("gotestsum", "install it: go install gotest.tools/gotestsum@latest"),
-        )
-        if shutil.which(program, path=environ.get("PATH")) is None
-    )
+    there = shutil.which("go", path=environ.get("PATH")) is not None
     return TestPlan(
-        runner="none" if missing else "junit",
-        command=("gotestsum", "--junitfile", "{junit}", "--", "./..."),
+        runner="go" if there else "none",
+        command=("go", "test", "./..."),
         language="go",
         source="detected: go via go.mod",
-        problems=missing,
+        problems=() if there else ("go is not on PATH; install Go",),
         **base,
     )
 
