@@ -64,7 +64,7 @@ def measure_red(
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
     run = run_tree(rig, red_tree, tests=suite.files)
-    made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
+    made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
     impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
     stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
     known = _known_before(rig, base_tree, red_tree, suite)
