@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentforge.runners.identity import file_of, without_parameters
-from agentforge.runners.outcome import Canary, CollectionError, Outcome, SuiteRun, TestOutcome
+from agentforge.runners.outcome import Canary, CollectionError, Failure, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
 from agentforge.workspace.process import Completed
 
@@ -58,7 +58,7 @@ def new_word() -> str:
 
 
 def judged(
-    gathered: Gathered, completed: Completed, *, plan: TestPlan, planted: Planted, tests: Sequence[str] = ()
+    gathered: Gathered, completed: Completed, *, plan: TestPlan, planted: Planted, tests: Collection[str] = ()
 ) -> SuiteRun:
     """Say what a session shows, and whether it is evidence.
 
@@ -66,6 +66,7 @@ def judged(
         tests: ids, files or folders that were asked for; () is all.
     """
     canary = _canary(gathered.outcomes, planted)
+    tests = frozenset(tests)
     own = _explained([one for one in gathered.outcomes if not planted.owns(one.id)])
     chosen = [one for one in own if selected(one.id, tests)]
     outcomes: dict[str, TestOutcome] = {}
@@ -94,14 +95,23 @@ def judged(
     )
 
 
-def selected(nodeid: str, tests: Sequence[str]) -> bool:
-    """Whether a test is one of the wanted ones: its id, its file, a folder of it, or all cases of a parametrised test."""
+def selected(nodeid: str, tests: Collection[str]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its file, a folder or group of it, or all cases of one test.
+
+    Args:
+        tests: a set where there are many; () is all.
+    """
     if not tests:
         return True
     path, bare = file_of(nodeid), without_parameters(nodeid)
-    return any(
-        one in (nodeid, path, bare) or nodeid.startswith((f"{one}::", f"{one} > ")) or path.startswith(f"{one.rstrip('/')}/")
-        for one in tests
+    if nodeid in tests or path in tests or bare in tests:
+        return True
+    groups, parts = bare.split(" > "), path.split("/")
+    owners = bare.split("::")
+    return (
+        any(" > ".join(groups[:end]) in tests for end in range(1, len(groups)))
+        or any("::".join(owners[:end]) in tests for end in range(2, len(owners)))
+        or any("/".join(parts[:end]) in tests or "/".join((*parts[:end], "")) in tests for end in range(1, len(parts)))
     )
 
 
@@ -112,14 +122,18 @@ def repeated(ids: Sequence[str]) -> tuple[str, ...]:
 
 def _explained(outcomes: Sequence[TestOutcome]) -> list[TestOutcome]:
     """Give a test that failed only because of its parts the failure of the first such part."""
-    red = [one for one in outcomes if one.failure is not None and one.failure.exc_type != "Error"]
-    found = []
+    reasons: dict[str, Failure] = {}
     for one in outcomes:
-        if one.failure is not None and one.failure.exc_type == "Error" and not one.failure.in_test:
-            part = next((other for other in red if other.id.startswith((f"{one.id}[", f"{one.id} > "))), None)
-            one = one if part is None else replace(one, failure=part.failure)
-        found.append(one)
-    return found
+        if one.failure is not None and one.failure.exc_type != "Error":
+            groups = one.id.split(" > ")
+            for owner in (without_parameters(one.id), *(" > ".join(groups[:end]) for end in range(1, len(groups)))):
+                reasons.setdefault(owner, one.failure)
+    return [
+        replace(one, failure=reasons.get(one.id, one.failure))
+        if one.failure is not None and one.failure.exc_type == "Error" and not one.failure.in_test
+        else one
+        for one in outcomes
+    ]
 
 
 def _canary(outcomes: Sequence[TestOutcome], planted: Planted) -> Canary:

@@ -34,7 +34,7 @@ def failure_of_error(error: Mapping[str, Any], *, root: str, test_file: str) -> 
         test_file: repository path of the test's file.
     """
     message = _COLOUR.sub("", str(error.get("message", "")))
-    stack = _COLOUR.sub("", str(error.get("stack", "")))
+    stack = _plain(str(error.get("stack", "")), root)
     path, line = _place(stack, root)
     head = _HEAD.match(stack)
     said = str(error.get("name") or "Error")
@@ -54,7 +54,7 @@ def failure_of_error(error: Mapping[str, Any], *, root: str, test_file: str) -> 
 
 def failure_of_output(text: str, *, root: str, test_file: str) -> Failure | None:
     """Describe the error that a file ended with, from what its process wrote; None when it names none."""
-    text = _COLOUR.sub("", text)
+    text = _plain(text, root)
     found = _HEAD.search(text)
     if found is None:
         return None
@@ -64,7 +64,16 @@ def failure_of_output(text: str, *, root: str, test_file: str) -> Failure | None
 
 def relative(path: str, root: str) -> str:
     """A path or file URL as a repository path."""
-    return path.removeprefix("file://").removeprefix(f"{root}/")
+    from urllib.parse import unquote
+
+    return (unquote(path[7:]) if path.startswith("file://") else path).removeprefix(f"{root}/")
+
+
+def _plain(text: str, root: str) -> str:
+    """Without colours, and with paths where module URLs of the checkout stood."""
+    from urllib.parse import quote
+
+    return _COLOUR.sub("", text).replace(f"file://{quote(root)}/", f"{root}/")
 
 
 def _place(stack: str, root: str) -> tuple[str, int]:

@@ -59,7 +59,8 @@ def _read_report(
         problems.append(f"the test command ended with 0, but {len(red)} tests of its report failed")
     if not outcomes and not problems:
         problems.append("the report holds no test")
-    chosen = {name: one for name, one in outcomes.items() if selected(name, tests)}
+    wanted = frozenset(tests)
+    chosen = {name: one for name, one in outcomes.items() if selected(name, wanted)}
     return SuiteRun(
         outcomes=chosen,
         collected=tuple(chosen),
