@@ -54,11 +54,13 @@ class _Package:
 
     Attributes:
         folder: relative to the repository, "" for its root.
+        package: the name that its planted tests belong to.
         files: repository paths of its test files.
         names: test function -> its file.
     """
 
     folder: str
+    package: str
     files: tuple[str, ...]
     names: Mapping[str, str]
 
@@ -87,7 +89,7 @@ def run_go(
     with borrowed(plan, ground):
         packages, module, version = _packages(plan, ground, env, folders)
         if not packages:
-            return SuiteRun(problems=("no package has tests",), runner=plan.runner)
+            return SuiteRun(problems=("no package of Go was found",), runner=plan.runner)
         word = new_word().capitalize()
         planted = _plant(packages, ground.checkout, word)
         try:
@@ -168,14 +170,16 @@ def _packages(
         module = module or str(value.get("Module", {}).get("Path", ""))
         folder = os.path.relpath(str(value.get("Dir", "")), ground.root)
         folder = "" if folder == "." else folder
-        files = [*(value.get("TestGoFiles") or ()), *(value.get("XTestGoFiles") or ())]
-        paths = tuple(posixpath.join(folder, str(name)) for name in files)
-        if paths and not folder.startswith(".."):
-            found.append(_Package(folder=folder, files=paths, names=_names(ground.checkout, paths)))
+        outer = value.get("XTestGoFiles") or ()
+        paths = tuple(posixpath.join(folder, str(name)) for name in [*(value.get("TestGoFiles") or ()), *outer])
+        name = f"{value.get('Name', '')}{'_test' if outer else ''}"  # the tests of an outer package run last
+        if name and not folder.startswith(".."):
+            found.append(_Package(folder=folder, package=name, files=paths, names=_names(ground.checkout, paths)))
     if not found and done.exit_code != 0:
         raise ToolchainError(f"go list failed: {(done.stderr or done.output).decode('utf-8', 'replace')[-400:]}")
     version = ground.sandbox.run(["go", "version"], box=box(plan, ground, env=env), timeout_s=30).text.split()
-    return found, module, version[2] if len(version) > 2 else "go"
+    tested = [one for one in found if one.files] or found[:1]  # without any test, one package holds the planted ones
+    return tested, module, version[2] if len(version) > 2 else "go"
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -199,12 +203,9 @@ def _plant(packages: Sequence[_Package], checkout: Path, word: str) -> list[str]
     """A file of planted tests for each package, the last of its files, so that its tests come last."""
     planted = []
     for package in packages:
-        text = (checkout / package.files[-1]).read_text("utf-8", "replace")
-        name = re.search(r"^package (\w+)", text, re.MULTILINE)
         path = posixpath.join(package.folder, f"zzz_{word.lower()}_test.go")
-        if name is not None:
-            (checkout / path).write_text(_PLANTED.format(name=name[1], word=word), "utf-8")
-            planted.append(path)
+        (checkout / path).write_text(_PLANTED.format(name=package.package, word=word), "utf-8")
+        planted.append(path)
     return planted
 
 
@@ -331,7 +332,7 @@ def _id(package: _Package, name: str, word: str) -> str:
     """`folder/file_test.go::TestName[case]`: subtests are the cases of their test."""
     test, _, case = name.partition("/")
     ours = posixpath.join(package.folder, f"zzz_{word.lower()}_test.go")
-    path = ours if word in test else package.names.get(test, package.files[0])
+    path = ours if word in test else package.names.get(test, package.files[0] if package.files else ours)
     return f"{path}::{test}[{case}]" if case else f"{path}::{test}"
 
 

@@ -21,7 +21,10 @@ _SUFFIXES = ("js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx")
 def find_javascript(
     repo: Path, names: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]
 ) -> TestPlan | None:
-    """Find the plan of a repository with a package.json; None when there is none or it has no tests."""
+    """Find the plan of a repository with a package.json; None when there is none, or a test script without tests.
+
+    A project without tests gets node's own runner, which needs nothing.
+    """
     if "package.json" not in names:
         return None
     script = _test_script(repo)
@@ -34,7 +37,7 @@ def find_javascript(
         installed = next((tool for tool in _TOOLS if _depends(repo, tool)), "")
         if installed:
             return plan_of_words(repo, [installed], environ=environ, base=base, by="the dependencies of package.json")
-        return _node(environ, base, (), f"the tests ({tests[0]})") if tests else None
+        return _node(environ, base, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
     if tests:
         problem = f"package.json runs its tests by {script!r}; set [test] command, like `vitest run`, or [test] junit"
         source = "detected: a test script that is not understood"

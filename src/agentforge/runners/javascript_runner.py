@@ -43,7 +43,7 @@ def run_javascript(
     word = new_word()
     place = _plant(plan, ground, word, files)
     planted = _planted(word, place)
-    argv = _command(plan, files=[*files, place] if files and place else files, canary=place, seed=seed)
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
@@ -57,14 +57,13 @@ def run_javascript(
             )
     finally:
         received = channel.close()
-        if place:
-            (ground.checkout / place).unlink(missing_ok=True)
+        (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
     return judged(gathered, completed, plan=plan, planted=planted, tests=tests)
 
 
 def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str]) -> str:
-    """Write the planted tests beside a test file, under a name of the same form; returns its path, "" without a place.
+    """Write the planted tests beside a test file, under a name of the same form; returns its path.
 
     Mocha is given the file by name, so it can lie outside of the checkout.
     """
@@ -73,14 +72,13 @@ def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str]) -> s
         (ground.scratch / f"{word}.cjs").write_text(text, "utf-8")
         return str(ground.scratch / f"{word}.cjs")
     checkout = ground.checkout
-    like = next((one for one in files if is_test(one)), "") or _first_test(checkout)
-    if not like:
-        return ""
+    like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
     folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
     own = f"{word}{_ending(name)}" if not name.startswith("test") or "." in name.partition(".")[2] else f"test-{word}{_ending(name)}"
     if plan.runner == "node":
         own = f"{own.rpartition('.')[0]}.mjs"
     path = str(folder / own)
+    (checkout / folder).mkdir(parents=True, exist_ok=True)
     (checkout / path).write_text(text, "utf-8")
     return path
 
@@ -106,8 +104,6 @@ def _first_test(checkout: Path) -> str:
 
 
 def _planted(word: str, place: str) -> Planted:
-    if not place:
-        return Planted()
     return Planted(word=word, expected={f"{place}::{word} a": "failed", f"{place}::{word} b": "passed"})
 
 
@@ -117,17 +113,17 @@ def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | N
     named = any(not word.startswith("-") for word in rest)
     if plan.runner == "node":
         report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
-        chosen = list(files) or [*rest, *([canary] if named and canary else [])]
+        chosen = list(files) or [*rest, *([canary] if named else [])]
         options = [word for word in rest if word.startswith("-")] if files else []
         return [*head, *report, *options, *chosen]
     if plan.runner == "vitest":
         shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
-        extra = [canary] if named and canary and not files else []
+        extra = [canary] if named and not files else []
         return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", *shuffle, *files, *extra]
     if plan.runner == "jest":
         shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
         report = ["--ci", "--watchman=false", "--coverage=false", f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"]
-        paths = ["--runTestsByPath", *files] if files else [canary] if named and canary else []
+        paths = ["--runTestsByPath", *files] if files else [canary] if named else []
         return [*plan.command, *report, *shuffle, *paths]
     report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel"]
     return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
