@@ -26,7 +26,9 @@ from typing import Any
 SDISTS = {"small": "inflection==0.5.1", "medium": "boltons==25.0.0"}
 GENERATED = {"files": 50, "tests": 100}
 FACTOR, ALLOWANCE_S, CACHED_MS = 2.5, 3.0, 50.0
-_PRODUCT = '"""Added."""\n\n\ndef joined(text: str) -> str:\n    """Join the words."""\n    return "-".join(text.split())\n'
+_PRODUCT = (
+    '"""Added."""\n\n\ndef joined(text: str) -> str:\n    """Join the words."""\n    return "-".join(text.split())\n'
+)
 _TEST = "def test_joined():\n    from agentforge_added import joined\n\n    assert joined('a b') == 'a-b'\n\n\ndef test_one():\n    from agentforge_added import joined\n\n    assert joined('ab') == 'ab'\n"
 _SET_CHILD_SUBREAPER = 36
 _GIT = ("-c", "user.name=b", "-c", "user.email=b@localhost", "-c", "commit.gpgsign=false")
@@ -52,7 +54,9 @@ class Row:
 def main() -> int:
     """Measure and print; figures are reported, never judged here."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="A generated suite of 40 tests only: shows that everything works.")
+    parser.add_argument(
+        "--quick", action="store_true", help="A generated suite of 40 tests only: shows that everything works."
+    )
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     options = parser.parse_args()
     adopt()
@@ -70,7 +74,9 @@ def main() -> int:
                     rows.append(measured(f"{name} ({package})", source, python=python or Path(sys.executable)))
         size = {"files": 2, "tests": 20} if options.quick else GENERATED
         made = generated(root / "generated", **size)
-        rows.append(measured(f"generated, {size['files'] * size['tests']} tests", made, python=python or Path(sys.executable)))
+        rows.append(
+            measured(f"generated, {size['files'] * size['tests']} tests", made, python=python or Path(sys.executable))
+        )
     sys.stdout.write(as_json(rows, notes) if options.json else table(rows, notes))
     return 0
 
@@ -111,7 +117,9 @@ def measured(name: str, repo: Path, *, python: Path) -> Row:
 
     (judged, _), spent["GREEN"] = timed(green)
     if not (facts["measured"] and red["right_reason"] and judged["all_tests_pass"] and judged["no_regressions"]):
-        raise RuntimeError(f"{name}: {facts['problems']} {red['problems']} {judged['problems']} {judged['failing_text']}")
+        raise RuntimeError(
+            f"{name}: {facts['problems']} {red['problems']} {judged['problems']} {judged['failing_text']}"
+        )
     cached = max(timed(green)[1], timed(lambda: measure_baseline(rig, tree=base))[1])
     return Row(name=name, tests=facts["tests"], bare_s=bare, verdicts_s=spent, cached_ms=cached * 1000)
 
@@ -141,7 +149,12 @@ def cpu_s() -> float:
 
 def bare_run(repo: Path, python: Path) -> float:
     """CPU seconds of the suite as a person runs it."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(repo.parent), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(repo)}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(repo.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(repo),
+    }
     before = cpu_s()
     argv = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     subprocess.run(argv, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -165,7 +178,16 @@ def unpacked(package: str, target: Path) -> Path | None:
     found = sorted(cache.glob(f"{name}-*.tar.gz"))
     if not found:
         cache.mkdir(parents=True, exist_ok=True)
-        argv = [str(environment() / "bin" / "python"), "-m", "pip", "download", "-q", "--no-deps", "--no-binary=:all:", package]
+        argv = [
+            str(environment() / "bin" / "python"),
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--no-binary=:all:",
+            package,
+        ]
         if subprocess.run([*argv, "-d", str(cache)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
             return None
         found = sorted(cache.glob(f"{name}-*.tar.gz"))
@@ -193,7 +215,10 @@ def project_python() -> Path | None:
     folder = environment()
     if not (folder / "ready").exists():
         python = str(folder / "bin" / "python")
-        steps = ([sys.executable, "-m", "venv", "--clear", str(folder)], [python, "-m", "pip", "install", "-q", "pytest<9"])
+        steps = (
+            [sys.executable, "-m", "venv", "--clear", str(folder)],
+            [python, "-m", "pip", "install", "-q", "pytest<9"],
+        )
         for argv in steps:
             if subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -219,9 +244,25 @@ def table(rows: list[Row], notes: list[str]) -> str:
     for row in rows:
         verdicts = [f"{value:.2f}" for value in row.verdicts_s.values()]
         mutants = "not measured" if row.mutants_s is None else f"{row.mutants_s:.2f}"
-        lines.append([row.name, str(row.tests), f"{row.bare_s:.2f}", f"{row.limit_s:.2f}", *verdicts, f"{row.cached_ms:.1f}", mutants])
+        lines.append(
+            [
+                row.name,
+                str(row.tests),
+                f"{row.bare_s:.2f}",
+                f"{row.limit_s:.2f}",
+                *verdicts,
+                f"{row.cached_ms:.1f}",
+                mutants,
+            ]
+        )
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
-    out = ["  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in lines]
+    out = [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    ]
     out.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join([*out, *notes]) + "\n"
 

@@ -16,7 +16,9 @@ _RUST_HOME = {
     for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"))
     if os.environ.get(name) or (_HOME / folder).is_dir()
 }
-_GO_CACHE = {"XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(_HOME / ".cache")}  # else Go's own library is built anew
+_GO_CACHE = {
+    "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(_HOME / ".cache")
+}  # else Go's own library is built anew
 REQUEST = "Add slugify(text): it lowers the text and joins its words by hyphens"
 _CRITERIA = ["'Hello World' becomes 'hello-world'"]
 MODULES = Path(
@@ -101,17 +103,25 @@ class Foreign:
 
 
 _CJS = "function shout(text) { return text.toUpperCase() + '!'; }\nmodule.exports = { shout };\n"
-_CJS_NEW = "function slugify(text) { return text.toLowerCase().split(' ').join('-'); }\nmodule.exports = { shout, slugify };\n"
+_CJS_NEW = (
+    "function slugify(text) { return text.toLowerCase().split(' ').join('-'); }\nmodule.exports = { shout, slugify };\n"
+)
 _ESM = "export function shout(text) { return text.toUpperCase() + '!'; }\n"
 _ESM_NEW = f"{_ESM}export function slugify(text) {{ return text.toLowerCase().split(' ').join('-'); }}\n"
-_NODE = 'import assert from "node:assert";\nimport {{ test }} from "node:test";\nimport {{ {0} }} from "../textkit.js";\n'
+_NODE = (
+    'import assert from "node:assert";\nimport {{ test }} from "node:test";\nimport {{ {0} }} from "../textkit.js";\n'
+)
 _VITEST = 'import {{ expect, test }} from "vitest";\nimport {{ {0} }} from "../textkit";\n'
 _EXPECT = "  expect(slugify('Hello World')).toBe('hello-world');\n"
 _GO = 'package textkit\n\nimport "strings"\n\nfunc Shout(text string) string { return strings.ToUpper(text) + "!" }\n'
-_GO_NEW = f'{_GO}\nfunc Slugify(text string) string {{ return strings.Join(strings.Fields(strings.ToLower(text)), "-") }}\n'
-_RUST = "pub fn shout(text: &str) -> String {\n    text.to_uppercase() + \"!\"\n}\n"
+_GO_NEW = (
+    f'{_GO}\nfunc Slugify(text string) string {{ return strings.Join(strings.Fields(strings.ToLower(text)), "-") }}\n'
+)
+_RUST = 'pub fn shout(text: &str) -> String {\n    text.to_uppercase() + "!"\n}\n'
 _RUST_NEW = f"{_RUST}\npub fn slugify(text: &str) -> String {{\n    text.to_lowercase().split(' ').collect::<Vec<_>>().join(\"-\")\n}}\n"
-_UNIT = "import unittest\n\nimport textkit\n\n\nclass TestText(unittest.TestCase):\n    def test_{0}(self):\n        {1}\n"
+_UNIT = (
+    "import unittest\n\nimport textkit\n\n\nclass TestText(unittest.TestCase):\n    def test_{0}(self):\n        {1}\n"
+)
 _PYTHON = "def shout(text):\n    return text.upper() + '!'\n"
 _WRITER = """
 import sys, xml.etree.ElementTree as tree, pathlib

@@ -37,6 +37,8 @@ def test_an_honest_change_is_delivered_by_the_projects_own_runner(world, project
     done = world.start(chosen.script(), request=REQUEST, env=chosen.env)
     result = json.loads(done.out) if done.out.startswith("{") else {}
     assert (done.code, result.get("outcome")) == (0, "delivered"), (runner, done.out[-3000:], done.err[-2000:])
-    suite = world.view("artifacts/red/test_suite.yaml") if (world.folder / "artifacts/red/test_suite.yaml").exists() else {}
+    suite = (
+        world.view("artifacts/red/test_suite.yaml") if (world.folder / "artifacts/red/test_suite.yaml").exists() else {}
+    )
     assert suite is not None
     assert chosen.new.strip().splitlines()[-1] in world.git("show", f"{result['branch']}:{chosen.product}")

@@ -22,8 +22,14 @@ def test_a_suite_of_which_half_cannot_be_collected_is_measured_and_still_guards_
     made = project({**files, "product.py": "x = 1\n"})
     base = made.tree()
     facts, evidence = measure_baseline(made.rig(), tree=base)
-    assert (facts["passed"], facts["collection_errors"], facts["measured"]) == (2, ["tests/test_c.py", "tests/test_d.py"], True)
-    promise = Promise(red={"tests": [{"id": "tests/test_a.py::test_a"}]}, baseline=evidence, scope=("product.py", "tests/"))
+    assert (facts["passed"], facts["collection_errors"], facts["measured"]) == (
+        2,
+        ["tests/test_c.py", "tests/test_d.py"],
+        True,
+    )
+    promise = Promise(
+        red={"tests": [{"id": "tests/test_a.py::test_a"}]}, baseline=evidence, scope=("product.py", "tests/")
+    )
     changed = made.tree({"product.py": "x = 2\n"})
     assert measure_green(made.rig(), promise, base_tree=base, red_tree=base, tree=changed)[0]["no_regressions"]
     worse = made.tree({"tests/test_b.py": _BROKEN.format("b")})
@@ -66,7 +72,9 @@ def test_parameters_with_odd_characters_are_told_alike_by_both_channels_and_can_
         assert nodeid.startswith("tests/test_a.py::test_v[")
     again = made.run(tests=tuple(run.outcomes))
     assert set(again.outcomes) == set(run.outcomes) and again.complete
-    promise = Promise(red={"tests": [{"id": one} for one in run.outcomes]}, baseline={"passed_ids": list(run.outcomes)}, repeats=1)
+    promise = Promise(
+        red={"tests": [{"id": one} for one in run.outcomes]}, baseline={"passed_ids": list(run.outcomes)}, repeats=1
+    )
     tree = made.tree()
     assert measure_green(made.rig(), promise, base_tree=tree, red_tree=tree, tree=tree)[0]["all_tests_pass"]
 
@@ -95,7 +103,12 @@ def _session(count):
     ended = Completed(exit_code=1, output=b"", omitted_bytes=0, timed_out=False, duration_s=1.0)
     tracemalloc.start()
     run = assemble(
-        Received(records=tuple(records), problems=()), ended, canaries=names, junit=None, command=("pytest",), runner="pytest"
+        Received(records=tuple(records), problems=()),
+        ended,
+        canaries=names,
+        junit=None,
+        command=("pytest",),
+        runner="pytest",
     )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -119,7 +132,9 @@ def test_twenty_thousand_tests_cost_no_more_each_than_two_thousand():
          "#[test]\nfn b() {}\n", "b"),
     ],
 )  # fmt: skip
-def test_a_project_without_tests_has_a_base_line_and_a_runner_for_its_first_one(project, program, files, test, code, name):
+def test_a_project_without_tests_has_a_base_line_and_a_runner_for_its_first_one(
+    project, program, files, test, code, name
+):
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
     made = project(files, env={})

@@ -72,7 +72,10 @@ def test_a_script_is_taken_apart_into_runner_options_and_variables(found, script
 
 
 def test_a_setting_that_starts_a_known_runner_needs_no_report(found):
-    assert found({"package.json": "{}", "node_modules/vitest/a": ""}, command="npx vitest run --dir lib").runner == "vitest"
+    assert (
+        found({"package.json": "{}", "node_modules/vitest/a": ""}, command="npx vitest run --dir lib").runner
+        == "vitest"
+    )
     assert found({"go.mod": "module x\n"}, command="go test -tags slow ./...").command[2:] == ("-tags", "slow", "./...")
 
 

@@ -89,8 +89,8 @@ def test_a_repository_without_tests_that_can_run_says_so(project):
 def test_a_junit_case_finds_its_file_by_its_class_name(project):
     writer = (
         "import sys\nopen(sys.argv[1], 'w').write('<testsuite><testcase classname=\"a.b.FooTest\" name=\"x[a::b]/ü\"/>'\n"
-        "'<testcase classname=\"pkg.test_c.TestD\" name=\"y\"><error type=\"KeyError\" message=\"KeyError: \\'k\\'\"/></testcase>'\n"
-        "'<testcase classname=\"pkg.test_c\" name=\"z\"><skipped/></testcase></testsuite>')\nsys.exit(1)\n"
+        '\'<testcase classname="pkg.test_c.TestD" name="y"><error type="KeyError" message="KeyError: \\\'k\\\'"/></testcase>\'\n'
+        '\'<testcase classname="pkg.test_c" name="z"><skipped/></testcase></testsuite>\')\nsys.exit(1)\n'
     )
     files = {"w.py": writer, "src/test/java/a/b/FooTest.java": "", "pkg/test_c.py": ""}
     run = project(files, command="python3 w.py {junit}", env={}).run()

@@ -41,7 +41,15 @@ def test_a_declared_name_means_an_id(nodeid, path, name, meant):
 
 @pytest.mark.parametrize(
     ("one", "chosen"),
-    [("a/b.js::g > t", True), ("a/b.js::g", True), ("a/b.js", True), ("a", True), ("a/", True), ("a/b", False), ("a/b.js::t", False)],
+    [
+        ("a/b.js::g > t", True),
+        ("a/b.js::g", True),
+        ("a/b.js", True),
+        ("a", True),
+        ("a/", True),
+        ("a/b", False),
+        ("a/b.js::t", False),
+    ],
 )
 def test_ids_files_folders_and_groups_select(one, chosen):
     assert selected("a/b.js::g > t", {one}) is chosen

@@ -18,7 +18,11 @@ _RUST = "#[test]\nfn one() {}\nmod tests {\n    #[tokio::test]\n    #[ignore]\n 
     ("path", "text", "names"),
     [
         ("a.test.ts", _JS, ["plain", "group [a] > inner", "group [a] > it's"]),
-        ("a_test.go", "package a\nfunc TestX(t *testing.T) {}\nfunc helper() {}\nfunc ExampleY() {}\n", ["TestX", "ExampleY"]),
+        (
+            "a_test.go",
+            "package a\nfunc TestX(t *testing.T) {}\nfunc helper() {}\nfunc ExampleY() {}\n",
+            ["TestX", "ExampleY"],
+        ),
         ("tests/a.rs", _RUST, ["one", "tests::two"]),
         ("a.txt", "test('a')", []),
     ],

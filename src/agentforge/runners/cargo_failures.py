@@ -48,7 +48,9 @@ def panic(stdout: str, *, test_file: str) -> Failure:
     elif old:
         path, line, said = old[2], int(old[3]), old[1]
     elif "did not panic" in stdout:
-        return Failure(exc_type="AssertionError", message=stdout[:MESSAGE_LIMIT], file=test_file, in_test=True, text=stdout)
+        return Failure(
+            exc_type="AssertionError", message=stdout[:MESSAGE_LIMIT], file=test_file, in_test=True, text=stdout
+        )
     else:
         text = stdout.strip() or "it failed without a panic"
         return Failure(exc_type="Error", message=text[:MESSAGE_LIMIT], text=text[:_TEXT_LIMIT])
@@ -80,6 +82,10 @@ def _highlighted(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """The identifiers that rustc underlines."""
     found = []
     for line in lines[:2]:
-        text, start, end = str(line.get("text", "")), int(line.get("highlight_start", 1)), int(line.get("highlight_end", 1))
+        text, start, end = (
+            str(line.get("text", "")),
+            int(line.get("highlight_start", 1)),
+            int(line.get("highlight_end", 1)),
+        )
         found += _WORD.findall(text[start - 1 : end - 1])
     return found

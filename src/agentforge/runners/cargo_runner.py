@@ -76,7 +76,9 @@ def run_cargo(
         records = list(_records(built.text))
         programs = dict(_programs(records, ground))
         sessions = [
-            _run_program(plan, ground, target, programs[target.root], word=word, seed=seed, timeout_s=timeout_s, env=env)
+            _run_program(
+                plan, ground, target, programs[target.root], word=word, seed=seed, timeout_s=timeout_s, env=env
+            )
             for target in targets
             if target.root in programs
         ]
@@ -95,7 +97,9 @@ def run_cargo(
         listed=[one for session in sessions for one in session.listed],
         runner="cargo",
     )
-    return judged(gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests)
+    return judged(
+        gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests
+    )
 
 
 def _environment(ground: Ground) -> dict[str, str]:
@@ -127,7 +131,11 @@ def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Ta
         for target in package["targets"]:
             if target.get("test") and not {"bench", "example", "custom-build"} & set(target["kind"]):
                 root = os.path.relpath(str(target["src_path"]), ground.root)
-                manifest = {"CARGO_MANIFEST_DIR": folder, "CARGO_PKG_NAME": package["name"], "CARGO_PKG_VERSION": package["version"]}
+                manifest = {
+                    "CARGO_MANIFEST_DIR": folder,
+                    "CARGO_PKG_NAME": package["name"],
+                    "CARGO_PKG_VERSION": package["version"],
+                }
                 found[root] = _Target(root=root, package=folder, harness=target["name"] not in bare, manifest=manifest)
     return list(found.values())
 
@@ -180,7 +188,11 @@ def _errors(records: Sequence[Mapping[str, Any]], ground: Ground) -> list[Collec
     found: dict[tuple[str, str], CollectionError] = {}
     for record in records:
         message = record.get("message")
-        if record.get("reason") != "compiler-message" or not isinstance(message, dict) or message.get("level") != "error":
+        if (
+            record.get("reason") != "compiler-message"
+            or not isinstance(message, dict)
+            or message.get("level") != "error"
+        ):
             continue
         if message.get("spans"):
             file = os.path.relpath(str(record["target"]["src_path"]), ground.root)
@@ -203,7 +215,10 @@ def _run_program(
     """Run one test program in a box where what was built cannot be changed."""
     libraries = f"{posixpath.dirname(program)}:{_rust_libraries(env)}"
     space = box(
-        plan, ground, env={**env, **target.manifest, "LD_LIBRARY_PATH": libraries}, read_only=(ground.scratch / "target",)
+        plan,
+        ground,
+        env={**env, **target.manifest, "LD_LIBRARY_PATH": libraries},
+        read_only=(ground.scratch / "target",),
     )
     if not target.harness:
         return _bare(ground.sandbox.run([program], box=space, timeout_s=timeout_s), target)

@@ -51,7 +51,11 @@ def collection_errors(
     for folder in sorted(broken):
         first = next(one for one in errors if posixpath.dirname(one.id) == folder)
         named = {one.id for one in errors}
-        errors += [CollectionError(id=path, failure=first.failure, text=first.text) for path in packages[folder] if path not in named]
+        errors += [
+            CollectionError(id=path, failure=first.failure, text=first.text)
+            for path in packages[folder]
+            if path not in named
+        ]
     return tuple(one for one in errors if one.id.endswith("_test.go")), frozenset(broken)
 
 

@@ -101,10 +101,10 @@ def run_go(
         errors, broken = collection_errors(built.text, root=str(ground.root), module=module, packages=known)
         alive = [one for one in packages if one.folder in programs]
         sessions = _run_all(plan, ground, alive, programs, word=word, version=version, seed=seed, timeout_s=timeout_s)
-    expected = {
-        path: outcome for one in planted if posixpath.dirname(one) in programs
-        for path, outcome in ((f"{one}::Test{word}A", "failed"), (f"{one}::Test{word}B", "passed"))
-    }  # fmt: skip
+    expected: dict[str, Outcome] = {}
+    for path in planted:
+        if posixpath.dirname(path) in programs:
+            expected |= {f"{path}::Test{word}A": "failed", f"{path}::Test{word}B": "passed"}
     lost = [one.folder or "." for one in packages if one.folder not in programs and one.folder not in broken]
     problems = [f"{', '.join(lost[:3])} could not be built: {built.text[-300:]}"] if lost else []
     gathered = Gathered(
@@ -114,14 +114,20 @@ def run_go(
         listed=[one for session in sessions for one in session.listed],
         runner=version,
     )
-    return judged(gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests)
+    return judged(
+        gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests
+    )
 
 
 def _environment(ground: Ground) -> dict[str, str]:
     """Offline, with the modules that the user has downloaded."""
     home = Path(os.environ.get("HOME") or "/root")
     path = os.environ.get("GOPATH", "").split(os.pathsep)[0] or str(home / "go")
-    mode = {} if (ground.checkout / "vendor").is_dir() else {"GOFLAGS": f"{os.environ.get('GOFLAGS', '')} -mod=mod".strip()}
+    mode = (
+        {}
+        if (ground.checkout / "vendor").is_dir()
+        else {"GOFLAGS": f"{os.environ.get('GOFLAGS', '')} -mod=mod".strip()}
+    )
     return {
         "GOPROXY": "off",
         "GOSUMDB": "off",
@@ -244,14 +250,25 @@ def _run_all(
     timeout_s: float,
 ) -> list[_Session]:
     """Run the packages side by side, as go does."""
-    framed = not re.match(r"go1\.(?:1\d|[0-9])(?:\D|$)", version)  # since 1.20 a result line starts with a mark of its own
+    framed = not re.match(
+        r"go1\.(?:1\d|[0-9])(?:\D|$)", version
+    )  # since 1.20 a result line starts with a mark of its own
     arguments = [f"-test.v{'=test2json' if framed else ''}", "-test.paniconexit0", "-test.count=1"]
     arguments += [f"-test.timeout={max(1, int(timeout_s))}s", *([] if seed is None else [f"-test.shuffle={seed}"])]
-    tool = ground.sandbox.run(["go", "tool", "-n", "test2json"], box=box(plan, ground, env={}), timeout_s=30).text.strip()
+    tool = ground.sandbox.run(
+        ["go", "tool", "-n", "test2json"], box=box(plan, ground, env={}), timeout_s=30
+    ).text.strip()
 
     def one(package: _Package) -> _Session:
         return _run_package(
-            plan, ground, package, programs[package.folder], arguments=arguments, tool=tool, word=word, timeout_s=timeout_s
+            plan,
+            ground,
+            package,
+            programs[package.folder],
+            arguments=arguments,
+            tool=tool,
+            word=word,
+            timeout_s=timeout_s,
         )
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
@@ -285,7 +302,9 @@ def _run_package(
         names, marked, events = done.text.partition(f"\n{mark}\n")
         listed = listed or [name for name in names.splitlines() if re.fullmatch(r"(?:Test|Example|Fuzz)\w*", name)]
         if done.omitted_bytes or not marked:
-            problems = ("its tests printed too much to be read" if marked else "its test program could not list its tests",)
+            problems = (
+                "its tests printed too much to be read" if marked else "its test program could not list its tests",
+            )
         found = _outcomes(events, package, listed, root=str(ground.root), word=word)
         new = {name: one for name, one in found.items() if name not in outcomes}
         outcomes |= new
@@ -297,9 +316,7 @@ def _run_package(
     return _Session(outcomes=tuple(outcomes.values()), listed=ids, completed=done, problems=problems)
 
 
-def _outcomes(
-    text: str, package: _Package, listed: Sequence[str], *, root: str, word: str
-) -> dict[str, TestOutcome]:
+def _outcomes(text: str, package: _Package, listed: Sequence[str], *, root: str, word: str) -> dict[str, TestOutcome]:
     """Results by id; a name that the program did not list is a line that somebody printed."""
     printed: dict[str, list[str]] = {}
     found: dict[str, TestOutcome] = {}

@@ -51,7 +51,7 @@ def plan_of_words(
     """The plan of a command that starts node's runner, vitest, jest or mocha; None for any other."""
     words = list(words)
     env: dict[str, str] = {}
-    while words and (words[0] in _WRAPPERS or words[0].partition("=")[0].isidentifier() and "=" in words[0]):
+    while words and (words[0] in _WRAPPERS or (words[0].partition("=")[0].isidentifier() and "=" in words[0])):
         name, mark, value = words.pop(0).partition("=")
         if mark:
             env[name] = value
@@ -73,7 +73,9 @@ def is_test(name: str) -> bool:
     folder, _, file = f"/{name}".rpartition("/")
     if file.rpartition(".")[2] not in _SUFFIXES or file.endswith(".d.ts"):
         return False
-    marked = any(mark in file for mark in (".test.", ".spec.", "-test.", "_test.")) or file.startswith(("test-", "test."))
+    marked = any(mark in file for mark in (".test.", ".spec.", "-test.", "_test.")) or file.startswith(
+        ("test-", "test.")
+    )
     return marked or any(f"/{part}/" in f"{folder}/" for part in ("test", "tests", "__tests__", "spec"))
 
 

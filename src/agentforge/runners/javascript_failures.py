@@ -43,7 +43,9 @@ def failure_of_error(error: Mapping[str, Any], *, root: str, test_file: str) -> 
     text = (stack if said in stack[:200] else f"{said}: {message}\n{stack}").replace(f"file://{root}/", "")
     return Failure(
         exc_type=kind,
-        message=(message if kind in ("AssertionError", said) else f"{said}: {message}").replace(f"{root}/", "")[:MESSAGE_LIMIT],
+        message=(message if kind in ("AssertionError", said) else f"{said}: {message}").replace(f"{root}/", "")[
+            :MESSAGE_LIMIT
+        ],
         file=path,
         line=line,
         in_test=path == test_file and bool(path),
@@ -111,4 +113,6 @@ def _module_name(said: str, test_file: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT * 2 // 3] + "\n...\n" + text[-(_TEXT_LIMIT // 3 - 8) :]
+    return (
+        text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT * 2 // 3] + "\n...\n" + text[-(_TEXT_LIMIT // 3 - 8) :]
+    )

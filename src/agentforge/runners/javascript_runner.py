@@ -19,12 +19,12 @@ from agentforge.runners.plan import TestPlan
 
 _REPORTERS = EVIDENCE / "javascript"
 _SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
+_PAIR = 'test("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n'
 _TESTS = {
-    "node": 'import test from "node:test";\ntest("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n',
-    "vitest": 'import {{ test }} from "vitest";\ntest("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n',
-    "jest": '// @ts-nocheck\ntest("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n',
-    "mocha": "const declare = globalThis.it ?? globalThis.test;\n"
-    'declare("{red}", () => {{ throw new Error("must fail"); }});\ndeclare("{green}", () => {{}});\n',
+    "node": f'import test from "node:test";\n{_PAIR}',
+    "vitest": f'import {{{{ test }}}} from "vitest";\n{_PAIR}',
+    "jest": f"// @ts-nocheck\n{_PAIR}",
+    "mocha": f"((test) => {{{{\n{_PAIR}}}}})(globalThis.it ?? globalThis.test);\n",
 }
 
 
@@ -74,7 +74,11 @@ def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str]) -> s
     checkout = ground.checkout
     like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
     folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
-    own = f"{word}{_ending(name)}" if not name.startswith("test") or "." in name.partition(".")[2] else f"test-{word}{_ending(name)}"
+    own = (
+        f"{word}{_ending(name)}"
+        if not name.startswith("test") or "." in name.partition(".")[2]
+        else f"test-{word}{_ending(name)}"
+    )
     if plan.runner == "node":
         own = f"{own.rpartition('.')[0]}.mjs"
     path = str(folder / own)

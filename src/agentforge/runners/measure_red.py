@@ -104,7 +104,9 @@ def measure_red(
 def _duplicates(rig: Rig, red_tree: str, suite: Suite, run: SuiteRun, known: Collection[str]) -> list[str]:
     """Names that stand twice, in the source or in the session."""
     found = [one for path in suite.files for one in duplicates(path, rig.git.show(red_tree, path) or b"")]
-    return list(dict.fromkeys([*found, *(one for one in repeated(run.collected) if without_parameters(one) not in known)]))
+    return list(
+        dict.fromkeys([*found, *(one for one in repeated(run.collected) if without_parameters(one) not in known)])
+    )
 
 
 def _verdicts(

@@ -102,7 +102,10 @@ def _outlined(symbol: Symbol, text: str) -> bool:
     from agentforge.workspace.symbols import language_of, outline_of
 
     known = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()
-    return any(symbol.name in (one.qualified, one.name) or one.name == symbol.last and one.parent == symbol.owner for one in known)
+    return any(
+        symbol.name in (one.qualified, one.name) or (one.name == symbol.last and one.parent == symbol.owner)
+        for one in known
+    )
 
 
 def _spellings(symbol: Symbol) -> set[str]:
