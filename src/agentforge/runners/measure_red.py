@@ -63,7 +63,7 @@ def measure_red(
     )
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
-    run = run_tree(rig, red_tree, tests=suite.files)
+    run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
     impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
     stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
@@ -99,6 +99,24 @@ def measure_red(
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
+    """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
+    guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
+    innocent = sorted({one.id for one in run.collection_errors} - guilty)
+    if rig.plan.runner != "go" or not innocent or not guilty:
+        return run
+    again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
+    errors = [one for one in run.collection_errors if one.id in guilty]
+    return replace(
+        again,
+        outcomes={**run.outcomes, **again.outcomes},
+        collected=(*run.collected, *again.collected),
+        collection_errors=(*errors, *again.collection_errors),
+        complete=run.complete and again.complete,
+        problems=(*run.problems, *again.problems),
+    )
 
 
 def _duplicates(rig: Rig, red_tree: str, suite: Suite, run: SuiteRun, known: Collection[str]) -> list[str]:
@@ -208,7 +226,8 @@ def _unmask(entries: Sequence[dict[str, Any]], stub_runs: Sequence[SuiteRun], ex
 def _lost_guard() -> Reason:
     return Reason(
         right=False,
-        text="is a guard in a file that cannot be imported at the base: import the new symbol inside the targets",
+        text="is a guard in a file that cannot be imported at the base: import the new symbol inside the targets, "
+        "or give the guards a file of their own",
     )
 
 
