@@ -130,15 +130,16 @@ def _measured_suite(
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
     """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
-    from agentforge.runners.freeze import function_hashes
+    from agentforge.runners.freeze import test_hashes
+    from agentforge.runners.identity import file_of, name_of, without_parameters
     from agentforge.runners.rig import run_tree
 
     run = run_tree(rig, tree, tests=paths)
-    names = [nodeid.partition("[")[0].partition("::") for nodeid in run.outcomes]
-    found = {(path, name) for path, _, name in names if path in paths and name}
+    bare = [without_parameters(nodeid) for nodeid in run.outcomes]
+    found = {(file_of(one), name_of(one)) for one in bare if file_of(one) in paths and name_of(one)}
     for path in paths:
         if not any(known == path for known, _ in found):
-            found |= {(path, name) for name, _ in function_hashes(rig.git.show(tree, path) or b"")}
+            found |= {(path, name) for name, _ in test_hashes(path, rig.git.show(tree, path) or b"")}
     return [{"path": path, "name": name, "kind": ""} for path, name in sorted(found)]
 
 
