@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "config": ("config:config", "Show the settings, each with its origin."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat against it."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }
