@@ -149,7 +149,7 @@ def _branches(repo: Path) -> list[str]:
 
 
 def _plain_failure(result: RunResult, ground: Ground) -> str:
-    """Check the branch out and run its tests as a person would; "" when they pass."""
+    """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
     from agentforge.runners.plan import detect
     from agentforge.workspace import process
     from agentforge.workspace.git import Git
@@ -162,8 +162,10 @@ def _plain_failure(result: RunResult, ground: Ground) -> str:
     python = str(
         ground.flags.get("test.python") or detect(ground.repo, settings={}, environ=ground.environ).interpreter
     )
+    failing = result.state.facts.get("baseline", {}).get("failing")
+    known = [f"--deselect={one}" for one in (failing if isinstance(failing, list | tuple) else ())]
     done = process.run(
-        [python or sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [python or sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *known],
         cwd=place,
         env=ground.environ,
         timeout_s=_PLAIN_TIMEOUT_S,
