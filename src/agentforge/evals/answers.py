@@ -23,22 +23,29 @@ STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
 
 
 def script_of(case: CheatCase, side: Side) -> dict[str, list[dict[str, Any]]]:
-    """Make the script for `scripted/FILE`: one reply for each stage that some layer answers."""
+    """Make the script for `scripted/FILE`: the replies of each stage that some layer answers."""
     layers = case.answers(side)
     drafts = {stage: _draft(layers, stage) for stage in STAGES}
     files = {stage: _files(layers, stage) for stage in STAGES}
     drafts["red"] = _suite(drafts["red"], files["red"], drafts["spec"])
     return {
-        stage: [_reply(_calls(layers, stage), files[stage], drafts[stage])]
+        stage: _replies(_calls(layers, stage), files[stage], drafts[stage])
         for stage in STAGES
         if drafts[stage] or files[stage]
     }
 
 
-def _reply(calls: Sequence[Mapping[str, Any]], files: Mapping[str, str], draft: Mapping[str, object]) -> dict[str, Any]:
+def _replies(
+    calls: Sequence[Mapping[str, Any]], files: Mapping[str, str], draft: Mapping[str, object]
+) -> list[dict[str, Any]]:
+    """Everything in one reply; where a call is refused, what is left is tried call by call."""
     written = [{"name": "write_file", "args": {"path": path, "content": text}} for path, text in files.items()]
     submitted = {"name": "submit_artifact", "args": {"artifact": dict(draft)}}
-    return {"text": "", "tool_calls": [*calls, *written, submitted]}
+    first = [[call] for call in calls]
+    return [
+        {"text": "", "tool_calls": one}
+        for one in (*first, [*written, submitted], *([call] for call in written), [submitted])
+    ]
 
 
 def _draft(layers: Sequence[Path], stage: str) -> dict[str, object]:
