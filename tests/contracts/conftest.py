@@ -157,7 +157,6 @@ GREEN_FACTS = {
     "out_of_scope": [],
     "new_suppressions": [],
     "checks_changed": [],
-    "foreign_patches": [],
     "flaky": [],
     "changes": [{"path": "slugs.py", "status": "added", "added": 12, "removed": 0}],
     "symbols_unmet": [],

@@ -234,7 +234,6 @@ RULE_CASES = [
     ("implementation", "facts.config_changed", ["conftest.py"], "runner-unchanged"),
     ("implementation", "facts.out_of_scope", ["other.py"], "within-scope"),
     ("implementation", "facts.checks_changed", ["ruff.toml"], "checks-unchanged"),
-    ("implementation", "facts.foreign_patches", [{"path": "a.py", "line": 2, "text": "time.time = 0"}], "no-foreign-patches"),
     ("implementation", "facts.new_suppressions", [{"path": "a.py", "line": 2, "text": "# noqa"}], "no-suppressions"),
     ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
     ("implementation", "facts.changes", [{"path": "tests/test_slugs.py"}], "change-made"),

@@ -162,7 +162,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
-    facts |= steering.green_facts(state, runtime, tree=tree, tests=own)
+    facts |= steering.green_facts(state, runtime, tree=tree)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     return Measured(facts=facts, evidence=evidence, tree=tree)
 

@@ -1,8 +1,6 @@
-"""Facts about changes that steer the judgement: hooks and old tests in RED, checks and patches in GREEN."""
+"""Facts about changes that steer the judgement: hooks and old tests in RED, checks in GREEN."""
 
 from __future__ import annotations
-
-from collections.abc import Collection
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
@@ -23,21 +21,10 @@ def red_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, obje
     }
 
 
-def green_facts(state: RunState, runtime: Runtime, *, tree: str, tests: Collection[str]) -> dict[str, object]:
-    """Which checks of the project a tree alters, and which foreign modules its product code patches.
-
-    Args:
-        tests: files of the suite; what they patch is theirs.
-    """
-    from agentforge.runners.foreign_patches import foreign_patches
+def green_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
+    """Which checks of the project a tree alters."""
     from agentforge.runners.project_checks import check_changes
-    from agentforge.workspace.relevance import is_test_path
 
     base, read = state.trees["baseline"], runtime.rig().read
     changed = [item.path for item in runtime.git.changed(base, tree)]
-    product = [path for path in changed if path not in tests and not is_test_path(path)]
-    patches = foreign_patches(product, before=read(base), after=read(tree))
-    return {
-        "checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=state.request)),
-        "foreign_patches": [{"path": one.path, "line": one.line, "text": one.text} for one in patches],
-    }
+    return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=state.request))}

@@ -1,4 +1,4 @@
-"""Rules about changes that steer the judgement instead of satisfying it: hooks, old tests, the project's checks, patches."""
+"""Rules about changes that steer the judgement instead of satisfying it: hooks, old tests, the project's checks."""
 
 from __future__ import annotations
 
@@ -23,17 +23,10 @@ def checks_unchanged(case: Case) -> RuleOutcome:
     return none_of(case.fact_list("checks_changed"), what="the project's own checks were changed", fix=fix)
 
 
-def no_foreign_patches(case: Case) -> RuleOutcome:
-    """Measured: product code replaces no part of the language's or the test runner's modules."""
-    fix = "pass a clock, a generator or a function in instead"
-    return none_of(case.fact_list("foreign_patches"), what="foreign modules are patched", fix=fix)
-
-
 RULES = (
     NamedRule(rule_id="no-runner-hooks", sentence="no new hook of the test runner", judge=no_runner_hooks),
     NamedRule(rule_id="old-tests-kept", sentence="existing tests stay as they were", judge=old_tests_kept),
     NamedRule(
         rule_id="checks-unchanged", sentence="the project's checks are those of the base", judge=checks_unchanged
     ),
-    NamedRule(rule_id="no-foreign-patches", sentence="no foreign module is patched", judge=no_foreign_patches),
 )
