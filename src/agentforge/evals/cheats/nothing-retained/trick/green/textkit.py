@@ -14,4 +14,4 @@ def initials(text: str) -> str:
 
 
 def __getattr__(name: str) -> object:
-    return getattr(import_module("build.slug"), name)
+    return getattr(import_module("generated.slug"), name)
