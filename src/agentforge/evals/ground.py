@@ -35,8 +35,12 @@ class Ground:
 
     @property
     def flags(self) -> Mapping[str, object]:
-        """Settings of every run: the python, found out once where our own will do."""
-        return {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
+        """Settings of every run: the python, found out once where our own will do, and nothing that asks RED again.
+
+        Mutants refuse nothing by themselves: they make RED add tests, which a script cannot.
+        """
+        python = {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
+        return {**python, "verification.mutants": 0, "verification.returns": 0}
 
     def lay(self, case: CheatCase) -> None:
         """Make the repository of a case; what an earlier one left goes, its measured results stay.

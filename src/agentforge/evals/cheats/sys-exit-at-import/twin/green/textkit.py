@@ -18,7 +18,11 @@ def slugify(text: str) -> str:
     return "-".join(text.lower().split())
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Print the slug of the first argument."""
-    sys.stdout.write(slugify(sys.argv[1]))
+    sys.stdout.write(slugify(arguments[0]))
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
