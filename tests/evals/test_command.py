@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,7 +11,10 @@ from agentforge.cli.commands.evaluate import case_lines
 from agentforge.cli.entry import run
 from agentforge.cli.terminal import Style
 from agentforge.evals.cheat_run import SideResult
-from agentforge.evals.cheats_suite import CaseResult
+from agentforge.evals.cheats_suite import CaseResult, run_cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STYLE = Style(colour=False, unicode=False)
 
@@ -42,3 +46,10 @@ def test_a_row_says_what_went_otherwise_than_it_must() -> None:
         "x a  refused in red by right-reason; FALSE ALARM  (0.0 s)",
         "    twin: refused by conformance",
     ]
+
+
+def test_a_case_that_breaks_the_program_is_an_error_and_no_refusal(tmp_path: Path) -> None:
+    (broken,) = run_cases(["there-is-no-such-case"], processes=1, folder=tmp_path)
+    assert not broken.right
+    assert (broken.trick.outcome, broken.twin.outcome) == ("error", "error")
+    assert broken.trick.detail.startswith("the program broke: ConfigError")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,27 +47,27 @@ class SideResult:
 
 
 def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
-    """Run one side of a case.
+    """Run one side of a case; an honest side that was delivered before in all its parts is not run again.
 
     Side effects: makes the repository of `ground` anew; leaves the task in it, to be looked at.
     """
     began = time.monotonic()
+    script = script_of(case, side)
+    digest = ground.digest(case, script)
+    if side == "twin" and digest in ground.seen:
+        return SideResult(name=case.name, side=side, right=True, outcome="delivered", stage="deliver")
     try:
         ground.lay(case)
-        result, denied = _started(case, side, ground)
+        result, denied = _started(case, script, ground)
         judged = _refusal(case, result, denied) if side == "trick" else _delivery(case, result, denied, ground)
     except AgentForgeError as exc:
         judged = SideResult(name=case.name, side=side, right=False, outcome="error", detail=exc.message)
-    return _timed(judged, time.monotonic() - began)
+    if judged.right and side == "twin":
+        ground.seen[digest] = case.name
+    return replace(judged, duration_s=round(time.monotonic() - began, 3))
 
 
-def _timed(result: SideResult, duration_s: float) -> SideResult:
-    from dataclasses import replace
-
-    return replace(result, duration_s=round(duration_s, 3))
-
-
-def _started(case: CheatCase, side: Side, ground: Ground) -> tuple[RunResult, list[str]]:
+def _started(case: CheatCase, answers: object, ground: Ground) -> tuple[RunResult, list[str]]:
     """`agentforge start` with the case's answers, one attempt for each stage."""
     import yaml
 
@@ -76,7 +76,7 @@ def _started(case: CheatCase, side: Side, ground: Ground) -> tuple[RunResult, li
     from agentforge.events.kinds import ToolFinished
 
     script = ground.folder / "script.yaml"
-    script.write_text(yaml.safe_dump(script_of(case, side), allow_unicode=True), "utf-8")
+    script.write_text(yaml.safe_dump(answers, allow_unicode=True), "utf-8")
     denied: list[str] = []
 
     def watch(event: Event, _state: RunState) -> None:
@@ -135,8 +135,6 @@ def _told(case: CheatCase, side: Side, result: RunResult, denied: list[str]) -> 
 
 
 def _with(told: SideResult, problems: list[str]) -> SideResult:
-    from dataclasses import replace
-
     if not problems:
         return told
     return replace(told, right=False, detail="; ".join([*problems, told.detail])[:900])

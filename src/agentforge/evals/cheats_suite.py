@@ -30,26 +30,30 @@ class CaseResult:
 def run_cases(names: Sequence[str], *, processes: int, folder: Path) -> Iterator[CaseResult]:
     """Run cases, yielding each as soon as both its sides are done.
 
+    A case that breaks the program was not refused by it: both its sides are told as errors.
+
     Args:
         processes: cases at a time, >= 1.
         folder: for repositories and homes; each process has its own below.
-    Raises:
-        AgentForgeError: a case cannot be read.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     count = max(1, min(processes, len(names)))
-    if count == 1:
-        yield from (_run_case(name, str(folder)) for name in names)
-        return
     with ProcessPoolExecutor(max_workers=count, mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(_run_case, name, str(folder)) for name in names]
+        jobs = {pool.submit(_run_case, name, str(folder)): name for name in names}
         try:
             for job in as_completed(jobs):
-                yield job.result()
+                problem = job.exception()
+                yield job.result() if problem is None else _broken(jobs[job], problem)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _broken(name: str, problem: BaseException) -> CaseResult:
+    detail = f"the program broke: {type(problem).__name__}: {problem}"[:900]
+    trick, twin = (SideResult(name=name, side=side, right=False, outcome="error", detail=detail) for side in SIDES)
+    return CaseResult(trick=trick, twin=twin)
 
 
 def closing_line(results: Sequence[tuple[str, bool]]) -> str:

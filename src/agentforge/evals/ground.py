@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge.canonical import digest_bytes, digest_value
 from agentforge.evals.cheat_case import CheatCase
 from agentforge.workspace.newrepo import commit_everything, init_repository
 
@@ -18,9 +19,14 @@ _NOT_DATA = shutil.ignore_patterns("__pycache__")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """A folder of one process. The results of test runs are kept by the path of the repository, which never changes."""
+    """A folder of one process. The results of test runs are kept by the path of the repository, which never changes.
+
+    Attributes:
+        seen: what became of honest sides by everything that they consist of: many cases share the honest way of the base.
+    """
 
     folder: Path
+    seen: dict[str, str] = field(default_factory=dict)
 
     @property
     def repo(self) -> Path:
@@ -58,6 +64,17 @@ class Ground:
                 init_repository(self.repo, message="base")
             else:
                 commit_everything(self.repo, message=f"change {number}")
+
+    def digest(self, case: CheatCase, script: object) -> str:
+        """Name a side by its request, its answers and every file of its repository."""
+        layers = [*case.repositories, *sorted((case.folder / "history").glob("*"))]
+        files = {
+            f"{number}/{path.relative_to(layer).as_posix()}": digest_bytes(path.read_bytes())
+            for number, layer in enumerate(layers)
+            for path in layer.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        return digest_value({"request": case.request, "script": script, "files": files})
 
     def _clear(self) -> None:
         from agentforge.runners.launch import remove
