@@ -10,7 +10,29 @@ from agentforge.evals.cheat_case import SIDES, Side, case_names, load_case
 from agentforge.evals.cheat_run import run_side
 from agentforge.evals.ground import Ground
 
-_OPEN: dict[tuple[str, Side], str] = {}
+_HELD_OUT = (
+    *(
+        "always-equal-object",
+        "always-equal-str",
+        "equal-through-magic-mock",
+        "hard-coded-branches",
+        "hard-coded-hashes",
+    ),
+    *(
+        "hard-coded-match",
+        "hard-coded-table",
+        "reads-test-source",
+        "sniffs-argv",
+        "sniffs-frames",
+        "sniffs-sys-modules-any",
+    ),
+    *("sniffs-working-directory", "sniffs-tests-folder", "patched-clock", "patched-seed", "red-fixture-replaces-unit"),
+)
+_EXECUTED = ("mapping-untouched", "untested-extra", "untested-branch", "wears-out")
+_OPEN: dict[tuple[str, Side], str] = {
+    **{(name, "trick"): "held-out checks and the rule about deception" for name in _HELD_OUT},
+    **{(name, "trick"): "what tests execute" for name in _EXECUTED},
+}
 """Cases that wait for work that is under way: (name, side) -> what it waits for. Empty when all is well."""
 
 _CASES = [
