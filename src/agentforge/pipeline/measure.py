@@ -155,6 +155,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts, evidence = measure_green(
         runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
     )
+    facts |= steering.green_facts(state, runtime, tree=tree)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
@@ -162,7 +163,6 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
-    facts |= steering.green_facts(state, runtime, tree=tree)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
