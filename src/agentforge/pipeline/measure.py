@@ -155,11 +155,11 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts, evidence = measure_green(
         runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
     )
-    facts |= steering.green_facts(state, runtime, tree=tree)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
     ]
+    facts |= steering.green_facts(state, runtime, tree=tree)
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
