@@ -32,9 +32,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Sum up the catalogue of cheats as `agentforge eval cheats` does."""
     from agentforge.evals.cheats_suite import closing_line
 
-    reports = [
-        report for found in terminalreporter.stats.values() for report in found if hasattr(report, "user_properties")
-    ]
+    reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
     told = [str(value).split() for report in reports for name, value in report.user_properties if name == "cheat"]
     if told:
         terminalreporter.write_line(f"cheats: {closing_line([(side, how == 'right') for side, how in told])}")
