@@ -31,9 +31,10 @@ bench: setup ## Measure start, step, memory and what a verdict costs, and print 
 chaos: setup ## Kill a golden run at every durable write, resume, compare.
 	$(PYTHON) -m pytest -m chaos
 
-golden: setup ## Regenerate what is generated: docs/cli.md, the contracts parsed ahead, the golden views.
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py
 
 lock: ## Resolve dependencies anew (needs uv): uv.lock, requirements.lock.
