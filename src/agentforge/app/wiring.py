@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
@@ -134,7 +135,19 @@ def wire(
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=_output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
+        signer=_signer(environ),
     )
+
+
+def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
+    """The user's signing key, looked for when there is something to sign."""
+
+    def signer() -> Signer | None:
+        from agentforge.app.keyring import own_signer
+
+        return own_signer(environ)
+
+    return signer
 
 
 def _price(reply: ModelReply) -> float | None:

@@ -360,6 +360,10 @@ def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
     )
 
 
+def _attested(state: RunState, event: kinds.Attested, _at: str) -> RunState:
+    return replace(state, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note})
+
+
 def _run_finished(state: RunState, event: kinds.RunFinished, _at: str) -> RunState:
     return replace(state, outcome=event.outcome, error=event.error, stage="")
 
@@ -384,6 +388,7 @@ _EVOLVERS = cast(
         kinds.EscalationRaised: _escalation_raised,
         kinds.EscalationResolved: _escalation_resolved,
         kinds.Delivered: _delivered,
+        kinds.Attested: _attested,
         kinds.RunFinished: _run_finished,
     },
 )

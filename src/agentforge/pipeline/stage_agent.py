@@ -147,4 +147,7 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     now = runtime.guard.tree()
     if now == before:
         return None
-    return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")
+    from agentforge.safety.redaction import redact
+
+    patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
+    return now, patch.encode("utf-8", "surrogateescape")
