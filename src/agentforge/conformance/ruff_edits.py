@@ -1,0 +1,45 @@
+"""The edits that ruff offers for findings, made in the text of their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentforge.conformance.edits import Edit, applied, offset_of
+from agentforge.conformance.finding import Finding
+from agentforge.conformance.site import Site, crash_of
+
+_SAFE = "safe"
+
+
+def repaired_files(site: Site, command: Sequence[str], findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    """Give the contents of the files in which ruff has a safe edit for one of the findings.
+
+    Args:
+        command: ruff with all its flags but the output format and the paths.
+    Raises:
+        CheckCrashedError: ruff ended in a way that means nothing.
+    """
+    paths = sorted({finding.path for finding in findings})
+    done = site.run_own([*command, "--output-format", "json", "--", *paths])
+    if done.exit_code not in (0, 1):
+        raise crash_of(done)
+    wanted = {(finding.path, finding.rule_id, finding.line) for finding in findings}
+    whole = {(finding.path, finding.rule_id) for finding in findings if not finding.line}
+    repairs: dict[str, list[list[Edit]]] = {}
+    texts: dict[str, str] = {}
+    for row in json.loads(done.output):
+        path, rule = site.relative(row["filename"]), row["code"] or ""
+        meant = (path, rule, row["location"]["row"]) in wanted or (path, rule) in whole
+        if meant and row["fix"] and row["fix"]["applicability"] == _SAFE:
+            text = texts.setdefault(path, (site.checkout / path).read_bytes().decode("utf-8"))
+            repairs.setdefault(path, []).append([_edit(text, edit) for edit in row["fix"]["edits"]])
+    return {path: applied(texts[path], found).encode() for path, found in repairs.items()}
+
+
+def _edit(text: str, edit: Mapping[str, Any]) -> Edit:
+    start, end = (
+        offset_of(text, row=edit[key]["row"], column=edit[key]["column"]) for key in ("location", "end_location")
+    )
+    return Edit(start=start, end=end, text=edit["content"])
