@@ -149,10 +149,16 @@ def listed(cwd: Path) -> list[dict[str, object]]:
     Raises:
         UsageError: nothing was checked yet.
     """
-    index = _folder(cwd) / _INDEX
-    if not index.is_file():
+    folder = _folder(cwd)
+    if not (folder / _INDEX).is_file():
         raise UsageError("nothing was checked yet", hint="run `agentforge conformance check`")
-    rows: list[dict[str, object]] = json.loads(index.read_text("utf-8"))["violations"]
+    return known(folder.parents[1])
+
+
+def known(top: Path) -> list[dict[str, object]]:
+    """What the last check of a repository left; [] when there was none."""
+    index = top / FOLDER / _INDEX
+    rows: list[dict[str, object]] = json.loads(index.read_text("utf-8"))["violations"] if index.is_file() else []
     return rows
 
 
@@ -175,7 +181,7 @@ def holding(cwd: Path, *, settings: Settings) -> list[dict[str, str]]:
 
     top = repository(cwd)
     table = settings.table("checks")
-    disabled = _texts(table.get("disable"))
+    disabled = texts(table.get("disable"))
     trusted = table.get("project_code") is True
     loaded = [check.name for check in chosen_checks(disabled=disabled, project=top if trusted else None)]
     rows = [{"kind": "check", "name": name, "holds": "where it applies", "origin": "builtin"} for name in loaded]
@@ -265,9 +271,9 @@ def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -
         mount_at=git.top,
         sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
         paths=paths,
-        checks=chosen_checks(disabled=_texts(table.get("disable")), project=git.top if trusted else None),
+        checks=chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None),
         interpreter=detect(git.top, settings=settings.table("test"), environ=wish.environ).interpreter or None,
-        contracts=with_commands(contracts_in(git.top), _texts(table.get("commands"))),
+        contracts=with_commands(contracts_in(git.top), texts(table.get("commands"))),
         today=date.fromisoformat(utc_now()[:10]),
         timeout_s=float(timeout_s) if isinstance(timeout_s, (int, float)) else _TIMEOUT_S,
     )
@@ -337,7 +343,8 @@ def _folder(cwd: Path) -> Path:
     return repository(cwd) / FOLDER
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def texts(value: object) -> tuple[str, ...]:
+    """The items of a list of the settings as strings."""
     return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
 
 

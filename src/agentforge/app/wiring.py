@@ -122,7 +122,7 @@ def wire(
         scratch=scratch,
         git=git,
         sandbox=sandbox,
-        stages=load_stages(),
+        stages=load_stages(state.workflow),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),

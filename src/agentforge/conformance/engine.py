@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -136,7 +136,7 @@ def run_checks(
         checkout=checkout,
         mount_at=mount_at,
         sandbox=sandbox,
-        paths=tuple(sorted({path for path in paths if _is_own_file(checkout, path)})),
+        paths=own_files(checkout, paths),
         interpreter=interpreter,
         rules=rules.rules,
         timeout_s=timeout_s,
@@ -217,6 +217,11 @@ def line_reader(checkout: Path) -> Callable[[str, int], str]:
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
     return read
+
+
+def own_files(checkout: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths that are files of the checkout, sorted."""
+    return tuple(sorted({path for path in paths if _is_own_file(checkout, path)}))
 
 
 def _is_own_file(checkout: Path, path: str) -> bool:

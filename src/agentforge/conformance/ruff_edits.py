@@ -8,9 +8,28 @@ from typing import Any
 
 from agentforge.conformance.edits import Edit, applied, offset_of
 from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Site, crash_of
+from agentforge.conformance.site import Site, crash_of, own_program
 
+UNFORMATTED = "unformatted"
 _SAFE = "safe"
+
+
+def format_command() -> list[str]:
+    """ruff format with all its flags but the output format and the paths; it writes nothing."""
+    return [own_program("ruff"), "format", "--check", "--no-cache", "--quiet", "--force-exclude"]
+
+
+def unformatted(site: Site, paths: Sequence[str]) -> list[str]:
+    """Those of the files that ruff format would write otherwise; one that does not parse is not among them.
+
+    Raises:
+        CheckCrashedError: ruff ended in a way that means nothing.
+    """
+    done = site.run_own([*format_command(), "--output-format", "json", "--", *paths])
+    if done.exit_code not in (0, 1):
+        raise crash_of(done)
+    rows = [row for row in json.loads(done.output) if row["code"] == UNFORMATTED]
+    return list(dict.fromkeys(site.relative(row["filename"]) for row in rows))
 
 
 def repaired_files(site: Site, command: Sequence[str], findings: Sequence[Finding]) -> Mapping[str, bytes]:

@@ -13,7 +13,7 @@ from agentforge.runners.rig import fresh_checkout
 
 if TYPE_CHECKING:
     from agentforge.conformance.engine import CheckReport, Comparison
-    from agentforge.conformance.site import Check
+    from agentforge.conformance.site import Check, Site
 
 
 def compared(state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, ...] = ()) -> Comparison:
@@ -62,6 +62,22 @@ def report_on(
         base=base,
         contracts=contracts,
         today=date.fromisoformat(state.last_at[:10]) if state.last_at else None,
+    )
+
+
+def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
+    """Where checks work on a checkout: what `report_on` looks at, for those who repair."""
+    from agentforge.conformance.code_contract import with_commands
+    from agentforge.conformance.engine import contracts_in, own_files
+    from agentforge.conformance.site import Site
+
+    return Site(
+        checkout=checkout,
+        mount_at=runtime.repo,
+        sandbox=runtime.sandbox,
+        paths=own_files(checkout, paths),
+        interpreter=runtime.rig().plan.interpreter or None,
+        rules=with_commands(contracts_in(checkout), texts(runtime.checks.get("commands"))).rules,
     )
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.configuration import tool_table
 from agentforge.conformance.finding import Finding
-from agentforge.conformance.ruff_edits import repaired_files
-from agentforge.conformance.site import Check, Site, crash_of, own_program
-
-_RULE = "unformatted"
+from agentforge.conformance.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
+from agentforge.conformance.site import Check, Site
 
 
 def _skip(site: Site) -> str | None:
@@ -29,31 +26,22 @@ def _is_configured(site: Site) -> bool:
     return any("format" in tomllib.loads(file.read_text("utf-8")) for file in files if file.is_file())
 
 
-def _command() -> list[str]:
-    return [own_program("ruff"), "format", "--check", "--no-cache", "--quiet", "--force-exclude"]
-
-
 def _run(site: Site) -> list[Finding]:
-    done = site.run_own([*_command(), "--output-format", "json", "--", *site.python_paths])
-    if done.exit_code not in (0, 1):
-        raise crash_of(done)
-    rows = [row for row in json.loads(done.output) if row["code"] == _RULE]  # what does not parse is another check's
-    paths = dict.fromkeys(site.relative(row["filename"]) for row in rows)
     return [
         Finding(
             check="format",
-            rule_id=_RULE,
+            rule_id=UNFORMATTED,
             level="error",
             message="the file is not as `ruff format` writes it",
             path=path,
             fixable=True,
         )
-        for path in paths
+        for path in unformatted(site, site.python_paths)
     ]
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
-    return repaired_files(site, _command(), findings)
+    return repaired_files(site, format_command(), findings)
 
 
 CHECK = Check(name="format", skip=_skip, run=_run, fix=_fix)
