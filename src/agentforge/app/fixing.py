@@ -91,7 +91,8 @@ def _by_id(
     for text in target.ids:
         row = _listed(git.top, text)
         paths = [str(row["file"])] if row else None
-        measured = _measured(git, base, settings=settings, environ=environ, paths=paths)
+        only = str(row["check"]) if row else None
+        measured = _measured(git, base, settings=settings, environ=environ, paths=paths, only=only)
         found = [one for one in measured[1] if one.violation_id.startswith(text)]
         if len(found) > 1:
             raise UsageError(f"{text!r} fits {len(found)} violations", hint="give more of the id")
@@ -150,8 +151,13 @@ def _measured(
     settings: Settings,
     environ: Mapping[str, str],
     paths: Sequence[str] | None = None,
+    only: str | None = None,
 ) -> tuple[CheckReport, tuple[Violation, ...]]:
-    """Run the checks over files of the base commit; None = all of them."""
+    """Run the checks over files of the base commit; None = all of them.
+
+    Args:
+        only: the one check to run; None = all of them.
+    """
     import tempfile
 
     from agentforge.conformance.violation import BASELINE, read_baseline, violations
@@ -160,7 +166,7 @@ def _measured(
     with tempfile.TemporaryDirectory(prefix="agentforge-fix-") as folder:
         checkout = Path(folder).resolve() / "tree"
         git.materialise(git.tree_of(base), checkout)
-        report = _report(checkout, git, paths or present, settings=settings, environ=environ)
+        report = _report(checkout, git, paths or present, settings=settings, environ=environ, only=only)
         findings = [one for one in report.findings if paths is None or one.path in paths]
         lines = _lines(checkout, findings)
     text = git.show(base, BASELINE)
@@ -169,7 +175,13 @@ def _measured(
 
 
 def _report(
-    checkout: Path, git: Git, paths: Sequence[str], *, settings: Settings, environ: Mapping[str, str]
+    checkout: Path,
+    git: Git,
+    paths: Sequence[str],
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    only: str | None,
 ) -> CheckReport:
     from agentforge.app.conformance import texts
     from agentforge.conformance.catalogue import chosen_checks
@@ -180,12 +192,13 @@ def _report(
 
     table = settings.table("checks")
     trusted = table.get("project_code") is True
+    checks = chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None)
     return run_checks(
         checkout,
         mount_at=git.top,
         sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
         paths=paths,
-        checks=chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None),
+        checks=[check for check in checks if only is None or check.name == only],
         interpreter=detect(git.top, settings=settings.table("test"), environ=environ).interpreter or None,
         contracts=with_commands(contracts_in(checkout), texts(table.get("commands"))),
         today=date.fromisoformat(utc_now()[:10]),

