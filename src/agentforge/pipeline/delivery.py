@@ -194,6 +194,9 @@ def limits(state: RunState) -> list[str]:
     if unavailable:
         names = ", ".join(str(item.get("check")) for item in unavailable)
         out.append(f"checks that could not do their work before the change either, and judged nothing: {names}")
+    told = [f"{item.get('path')}:{item.get('line')}" for item in items(facts.get("told_suppressions"))]
+    if told:
+        out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
     if base.get("sandbox") == "none":
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
     ended = texts(state.facts.get("green", {}).get("superseded"))

@@ -10,6 +10,7 @@ from typing import Any
 from agentforge.runners.agent_report import failing_text
 from agentforge.runners.freeze import Frozen, compare
 from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.suppressions import new_suppressions
@@ -72,6 +73,8 @@ def measure_green(
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
@@ -88,11 +91,8 @@ def measure_green(
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
         "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
-        "new_suppressions": [
-            {"path": one.path, "line": one.line, "text": one.text}
-            for one in new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-            if one.path not in frozen_paths
-        ],
+        "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
+        "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
         "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
         "tests_run": len(whole.outcomes),
