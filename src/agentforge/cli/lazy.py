@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "violations": ("violations:violations", "List and show what the last check found."),
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
     "config": ("config:config", "Show the settings, each with its origin."),
+    "policy": ("policy:policy", "Explain what may be done here without a question."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
