@@ -272,7 +272,7 @@ def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -
         sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
         paths=paths,
         checks=chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None),
-        interpreter=detect(git.top, settings=settings.table("test"), environ=wish.environ).interpreter or None,
+        interpreter=detect(git.top, settings=settings.table("test"), environ=wish.environ).tools_python or None,
         contracts=with_commands(contracts_in(git.top), texts(table.get("commands"))),
         today=date.fromisoformat(utc_now()[:10]),
         timeout_s=float(timeout_s) if isinstance(timeout_s, (int, float)) else _TIMEOUT_S,

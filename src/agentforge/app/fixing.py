@@ -199,7 +199,7 @@ def _report(
         sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
         paths=paths,
         checks=[check for check in checks if only is None or check.name == only],
-        interpreter=detect(git.top, settings=settings.table("test"), environ=environ).interpreter or None,
+        interpreter=detect(git.top, settings=settings.table("test"), environ=environ).tools_python or None,
         contracts=with_commands(contracts_in(checkout), texts(table.get("commands"))),
         today=date.fromisoformat(utc_now()[:10]),
     )

@@ -12,6 +12,8 @@ from agentforge.conformance.site import Site, crash_of, own_program
 
 UNFORMATTED = "unformatted"
 _SAFE = "safe"
+_SYNTAX = "invalid-syntax"
+_FAILED = 2
 
 
 def format_command() -> list[str]:
@@ -25,10 +27,7 @@ def unformatted(site: Site, paths: Sequence[str]) -> list[str]:
     Raises:
         CheckCrashedError: ruff ended in a way that means nothing.
     """
-    done = site.run_own([*format_command(), "--output-format", "json", "--", *paths])
-    if done.exit_code not in (0, 1):
-        raise crash_of(done)
-    rows = [row for row in json.loads(done.output) if row["code"] == UNFORMATTED]
+    rows = [row for row in _rows(site, format_command(), paths) if row["code"] == UNFORMATTED]
     return list(dict.fromkeys(site.relative(row["filename"]) for row in rows))
 
 
@@ -41,20 +40,30 @@ def repaired_files(site: Site, command: Sequence[str], findings: Sequence[Findin
         CheckCrashedError: ruff ended in a way that means nothing.
     """
     paths = sorted({finding.path for finding in findings})
-    done = site.run_own([*command, "--output-format", "json", "--", *paths])
-    if done.exit_code not in (0, 1):
-        raise crash_of(done)
     wanted = {(finding.path, finding.rule_id, finding.line) for finding in findings}
     whole = {(finding.path, finding.rule_id) for finding in findings if not finding.line}
     repairs: dict[str, list[list[Edit]]] = {}
     texts: dict[str, str] = {}
-    for row in json.loads(done.output):
+    for row in _rows(site, command, paths):
         path, rule = site.relative(row["filename"]), row["code"] or ""
         meant = (path, rule, row["location"]["row"]) in wanted or (path, rule) in whole
         if meant and row["fix"] and row["fix"]["applicability"] == _SAFE:
             text = texts.setdefault(path, (site.checkout / path).read_bytes().decode("utf-8"))
             repairs.setdefault(path, []).append([_edit(text, edit) for edit in row["fix"]["edits"]])
     return {path: applied(texts[path], found).encode() for path, found in repairs.items()}
+
+
+def _rows(site: Site, command: Sequence[str], paths: Sequence[str]) -> list[dict[str, Any]]:
+    done = site.run_own([*command, "--output-format", "json", "--", *paths])
+    if done.exit_code not in (0, 1, 2):
+        raise crash_of(done)
+    try:
+        rows: list[dict[str, Any]] = json.loads(done.output)
+    except ValueError as exc:
+        raise crash_of(done) from exc
+    if done.exit_code == _FAILED and all(row["code"] != _SYNTAX for row in rows):
+        raise crash_of(done)  # a file that does not parse is no crash: other checks tell it
+    return rows
 
 
 def _edit(text: str, edit: Mapping[str, Any]) -> Edit:

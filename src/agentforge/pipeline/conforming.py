@@ -69,7 +69,7 @@ def report_on(
         sandbox=runtime.sandbox,
         paths=paths,
         checks=[check for check in checks_of(runtime) if only is None or check.name in only],
-        interpreter=runtime.rig().plan.interpreter or None,
+        interpreter=runtime.rig().plan.tools_python or None,
         base=base,
         contracts=contracts,
         today=date.fromisoformat(state.last_at[:10]) if state.last_at else None,
@@ -87,7 +87,7 @@ def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
         mount_at=runtime.repo,
         sandbox=runtime.sandbox,
         paths=own_files(checkout, paths),
-        interpreter=runtime.rig().plan.interpreter or None,
+        interpreter=runtime.rig().plan.tools_python or None,
         rules=with_commands(contracts_in(checkout), texts(runtime.checks.get("commands"))).rules,
     )
 

@@ -146,7 +146,7 @@ def _report(examined: Examination, *, with_notes: bool, duration_s: float) -> li
     if len(examined.open) > _SHOWN:
         lines.append(f"... and {len(examined.open) - _SHOWN} more: agentforge violations list")
     if with_notes:
-        lines += [f"{_place(finding)} note {_words(finding)}" for finding in examined.notes]
+        lines += [f"{_place(finding)} {_words(finding)}" for finding in examined.notes]
     lines += [
         style.paint(f"could not do its work: {one.check}: {printable(one.reason)}", "red")
         for one in examined.report.crashed
