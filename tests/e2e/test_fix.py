@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import edit, reply, submit, write
+from agentforge_world import IMPLEMENTED, SLUGIFY, edit, good_script, reply, submit, write
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -228,3 +228,21 @@ def test_without_a_model_the_fix_stops_where_it_needs_one_and_goes_on_with_it(fa
     }
     done = faulty.run("resume", stopped.json["task_id"], "--model", faulty.model(script), "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+
+
+def test_a_task_is_held_against_the_contracts_of_its_base(world: World) -> None:
+    (world.repo / ".agentforge/contracts").mkdir(parents=True)
+    (world.repo / ".agentforge/contracts/house.yaml").write_text(CONTRACT, "utf-8")
+    world.commit_all("house")
+    printing = SLUGIFY.replace("    return", "    print(text)\n    return")
+    script = good_script(
+        green=[
+            reply(edit("    return text.lower()\n", f"    return text.lower()\n{printing}"), IMPLEMENTED),
+            reply(edit("    print(text)\n", ""), IMPLEMENTED),
+        ]
+    )
+    done = world.start(script)
+    assert done.json["outcome"] == "delivered", done.out
+    assert {stage["name"]: stage["attempts"] for stage in done.json["stages"]}["green"] == 2
+    (refused,) = [row for row in world.events("StageVerified") if not row["data"]["passed"]]
+    assert "print() in a library" in json.dumps(refused)
