@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -114,16 +115,16 @@ SARIF = (
 
 
 def test_a_command_that_prints_sarif_is_a_check(tmp_path: Path) -> None:
-    report = look(tmp_path, {"a.py": SOURCE}, f"rules:\n  - id: scan\n    command: echo '{SARIF}'\n".replace('"', '"'))
+    report = look(tmp_path, {"a.py": SOURCE}, f"rules:\n  - id: scan\n    command: echo '{SARIF}'\n")
     assert told(report) == [("command/scan.X1", "a.py", 2, "error")]
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["echo all good", "exit 3", "no-such-program", 'echo {"runs":[{"invocations":[{"executionSuccessful":false}]}]}'],
-)
+BROKEN = '{"version":"2.1.0","runs":[{"invocations":[{"executionSuccessful":false}],"results":[]}]}'
+
+
+@pytest.mark.parametrize("command", ["echo all good", "exit 3", "no-such-program", f"echo '{BROKEN}'"])
 def test_a_command_without_a_sound_report_has_not_passed(tmp_path: Path, command: str) -> None:
-    report = look(tmp_path, {"a.py": SOURCE}, f"rules:\n  - id: scan\n    command: [bash, -c, {command!r}]\n")
+    report = look(tmp_path, {"a.py": SOURCE}, f"rules:\n  - id: scan\n    command: {json.dumps(command)}\n")
     assert [one.check for one in report.crashed] == ["command"]
 
 
