@@ -67,8 +67,8 @@ def measure_green(
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
-    edits = _honest(rig, base_tree=base_tree, red_tree=red_tree, frozen=frozen_paths, config=config)
-    whole = run_tree(rig, tree, edits=edits, protected=frozen_paths)
+    edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
+    whole = run_tree(rig, tree, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
@@ -107,6 +107,15 @@ def measure_green(
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
 
 
+def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:
+    """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
+    frozen = tuple(promise.frozen.files)
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
+    files = {path: rig.git.show(base_tree, path) for path in config}
+    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+
+
 def in_scope(path: str, scope: Sequence[str]) -> bool:
     """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
     return any(
@@ -114,10 +123,10 @@ def in_scope(path: str, scope: Sequence[str]) -> bool:
     )
 
 
-def _honest(rig: Rig, *, base_tree: str, red_tree: str, frozen: Sequence[str], config: Sequence[str]) -> Edits:
-    """Frozen files as RED left them, steering files as the base has them."""
-    files = {path: rig.git.show(base_tree, path) for path in config}
-    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
+    """What a run must leave as it is: the frozen files, and the changed sources that it is about."""
+    sources = [path for path in changed if path.endswith(".py") and rig.git.show(tree, path) is not None]
+    return tuple(dict.fromkeys([*frozen, *sources]))
 
 
 def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:

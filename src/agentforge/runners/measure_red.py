@@ -8,11 +8,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
+from agentforge.runners.existing import altered_tests
 from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.stubs import Variant, survivors, variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
+from agentforge.runners.vacuity import vacuous_tests
+from agentforge.workspace.relevance import is_test_path
 
 _GUARDING = ("refactor", "delete", "analyze")
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
@@ -28,6 +31,8 @@ class Suite:
         modified: existing product files that the specification will change.
         action: create, modify, delete, refactor, fix or analyze.
         support: further paths that RED may write (data files, conftest.py).
+        superseded: existing tests (`path::name`) that the specification lists as changed or removed.
+        extended: existing parametrised tests that only got more rows; measured.
     """
 
     tests: Sequence[Mapping[str, Any]]
@@ -35,6 +40,8 @@ class Suite:
     modified: Sequence[str] = ()
     action: str = "create"
     support: Sequence[str] = ()
+    superseded: Sequence[str] = ()
+    extended: frozenset[str] = frozenset()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -53,7 +60,8 @@ def measure_red(
     Returns:
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
         no_implementation_exists, declared_missing, undeclared, stub_survivors, stubs_run, collection_errors, duplicates,
-        product_changed, already_there, frozen, frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
+        existing_changed, vacuous, product_changed, already_there, frozen, frozen_files, controls, problems, duration_s},
+        and evidence {run, stubs}.
     """
     symbols = symbols_of(suite.symbols)
     expected = Expectation(
@@ -61,6 +69,9 @@ def measure_red(
     )
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
+    touched = [path for path in changed if is_test_path(path) and path not in suite.support]
+    altered = altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
+    suite = replace(suite, extended=altered.extended)
     run = run_tree(rig, red_tree, tests=suite.files)
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
     impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
@@ -86,6 +97,8 @@ def measure_red(
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
         "duplicates": [one for path in suite.files for one in duplicates(path, rig.git.show(red_tree, path) or b"")],
+        "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
+        "vacuous": _vacuous(rig, red_tree, suite, entries, known),
         "product_changed": [path for path in changed if path not in own],
         "already_there": _already_there(rig, base_tree, symbols),
         "frozen": dict(frozen.tests),
@@ -96,6 +109,17 @@ def measure_red(
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _vacuous(
+    rig: Rig, red_tree: str, suite: Suite, entries: Sequence[Mapping[str, Any]], known: frozenset[str]
+) -> list[dict[str, str]]:
+    """Tests of RED's own that cannot fail; those that the user supplied are the user's."""
+    names = {str(entry["id"]).partition("[")[0] for entry in entries}
+    units = {symbol.last for symbol in symbols_of(suite.symbols)}
+    paths = [path for path in suite.files if path not in suite.support]
+    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known)
+    return [{"id": nodeid, "text": why} for nodeid, why in found]
 
 
 def _verdicts(
@@ -152,6 +176,8 @@ def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation) -> dict[st
     kind = _kind(outcome.id, suite)
     if outcome.passed and kind != "target":
         return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
+    if outcome.passed and outcome.id.partition("[")[0] in suite.extended and not _names_row(outcome.id, suite):
+        return _named(outcome.id, "guard", "passed", Reason(right=True, text="a row that the base has"))
     if outcome.passed and suite.action in _GUARDING:
         return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))
     if kind == "guard":
@@ -216,7 +242,10 @@ def _broken(runs: Sequence[SuiteRun], expected: Expectation) -> list[dict[str, A
 
 
 def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
-    """The declared test that an id belongs to, parameters left out."""
+    """The declared test that an id belongs to: the one that names its very row, else the one of its function."""
+    row = _names_row(nodeid, suite)
+    if row is not None:
+        return row
     path, _, rest = nodeid.partition("[")[0].partition("::")
     for test in suite.tests:
         name = (
@@ -228,6 +257,12 @@ def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
         if str(test["path"]) == path and (rest == short or rest.endswith(f"::{short}")):
             return test
     return None
+
+
+def _names_row(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
+    """The declared test that names this very row of a parametrised test."""
+    named = (test for test in suite.tests if "[" in str(test["name"]))
+    return next((one for one in named if nodeid in (str(one["name"]), f"{one['path']}::{one['name']}")), None)
 
 
 def _kind(nodeid: str, suite: Suite) -> str:
