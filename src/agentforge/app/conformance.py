@@ -100,9 +100,10 @@ def examine(wish: Wish, *, settings: Settings) -> Examination:
     """
     from agentforge.conformance.violation import BASELINE, read_baseline, violations
     from agentforge.workspace.git import Git
+    from agentforge.workspace.gitlook import working_files
 
     git = Git.open(wish.cwd)
-    known = git.working_files()
+    known = working_files(git)
     paths = _chosen(known, wish, top=git.top)
     report, untrusted = _report(git, paths, wish, settings=settings)
     brought = _imported(git, wish, paths)

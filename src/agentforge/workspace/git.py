@@ -93,12 +93,6 @@ class Git:
         paths = {entry[3:] for entry in entries if entry}
         return sorted(path for path in paths if path.split("/")[0] != ".agentforge")
 
-    def working_files(self) -> list[str]:
-        """List the files of the checkout that git knows or would add, sorted; deleted ones and submodules are left out."""
-        listing = self._command.output("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-        paths = sorted(path for path in os.fsdecode(listing).split("\0") if path)
-        return [path for path in paths if (self.top / path).is_file()]
-
     def list_files(self, rev: str) -> list[str]:
         """List the files of a commit or tree, sorted; submodules are not files."""
         listing = os.fsdecode(self._command.output("ls-tree", "-r", "-z", "--full-tree", rev))
