@@ -10,10 +10,12 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.conforming import checks_of, report_on, reports, site_on
 from agentforge.pipeline.fix_guards import passing_ids, unguarded
 from agentforge.pipeline.fix_scope import repair_scope
+from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.measure import Measured
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import fix_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
+from agentforge.pipeline.steering import green_facts, red_facts
 from agentforge.runners.rig import fresh_checkout
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _NO_GUARDS: Mapping[str, object] = {
     "frozen": {},
     "frozen_files": {},
     "unguarded": [],
+    "runner_hooks": [],
+    "rewritten_tests": [],
     "controls": {"held": True},
 }
 
@@ -93,6 +97,7 @@ def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         with_stubs=False,
     )
     passing = passing_ids(_evidence(state, runtime, "baseline"), facts)
+    facts |= red_facts(state, runtime, tree=tree)
     facts["unguarded"] = unguarded(targets_of(state), runtime.rig(), tree=tree, passing=passing)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
@@ -121,6 +126,8 @@ def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts, evidence = measure_green(
         runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
     )
+    facts |= green_facts(state, runtime, tree=tree)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
     known = state.facts.get("change", {})
     changed = known if known.get("tree") == tree else _changed_facts(state, runtime, tree)
     return Measured(facts={**facts, **changed}, evidence=evidence, tree=tree)
