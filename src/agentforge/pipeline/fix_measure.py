@@ -33,7 +33,7 @@ _NO_GUARDS: Mapping[str, object] = {
     "frozen_files": {},
     "unguarded": [],
     "runner_hooks": [],
-    "rewritten_tests": [],
+    "existing_changed": [],
     "controls": {"held": True},
 }
 
