@@ -291,7 +291,8 @@ def test_every_rule_that_a_builtin_contract_names_is_broken_by_some_case(contrac
     tried = {rule for _, _, _, rule in RULE_CASES} | {"no-cycles", "has-target"}
     named = {find_rule(rule.text, source="test").rule_id for name in NAMES for rule in contracts.get(name).rules}
     assert named - tried == set()
-    assert {rule.rule_id for rule in all_rules()} == named
+    repairs = {"violations-present", "violations-gone", "place-guarded", "guards-still-pass"}  # test_fix_contracts.py
+    assert {rule.rule_id for rule in all_rules()} - repairs == named
 
 
 @pytest.mark.parametrize("name", NAMES)

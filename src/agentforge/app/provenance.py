@@ -24,9 +24,20 @@ def digests(settings: Settings, repo: Path, folder: Path, tests: Mapping[str, by
     return {
         "settings": settings.digest(),
         "contracts": contract_set(repo).digest,
+        **_code_contracts(repo),
         "prompts": _prompts_digest(),
         "tests": {path: blobs.put(content) for path, content in tests.items()},
     }
+
+
+def _code_contracts(repo: Path) -> dict[str, object]:
+    """The digest of the contracts for code; one that cannot be read stops the run before it begins."""
+    if not (repo / ".agentforge" / "contracts").is_dir():
+        return {}
+    from agentforge.conformance.engine import contracts_in
+
+    found = contracts_in(repo)
+    return {"code_contracts": found.digest} if found.names else {}
 
 
 def supplied_tests(given: tuple[str, ...], *, cwd: Path, repo: Path) -> dict[str, bytes]:

@@ -121,7 +121,7 @@ def wire(
         ready=_ready(state, git),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(),
+        stages=load_stages(state.workflow),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 Begin = Callable[["Watch"], "RunResult"]
 
 
-def follow(begin: Begin, *, place: Place, form: Form) -> int:
+def follow(begin: Begin, *, place: Place, form: Form, show: Callable[[RunResult], int] | None = None) -> int:
     """Drive a run until it ends, waits for somebody who is not here, or is interrupted.
 
     Args:
         begin: starts or resumes the run with the given watcher.
+        show: what is done with the result in the end; None = it is printed.
     Returns:
         The exit code.
     Side effects: prints; prompts when a person sits at the terminal.
@@ -44,7 +45,7 @@ def follow(begin: Begin, *, place: Place, form: Form) -> int:
                 result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(screen.run_id, form=form)
-    return show_result(result, place=place, form=form)
+    return show(result) if show is not None else show_result(result, place=place, form=form)
 
 
 def show_result(result: RunResult, *, place: Place, form: Form) -> int:

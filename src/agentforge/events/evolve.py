@@ -84,6 +84,8 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         apply=event.apply,
         parent=event.parent,
         left_out=event.left_out,
+        workflow=event.workflow,
+        violations=event.violations,
         started_at=at,
     )
 

@@ -41,6 +41,8 @@ class RunStarted(Event):
         versions: agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        violations: what a fix repairs: findings as they were measured at the base.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -61,6 +63,8 @@ class RunStarted(Event):
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

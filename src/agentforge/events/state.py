@@ -196,6 +196,8 @@ class RunState:
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
     started_at: str = ""
     last_at: str = ""
     active_s: float = 0.0

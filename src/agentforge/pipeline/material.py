@@ -34,6 +34,10 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The pieces for a stage; a stage without a model needs none."""
+    if state.workflow:
+        from agentforge.pipeline.fix_material import gather_fix
+
+        return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
     return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
 
 

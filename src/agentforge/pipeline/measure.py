@@ -68,6 +68,10 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.submission is not None
+    if state.workflow:
+        from agentforge.pipeline.fix_measure import FIX_MEASURES
+
+        return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
     return _MEASURES[stage.name](state, state.submission.draft, runtime)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
+    from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
@@ -45,6 +47,7 @@ class Runtime:
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
         signer: the user's signing key, None = there is none.
+        check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
     """
 
@@ -71,3 +74,4 @@ class Runtime:
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
     signer: Callable[[], Signer | None] = no_signer
+    check_reports: dict[object, CheckReport] = field(default_factory=dict)

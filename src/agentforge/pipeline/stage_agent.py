@@ -13,7 +13,7 @@ from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import TEST_GLOBS, product_scope, suite_files
+from agentforge.pipeline.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
 from agentforge.pipeline.situation import recent_actions, situation, verification_status
 from agentforge.pipeline.stage import Stage, items, texts
 from agentforge.pipeline.workbench import tool_context
@@ -59,6 +59,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     if stage.writes == "tests":
         declared = _baseline_test_globs(state)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=tuple(state.tests)).refusal
+    if state.workflow:
+        return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
 
 
@@ -106,7 +108,8 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     now = state.trees.get("work", "")
     if stage.writes == "none" or not now:
         return ""
-    start = state.trees.get("red", "") if stage.writes == "product" else state.trees.get("baseline", "")
+    tests = state.trees.get("red") or state.trees.get("guard", "")
+    start = tests if stage.writes == "product" else state.trees.get("baseline", "")
     return runtime.diff(start, now) if start and start != now else ""
 
 

@@ -12,6 +12,7 @@ from agentforge.runners.freeze import Frozen, compare
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.old_tests import broken_under_old_text
 from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.suppressions import new_suppressions
@@ -74,6 +75,8 @@ def measure_green(
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
@@ -91,11 +94,8 @@ def measure_green(
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
         "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
-        "new_suppressions": [
-            {"path": one.path, "line": one.line, "text": one.text}
-            for one in new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-            if one.path not in frozen_paths
-        ],
+        "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
+        "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
         "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
         "tests_run": len(whole.outcomes),
