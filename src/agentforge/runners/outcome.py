@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
@@ -70,6 +70,7 @@ class SuiteRun:
         agree: the second channel (JUnit XML) tells the same ids and outcomes; None where the runner has none.
         problems: what makes this run less than evidence, in words.
         output_tail: the end of what was printed, for people only.
+        coverage: what each test executed, when the run was to record it (see runners/traced.py).
     """
 
     outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class SuiteRun:
     output_tail: str = ""
     command: tuple[str, ...] = ()
     runner: str = ""
+    coverage: Mapping[str, Any] | None = None
 
     @property
     def passed_ids(self) -> tuple[str, ...]:
@@ -98,8 +100,9 @@ class SuiteRun:
 
 def run_value(run: SuiteRun) -> dict[str, Any]:
     """The JSON value of a run."""
-    value = asdict(run)
+    value = asdict(replace(run, coverage=None))
     value["outcomes"] = [asdict(outcome) for outcome in run.outcomes.values()]
+    value["coverage"] = run.coverage
     return value
 
 
@@ -123,6 +126,7 @@ def run_of(value: Mapping[str, Any]) -> SuiteRun:
         output_tail=str(value["output_tail"]),
         command=tuple(value["command"]),
         runner=str(value["runner"]),
+        coverage=value.get("coverage"),
     )
 
 

@@ -1,0 +1,62 @@
+"""Runs chosen tests with pytest until the first that does not pass: whether a mutant is noticed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+
+def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
+    """Run tests in this process.
+
+    Returns:
+        {failed: the first id that did not pass or "", ran, seconds: id -> seconds}.
+    """
+    watch = _Watch(tests)
+    files = list(dict.fromkeys(one.partition("::")[0] for one in tests))
+    arguments = sys.modules["__main__"].load("pytest_program")._arguments(dict(setup, paths=files))
+    at = arguments.index("--junitxml")
+    arguments = [*arguments[:at], *arguments[at + 2 :], "--maxfail=1", "-q", "--tb=no", "-p", "no:cacheprovider"]
+    sys.argv = ["pytest"]
+    pytest.main(arguments, plugins=[watch])
+    return {"failed": watch.failed, "ran": len(watch.seconds), "seconds": watch.seconds}
+
+
+class _Watch:
+    """Selects the tests and notes the first that fails, by what it raised."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self._place = {nodeid: number for number, nodeid in enumerate(tests)}
+        self.failed = ""
+        self.seconds: dict[str, float] = {}
+
+    def pytest_configure(self, config: Any) -> None:
+        """Take the order out of the hands of pytest-randomly."""
+        if hasattr(config.option, "randomly_seed"):
+            config.option.randomly_seed = 0
+            config.option.randomly_reorganize = False
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that cannot be collected is noticed, too."""
+        if report.failed and not self.failed:
+            self.failed = report.nodeid or "collection"
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> Any:
+        """Keep the chosen tests; ids that are gone because the mutant changed the parameters are noticed."""
+        yield
+        items[:] = [item for item in items if item.nodeid in self._place]
+        gone = set(self._place) - {item.nodeid for item in items}
+        if gone and not self.failed:
+            self.failed = min(gone)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        """Note how long a test takes, and whether it fails."""
+        outcome = yield
+        report = outcome.get_result()
+        self.seconds[item.nodeid] = self.seconds.get(item.nodeid, 0.0) + float(getattr(call, "duration", 0.0) or 0.0)
+        if not self.failed and (report.failed or report.skipped or (call.excinfo is not None and report.passed)):
+            self.failed = item.nodeid
