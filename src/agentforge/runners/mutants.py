@@ -54,7 +54,7 @@ def measure_mutants(
         passing: tests that pass on it; others show nothing.
     Returns:
         {measured, note, seed, possible, run, killed, survived, score, survivors: [{id, path, line, function, kind, before,
-        after, tests}], not_run}; `score` is None when nothing was run.
+        after, tests}], not_run, cpu_s}; `score` is None when nothing was run.
     """
     reason = _not_possible(rig, traced, bounds)
     if reason:
@@ -65,8 +65,10 @@ def measure_mutants(
     if not chosen:
         return _nothing("the changed lines hold nothing that can be mutated", bounds)
     tests = [[name for name in _tests_of(one, traced) if name in known][:_TESTS_EACH] for one in chosen]
-    statuses, note = _statuses(rig, tree, chosen, tests, edits=edits, bounds=bounds)
-    return _score(chosen, tests, statuses, note=note, possible=len(possible), bounds=bounds)
+    records = _records(rig, tree, chosen, tests, edits=edits, bounds=bounds)
+    statuses, note = _read(records, chosen) if records else ({}, "")
+    cpu_s = next((float(one["cpu_s"]) for one in records if one["kind"] == "spent"), 0.0)
+    return _score(chosen, tests, statuses, note=note, cpu_s=cpu_s, possible=len(possible), bounds=bounds)
 
 
 def _not_possible(rig: Rig, traced: Traced, bounds: Bounds) -> str:
@@ -90,7 +92,7 @@ def _tests_of(mutant: Mutant, traced: Traced) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*direct, *traced.executing(mutant.path, -1)])) if imported else direct
 
 
-def _statuses(
+def _records(
     rig: Rig,
     tree: str,
     chosen: Sequence[Mutant],
@@ -98,11 +100,11 @@ def _statuses(
     *,
     edits: Edits,
     bounds: Bounds,
-) -> tuple[dict[int, dict[str, Any]], str]:
-    """What became of each mutant that some test executes, by its number; and what went wrong, in words."""
+) -> list[dict[str, Any]]:
+    """What the server says of the mutants that some test executes; [] when no test executes any."""
     numbers = [number for number in range(len(chosen)) if tests[number]]
     if not numbers:
-        return {}, ""
+        return []
     rows = [
         {
             "number": number, "path": chosen[number].path, "data": chosen[number].data.hex(),
@@ -122,7 +124,7 @@ def _statuses(
         records = _served(rig, tree, plan, edits=edits, timeout_s=bounds.seconds + 2 * _FIRST_RUN_S)
         if rig.cache is not None and _whole(records, len(rows)):
             rig.cache.keep(key, records)
-    return _read(records, chosen)
+    return list(records)
 
 
 def _served(
@@ -143,7 +145,7 @@ def _whole(records: Sequence[Mapping[str, Any]], rows: int) -> bool:
 def _read(records: Sequence[Mapping[str, Any]], chosen: Sequence[Mutant]) -> tuple[dict[int, dict[str, Any]], str]:
     first = next((one for one in records if one["kind"] == "unchanged"), None)
     if first is None:
-        return {}, "the mutation server did not answer"
+        return {}, f"the mutation server did not answer: {_early(records)}"
     if first["status"] != "survived":
         return {}, f"the tests do not pass in the mutation server ({first['status']} {first['by']})"
     lost = {str(one["path"]) for one in records if one["kind"] == "control" and not one["held"]}
@@ -153,7 +155,12 @@ def _read(records: Sequence[Mapping[str, Any]], chosen: Sequence[Mutant]) -> tup
         if one["kind"] == "mutant" and chosen[int(one["number"])].path not in lost
     }
     note = f"the tests do not load {', '.join(sorted(lost))} from the checkout" if lost else ""
-    return statuses, note
+    early = _early(records)
+    return statuses, note or (f"the mutation server ended early: {early}" if early else "")
+
+
+def _early(records: Sequence[Mapping[str, Any]]) -> str:
+    return next((str(one["text"]) for one in records if one["kind"] == "early"), "")
 
 
 def _score(
@@ -162,6 +169,7 @@ def _score(
     statuses: Mapping[int, Mapping[str, Any]],
     *,
     note: str,
+    cpu_s: float,
     possible: int,
     bounds: Bounds,
 ) -> dict[str, Any]:
@@ -184,6 +192,7 @@ def _score(
         "score": round(killed / run, 3) if run else None,
         "survivors": [_survivor(chosen[number], number, tests[number]) for number in living],
         "not_run": len(chosen) - run,
+        "cpu_s": cpu_s,
     }
 
 
@@ -204,5 +213,5 @@ def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, An
 def _nothing(note: str, bounds: Bounds) -> dict[str, Any]:
     return {
         "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,
-        "score": None, "survivors": [], "not_run": 0,
+        "score": None, "survivors": [], "not_run": 0, "cpu_s": 0.0,
     }  # fmt: skip

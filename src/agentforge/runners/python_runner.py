@@ -72,15 +72,18 @@ def run_mutants(
     """Start the mutation server in the project's own python (see evidence/mutants_program.py).
 
     Returns:
-        its records; () when it said nothing that is genuine.
+        its records; where it ended early, the last is {kind: "early", text}.
     """
     channel = Channel()
     setup = _setup(plan, ground, channel=channel, canaries=_canaries(), tests=(), paths=plan.test_paths, seed=None)
     setup |= {"junit": str(ground.scratch / "junit.xml"), "arguments": [], "mutants": dict(mutants)}
-    _completed, received = _session(
+    completed, received = _session(
         plan, ground, channel, setup=setup, shown=(EVIDENCE,), seed=None, timeout_s=timeout_s
     )
-    return () if received.problems else received.records
+    if received.problems or not any(one["kind"] == "finished" for one in received.records):
+        text = "; ".join(received.problems) or completed.text[-500:] or f"exit code {completed.exit_code}"
+        return (*received.records, {"kind": "early", "text": text})
+    return received.records
 
 
 def _session(

@@ -36,8 +36,8 @@ def main() -> int:
     recorder, reason = load("recorder").open_recorder(setup["trace"]) if setup.get("trace") else (None, "")
     following = recorder.follow(send) if recorder is not None else send
     if setup.get("mutants"):
-        judge = load("pytest_judge").judge if setup["runner"] == "pytest" else program.judge
-        status = load("mutants_program").run(setup, send=send, judge=judge)
+        judging = load("pytest_judge") if setup["runner"] == "pytest" else program
+        status = load("mutants_program").run(setup, send=send, judge=judging.judge, ahead=judging.ahead)
     else:
         status = program.run(setup, send=following, describe=failures.describe)
     replaced = altered(lambda path: failures.belongs(path, setup["root"]))

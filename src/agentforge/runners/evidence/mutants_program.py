@@ -7,7 +7,6 @@ The server itself runs no code of the project, so what it says of a mutant canno
 # ruff: noqa: PTH118, PTH123
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import select
@@ -22,15 +21,22 @@ if TYPE_CHECKING:
 _LEAST_S, _TESTS_FACTOR, _START_FACTOR = 1.0, 4.0, 2.0
 _CHUNK = 65_536
 _CONTROL = b"raise RuntimeError('control: this file is loaded from the checkout')\n"
-_NEVER_AHEAD = ("pytest", "_pytest", "conftest", "grpc", "sitecustomize", "usercustomize", "__main__")
+_NEVER_AHEAD = ("conftest", "grpc", "sitecustomize", "usercustomize", "__main__")
 
 
-def run(setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], judge: Callable[..., dict[str, Any]]) -> int:
+def run(
+    setup: dict[str, Any],
+    *,
+    send: Callable[[dict[str, Any]], None],
+    judge: Callable[..., dict[str, Any]],
+    ahead: Callable[[list[str]], None],
+) -> int:
     """Run the unchanged code, then every mutant against its own tests until the time is over.
 
     Args:
         setup: `mutants` is {rows: [{number, path, data (hex), tests}], tests, budget_s, limit_s}.
         judge: runs tests in this (forked) process: (setup, tests) -> {failed, ran, seconds}.
+        ahead: imports installed modules that every fork would import anew.
     Side effects: changes and restores files of the checkout, which is thrown away.
     """
     send({"kind": "hello", "python": sys.version.split()[0], "runner": setup["runner"]})
@@ -48,7 +54,7 @@ def run(setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], judge:
     send(dict(first, kind="unchanged", duration=time.monotonic() - began))
     if first["status"] != "survived":
         return 1
-    _import_ahead(modules)
+    ahead(modules)
     killed_in: set[str] = set()
     for row in plan["rows"]:
         if time.monotonic() - began > plan["budget_s"]:
@@ -64,6 +70,8 @@ def run(setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], judge:
         control = {"path": path, "data": _CONTROL.hex(), "tests": tests, "number": -1}
         told = _mutated(setup, control, judge, limit_s=_LEAST_S + _START_FACTOR * startup + plan["limit_s"])
         send({"kind": "control", "path": path, "held": told["status"] != "survived"})
+    spent = os.times()
+    send({"kind": "spent", "cpu_s": round(sum(spent[:4]), 3)})
     return 0
 
 
@@ -158,22 +166,3 @@ def _foreign(names: set[str], root: str) -> list[str]:
         if installed and name.split(".")[0] not in _NEVER_AHEAD:
             found.append(name)
     return found
-
-
-def _import_ahead(names: list[str]) -> None:
-    """Import what is installed and no pytest plugin (pytest rewrites plugins itself, when it imports them)."""
-    from importlib.metadata import distributions
-
-    plugins = {
-        entry.value.split(":")[0].split(".")[0]
-        for one in distributions()
-        for entry in one.entry_points
-        if entry.group == "pytest11"
-    }
-    for name in names:
-        if name.split(".")[0] in plugins or name.split(".")[0].startswith("pytest"):
-            continue
-        try:
-            importlib.import_module(name)
-        except Exception:  # noqa: BLE001, S112, PERF203 - a module that needs what comes before it: the forks import it
-            continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -22,6 +23,44 @@ def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
     sys.argv = ["pytest"]
     pytest.main(arguments, plugins=[watch])
     return {"failed": watch.failed, "ran": len(watch.seconds), "seconds": watch.seconds}
+
+
+def ahead(names: list[str]) -> None:
+    """Import installed modules before the forks do; pytest's own import hook must see the plugins, or pytest complains."""
+    from importlib.metadata import distributions
+
+    from _pytest.assertion.rewrite import AssertionRewritingHook
+    from _pytest.config import _iter_rewritable_modules
+
+    hook = AssertionRewritingHook(_NoConfig())  # type: ignore[arg-type]  # it asks for little before a session
+    for one in distributions():
+        if any(entry.group == "pytest11" for entry in one.entry_points):
+            hook.mark_rewrite(*_iter_rewritable_modules([str(file) for file in one.files or []]))
+    sys.meta_path.insert(0, hook)
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112, PERF203 - a module that needs what comes before it: the forks import it
+            continue
+    sys.meta_path.remove(hook)
+
+
+class _NoConfig:
+    """What pytest's import hook asks of a configuration."""
+
+    def __init__(self) -> None:
+        self.stash = self._store = self
+
+    def getini(self, name: str) -> Any:
+        """No setting is on."""
+        return [] if name == "python_files" else False
+
+    def __getitem__(self, _key: object) -> Any:
+        """The state of the import hook: this."""
+        return self
+
+    def trace(self, *_words: object) -> None:
+        """Say nothing."""
 
 
 class _Watch:

@@ -61,6 +61,17 @@ def run(
     return 0 if result.wasSuccessful() else 1
 
 
+def ahead(names: list[str]) -> None:
+    """Import installed modules before the forks do."""
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112, PERF203 - a module that needs what comes before it: the forks import it
+            continue
+
+
 def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
     """Run chosen tests until the first that does not pass: whether a mutant is noticed.
 
