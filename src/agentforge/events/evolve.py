@@ -17,6 +17,7 @@ from agentforge.events.state import (
     Escalation,
     FinishedStep,
     Limits,
+    Reopening,
     RunState,
     StageState,
     Submission,
@@ -113,6 +114,54 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
 
 def _stage_skipped(state: RunState, event: kinds.StageSkipped, _at: str) -> RunState:
     return replace(state, stages=_stage(state, event.stage, status="skipped", reason=event.reason))
+
+
+def _stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> RunState:
+    known = state.stages.get(event.stage, StageState())
+    reopened = Reopening(
+        stage=event.stage,
+        by=event.by,
+        times=(state.reopened.times if state.reopened else 0) + 1,
+        open=True,
+        attempt=known.attempt,
+        findings=event.findings,
+        draft=state.submission.draft if state.submission else {},
+        facts=state.facts.get(event.stage, {}),
+        tree=state.trees.get(event.stage, ""),
+        evidence=state.evidence.get(event.stage, ""),
+    )
+    pending = {name: replace(state.stages[name], status="pending") for name in (event.stage, event.by)}
+    return replace(_between(state), stages={**state.stages, **pending}, findings=event.findings, reopened=reopened)
+
+
+def _reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:
+    reopened = state.reopened
+    if reopened is None:
+        return replace(state)
+    trees = {**state.trees, event.stage: reopened.tree, "work": state.trees.get(reopened.by, "")}
+    return replace(
+        _between(state),
+        stages=_stage(state, event.stage, status="verified"),
+        facts={**state.facts, event.stage: reopened.facts},
+        trees=trees,
+        evidence={**state.evidence, event.stage: reopened.evidence},
+        reopened=replace(reopened, open=False, ended=event.reason),
+        error=None,
+    )
+
+
+def _between(state: RunState) -> RunState:
+    """No stage is under way."""
+    return replace(
+        state,
+        stage="",
+        submission=None,
+        verdict=None,
+        findings=(),
+        rejected=None,
+        answers=(),
+        turn=Turn(step=state.turn.step),
+    )
 
 
 def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunState:
@@ -249,7 +298,7 @@ def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> Ru
         submission = replace(submission, facts=event.facts, tree=event.tree)
     trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
     if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
-        trees = {**trees, "work": event.tree}
+        trees = {**trees, "work": event.work or event.tree}
     evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
     facts = {**state.facts, event.name: event.facts}
     return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
@@ -277,6 +326,9 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
+    reopened = state.reopened
+    if reopened is not None and reopened.stage == event.stage:
+        reopened = replace(reopened, open=False)
     return replace(
         state,
         stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
@@ -287,6 +339,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         answers=(),
         stage="",
         turn=Turn(step=state.turn.step),
+        reopened=reopened,
     )
 
 
@@ -358,6 +411,8 @@ _EVOLVERS = cast(
         kinds.RunResumed: _run_resumed,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
+        kinds.StageReopened: _stage_reopened,
+        kinds.ReopeningEnded: _reopening_ended,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,

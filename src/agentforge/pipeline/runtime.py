@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ class Runtime:
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
         checks: settings of the conformance checks.
+        verification: settings of what is measured beyond pass and fail: mutants, coverage, returns to RED.
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
@@ -58,3 +60,4 @@ class Runtime:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    verification: Mapping[str, object] = field(default_factory=dict)

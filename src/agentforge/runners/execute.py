@@ -49,9 +49,7 @@ def run_suite(
         if plan.runner in ("pytest", "unittest"):
             from agentforge.runners.python_runner import run_python
 
-            return run_python(
-                plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit, trace=trace
-            )
+            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit, trace=trace)
         if plan.language == "rust" and plan.command[:2] == ("cargo", "test"):
             from agentforge.runners.cargo_runner import run_cargo
 

@@ -71,6 +71,40 @@ def measure_mutants(
     return _score(chosen, tests, statuses, note=note, cpu_s=cpu_s, possible=len(possible), bounds=bounds)
 
 
+def killed_by(
+    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str]
+) -> dict[str, list[str]]:
+    """Run tests against mutants that survived others.
+
+    Args:
+        survivors: rows of `measure_mutants`, of a tree with the same product files.
+        tests: ids that pass on the tree.
+    Returns:
+        the mutant's id -> ids of the tests that notice it.
+    """
+    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
+    found = []
+    for path in dict.fromkeys(str(row["path"]) for row in survivors):
+        for one in _of_file(rig, tree, path, -1):
+            if (one.path, one.line, one.before, one.after) in wanted:
+                found.append(one)
+    if not found or not tests:
+        return {}
+    rows = [
+        {"number": number, "path": one.path, "data": one.data.hex(), "tests": list(tests), "every": True}
+        for number, one in enumerate(found)
+    ]
+    plan = {"rows": rows, "tests": list(tests), "budget_s": 2 * _FIRST_RUN_S, "limit_s": _FIRST_RUN_S}
+    records = _served(rig, tree, plan, edits=NO_EDITS, timeout_s=4 * _FIRST_RUN_S)
+    out: dict[str, list[str]] = {}
+    for record in records:
+        if record["kind"] == "mutant" and record["status"] in _COUNTED:
+            mutant = found[int(record["number"])]
+            name = wanted[mutant.path, mutant.line, mutant.before, mutant.after]
+            out[name] = [str(test) for test in record["all"]] or list(tests)
+    return out
+
+
 def _not_possible(rig: Rig, traced: Traced, bounds: Bounds) -> str:
     if bounds.most < 1:
         return "switched off by [verification] mutants = 0"
@@ -114,7 +148,7 @@ def _records(
     ]  # fmt: skip
     every = sorted({name for number in numbers for name in tests[number]})
     key: dict[str, object] = {
-        "mutants": [(row["path"], digest_bytes(chosen[number].data), row["tests"]) for number, row in zip(numbers, rows, strict=True)],
+        "mutants": [[chosen[number].path, digest_bytes(chosen[number].data), list(tests[number])] for number in numbers],
         "version": _VERSION, "tree": tree, "plan": plan_digest(rig.plan), "edits": edits.digest,
         "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
     }  # fmt: skip
@@ -127,9 +161,7 @@ def _records(
     return list(records)
 
 
-def _served(
-    rig: Rig, tree: str, plan: Mapping[str, Any], *, edits: Edits, timeout_s: float
-) -> list[dict[str, Any]]:
+def _served(rig: Rig, tree: str, plan: Mapping[str, Any], *, edits: Edits, timeout_s: float) -> list[dict[str, Any]]:
     """Start the server on a fresh checkout."""
     with fresh_checkout(rig, tree) as checkout:
         edits.apply(checkout)

@@ -4,7 +4,7 @@ The server itself runs no code of the project, so what it says of a mutant canno
 """
 
 # Plain strings for paths: pathlib is more code that a project could replace.
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH116, PTH118, PTH123
 from __future__ import annotations
 
 import json
@@ -34,8 +34,9 @@ def run(
     """Run the unchanged code, then every mutant against its own tests until the time is over.
 
     Args:
-        setup: `mutants` is {rows: [{number, path, data (hex), tests}], tests, budget_s, limit_s}.
-        judge: runs tests in this (forked) process: (setup, tests) -> {failed, ran, seconds}.
+        setup: `mutants` is {rows: [{number, path, data (hex), tests, every}], tests, budget_s, limit_s}.
+        judge: runs tests in this (forked) process: (setup, tests) -> {failed, all, ran, seconds}; stops at the first
+            failure unless setup["every"].
         ahead: imports installed modules that every fork would import anew.
     Side effects: changes and restores files of the checkout, which is thrown away.
     """
@@ -47,7 +48,7 @@ def run(
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     plan = setup["mutants"]
     began = time.monotonic()
-    first = _forked(setup, plan["tests"], judge, limit_s=plan["limit_s"])
+    first = _forked(dict(setup, every=False), plan["tests"], judge, limit_s=plan["limit_s"])
     seconds = first.pop("seconds", {})
     startup = max(0.0, time.monotonic() - began - sum(seconds.values()))
     modules = first.pop("modules", [])
@@ -58,13 +59,21 @@ def run(
     killed_in: set[str] = set()
     for row in plan["rows"]:
         if time.monotonic() - began > plan["budget_s"]:
-            send({"kind": "mutant", "number": row["number"], "status": "not run", "by": "", "ran": 0})
+            send({"kind": "mutant", "number": row["number"], "status": "not run", "by": "", "ran": 0, "all": []})
             continue
-        limit_s = _LEAST_S + _START_FACTOR * startup + _TESTS_FACTOR * sum(seconds.get(one, 0.0) for one in row["tests"])
+        limit_s = (
+            _LEAST_S + _START_FACTOR * startup + _TESTS_FACTOR * sum(seconds.get(one, 0.0) for one in row["tests"])
+        )
         told = _mutated(setup, row, judge, limit_s=limit_s)
         if told["status"] != "survived":
             killed_in.add(row["path"])
-        send({"kind": "mutant", "number": row["number"], **{key: told[key] for key in ("status", "by", "ran")}})
+        send(
+            {
+                "kind": "mutant",
+                "number": row["number"],
+                **{key: told.get(key, []) for key in ("status", "by", "ran", "all")},
+            }
+        )
     for path in sorted({row["path"] for row in plan["rows"]} - killed_in):
         tests = sorted({one for row in plan["rows"] if row["path"] == path for one in row["tests"]})
         control = {"path": path, "data": _CONTROL.hex(), "tests": tests, "number": -1}
@@ -86,7 +95,7 @@ def _mutated(
     later = known + (row["number"] + 2) * 2_000_000_000  # bytecode is known by whole seconds
     try:
         _write(path, bytes.fromhex(row["data"]), later)
-        return _forked(setup, row["tests"], judge, limit_s=limit_s)
+        return _forked(dict(setup, every=row.get("every", False)), row["tests"], judge, limit_s=limit_s)
     finally:
         _write(path, original, known)
 
@@ -146,7 +155,7 @@ def _in_fork(setup: dict[str, Any], tests: list[str], judge: Callable[..., dict[
 
 def _drained(descriptor: int, deadline: float) -> tuple[bytes, bool]:
     """Everything that the fork says until it ends, and whether its time was over."""
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([descriptor], [], [], left)[0]:

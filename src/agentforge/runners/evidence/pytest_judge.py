@@ -13,16 +13,17 @@ def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
     """Run tests in this process.
 
     Returns:
-        {failed: the first id that did not pass or "", ran, seconds: id -> seconds}.
+        {failed: the first id that did not pass or "", all: all of them, ran, seconds: id -> seconds}.
     """
     watch = _Watch(tests)
     files = list(dict.fromkeys(one.partition("::")[0] for one in tests))
     arguments = sys.modules["__main__"].load("pytest_program")._arguments(dict(setup, paths=files))
     at = arguments.index("--junitxml")
-    arguments = [*arguments[:at], *arguments[at + 2 :], "--maxfail=1", "-q", "--tb=no", "-p", "no:cacheprovider"]
+    arguments = [*arguments[:at], *arguments[at + 2 :], "-q", "--tb=no", "-p", "no:cacheprovider"]
+    arguments += [] if setup["every"] else ["--maxfail=1"]
     sys.argv = ["pytest"]
     pytest.main(arguments, plugins=[watch])
-    return {"failed": watch.failed, "ran": len(watch.seconds), "seconds": watch.seconds}
+    return {"failed": watch.failed, "all": watch.all, "ran": len(watch.seconds), "seconds": watch.seconds}
 
 
 def ahead(names: list[str]) -> None:
@@ -40,7 +41,7 @@ def ahead(names: list[str]) -> None:
     for name in names:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: BLE001, S112, PERF203 - a module that needs what comes before it: the forks import it
+        except Exception:  # noqa: BLE001, S112 - a module that needs what comes before it: the forks import it
             continue
     sys.meta_path.remove(hook)
 
@@ -69,6 +70,7 @@ class _Watch:
     def __init__(self, tests: list[str]) -> None:
         self._place = {nodeid: number for number, nodeid in enumerate(tests)}
         self.failed = ""
+        self.all: list[str] = []
         self.seconds: dict[str, float] = {}
 
     def pytest_configure(self, config: Any) -> None:
@@ -97,5 +99,6 @@ class _Watch:
         outcome = yield
         report = outcome.get_result()
         self.seconds[item.nodeid] = self.seconds.get(item.nodeid, 0.0) + float(getattr(call, "duration", 0.0) or 0.0)
-        if not self.failed and (report.failed or report.skipped or (call.excinfo is not None and report.passed)):
-            self.failed = item.nodeid
+        if report.failed or report.skipped or (call.excinfo is not None and report.passed):
+            self.failed = self.failed or item.nodeid
+            self.all.append(item.nodeid)

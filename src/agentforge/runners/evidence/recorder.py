@@ -1,7 +1,7 @@
 """Records which lines of the checkout each test executes, with coverage.py, and steps aside where another tracer works."""
 
 # Plain strings for paths: pathlib is more code that a project could replace.
-# ruff: noqa: PTH100, PTH103, PTH109, PTH110, PTH112, PTH113, PTH118, PTH119, PTH120, PTH123, PTH207, PTH208
+# ruff: noqa: PTH100, PTH103, PTH118, PTH119, PTH120, PTH123, PTH208
 from __future__ import annotations
 
 import importlib
@@ -135,9 +135,10 @@ def open_recorder(setup: dict[str, Any]) -> tuple[Recorder | None, str]:
         return None, "another tracer was there before the tests"
     os.makedirs(setup["out"], exist_ok=True)
     reasons = []
-    for owner, load in (("ours", lambda: _ours(setup["package"])), ("the project's", _theirs)):
+    for owner in ("ours", "the project's"):
         try:
-            recorder = Recorder(setup, package=load(), owner=owner)
+            package = _ours(setup["package"]) if owner == "ours" else importlib.import_module("coverage")
+            recorder = Recorder(setup, package=package, owner=owner)
         except Exception as exc:  # noqa: BLE001 - a package for another python may fail in any way
             for name in [name for name in sys.modules if _is_coverage(name)]:
                 del sys.modules[name]
@@ -158,10 +159,6 @@ def _ours(folder: str) -> Any:
     sys.modules["coverage"] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _theirs() -> Any:
-    return importlib.import_module("coverage")
 
 
 def _for_children(setup: dict[str, Any]) -> None:

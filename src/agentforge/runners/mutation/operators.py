@@ -92,9 +92,8 @@ def condition(place: Place, source: Source) -> Iterator[Change]:
 def returned(place: Place, _source: Source) -> Iterator[Change]:
     """`return x` becomes `return None`."""
     node = place.node
-    if isinstance(node, ast.Return) and node.value is not None:
-        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
-            yield node, "return None"
+    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
+        yield node, "return None"
 
 
 def removed(place: Place, _source: Source) -> Iterator[Change]:
@@ -126,9 +125,9 @@ def bound(place: Place, source: Source) -> Iterator[Change]:
         if not isinstance(end, (ast.Constant, ast.Starred)):
             yield end, f"({source.text(end)}) - 1"
     elif isinstance(node, ast.Slice):
-        for end in (node.lower, node.upper):
-            if end is not None and not isinstance(end, (ast.Constant, ast.UnaryOp)):
-                yield end, f"({source.text(end)}) + 1"
+        for edge in (node.lower, node.upper):
+            if edge is not None and not isinstance(edge, (ast.Constant, ast.UnaryOp)):
+                yield edge, f"({source.text(edge)}) + 1"
 
 
 def exception(place: Place, _source: Source) -> Iterator[Change]:

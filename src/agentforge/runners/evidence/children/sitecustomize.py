@@ -1,6 +1,6 @@
 """Start-up file of python processes that tests start: records what they execute, then runs the project's own start-up file."""
 
-# ruff: noqa: PTH118, PTH120, PTH123, INP001
+# ruff: noqa: PTH118, PTH120, PTH123
 from __future__ import annotations
 
 import atexit
@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import uuid
+from types import ModuleType
 
 _OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100 - plain strings for paths
 
@@ -42,8 +43,8 @@ def _record() -> None:
         atexit.register(_save, recorder, hidden)
 
 
-def _save(recorder: object, hidden: dict[str, object]) -> None:
-    sys.modules.update(hidden)  # type: ignore[arg-type]  # modules
+def _save(recorder: object, hidden: dict[str, ModuleType]) -> None:
+    sys.modules.update(hidden)
     recorder.stop()  # type: ignore[attr-defined]  # a coverage.Coverage, loaded by path
     recorder.save()  # type: ignore[attr-defined]  # as above
 

@@ -1,0 +1,100 @@
+"""RED opened again: the suite as it was, and new files with tests that notice what it did not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentforge.events.state import Reopening, RunState
+from agentforge.pipeline.measure import Measured
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import product_symbols
+from agentforge.pipeline.stage import Json, action_of, items, texts
+from agentforge.pipeline.stages.red import joined_suite
+from agentforge.workspace.relevance import is_test_path
+
+
+def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    """Measure the joined suite at the base as ever, and the new tests on GREEN's tree and against what survived.
+
+    Facts as of RED, and `added`: {changed, equivalents, tests: [{id, delivered, kills, ok, reason}]}.
+    """
+    from agentforge.runners.measure import Suite, measure_red
+
+    assert state.reopened is not None
+    rig, base, green = runtime.rig(), state.trees["baseline"], state.trees[state.reopened.by]
+    work = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    changes = runtime.git.changed(green, work)
+    new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]
+    touched = [one.path for one in changes if one.path not in new]
+    tree = runtime.git.tree_with(state.reopened.tree, work, new, index=runtime.scratch / "added-index")
+    spec, declared = state.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
+    suite = Suite(
+        tests=declared,
+        symbols=product_symbols(spec),
+        modified=texts(spec.get("files_to_modify")),
+        action=action_of(state),
+        support=new,
+    )
+    facts, evidence = measure_red(rig, suite, base_tree=base, red_tree=tree)
+    guards = {str(row["id"]) for row in items(facts["tests"]) if row.get("outcome") == "passed"}
+    fresh = {path for path in new if any(row["path"] == path for row in declared)}
+    if any(
+        name.partition("::")[0] in fresh for name in guards
+    ):  # what passes at the base is a guard, whatever was said
+        tests = [_with_kind(row, guards) if row["path"] in fresh else row for row in declared]
+        facts, evidence = measure_red(
+            rig, Suite(tests=tests, symbols=suite.symbols, modified=suite.modified, action=suite.action, support=new),
+            base_tree=base, red_tree=tree,
+        )  # fmt: skip
+    rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
+    added = _judged(rows, state.reopened, runtime, work=work, files=sorted(fresh))
+    answers = items(draft.get("equivalent_mutants"))
+    facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
+    return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
+
+
+def _declared(suite: Json) -> list[dict[str, object]]:
+    return [
+        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
+        for file in items(suite.get("test_files"))
+        for test in items(file.get("tests"))
+    ]
+
+
+def _with_kind(row: Mapping[str, object], guards: set[str]) -> dict[str, object]:
+    name = f"{row['path']}::{row['name']}".replace(".py.", ".py::")
+    found = any(one.partition("[")[0] == name for one in guards)
+    return {**row, "kind": "guard" if found else "target"}
+
+
+def _judged(
+    rows: list[Json], reopened: Reopening, runtime: Runtime, *, work: str, files: list[str]
+) -> list[dict[str, Any]]:
+    """What each new test shows: it passes on the delivered tree and notices something, or it finds the tree wrong."""
+    from agentforge.runners.mutants import killed_by
+    from agentforge.runners.rig import run_tree
+
+    if not rows:
+        return []
+    rig = runtime.rig()
+    run = run_tree(rig, work, tests=files)
+    ids = [str(row["id"]) for row in rows]
+    passing = [one for one in ids if one in run.passed_ids]
+    survivors = [one for one in reopened.findings if one.get("rule") == "survivor"]
+    kills = killed_by(rig, work, survivors, tests=passing)
+    return [_row(row, passing, kills) for row in rows]
+
+
+def _row(row: Json, passing: list[str], kills: Mapping[str, list[str]]) -> dict[str, Any]:
+    name = str(row["id"])
+    noticed = [mutant for mutant, tests in kills.items() if name in tests]
+    right = row.get("kind") == "target" and row.get("right_reason") is True
+    delivered = name in passing
+    if delivered and not noticed and not right:
+        reason = "passes at the base and on the delivered tree, and notices none of what survived"
+    elif not delivered and row.get("kind") == "target" and not right:
+        reason = f"fails on the delivered tree, and at the base for the wrong reason: {row.get('reason', '')}"
+    else:
+        reason = ""
+    return {"id": name, "delivered": delivered, "kills": noticed, "ok": not reason, "reason": reason}
