@@ -9,6 +9,7 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Event, Json
+from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -17,7 +18,6 @@ from agentforge.events.state import (
     Escalation,
     FinishedStep,
     Limits,
-    Reopening,
     RunState,
     StageState,
     Submission,
@@ -114,54 +114,6 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
 
 def _stage_skipped(state: RunState, event: kinds.StageSkipped, _at: str) -> RunState:
     return replace(state, stages=_stage(state, event.stage, status="skipped", reason=event.reason))
-
-
-def _stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> RunState:
-    known = state.stages.get(event.stage, StageState())
-    reopened = Reopening(
-        stage=event.stage,
-        by=event.by,
-        times=(state.reopened.times if state.reopened else 0) + 1,
-        open=True,
-        attempt=known.attempt,
-        findings=event.findings,
-        draft=state.submission.draft if state.submission else {},
-        facts=state.facts.get(event.stage, {}),
-        tree=state.trees.get(event.stage, ""),
-        evidence=state.evidence.get(event.stage, ""),
-    )
-    pending = {name: replace(state.stages[name], status="pending") for name in (event.stage, event.by)}
-    return replace(_between(state), stages={**state.stages, **pending}, findings=event.findings, reopened=reopened)
-
-
-def _reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:
-    reopened = state.reopened
-    if reopened is None:
-        return replace(state)
-    trees = {**state.trees, event.stage: reopened.tree, "work": state.trees.get(reopened.by, "")}
-    return replace(
-        _between(state),
-        stages=_stage(state, event.stage, status="verified"),
-        facts={**state.facts, event.stage: reopened.facts},
-        trees=trees,
-        evidence={**state.evidence, event.stage: reopened.evidence},
-        reopened=replace(reopened, open=False, ended=event.reason),
-        error=None,
-    )
-
-
-def _between(state: RunState) -> RunState:
-    """No stage is under way."""
-    return replace(
-        state,
-        stage="",
-        submission=None,
-        verdict=None,
-        findings=(),
-        rejected=None,
-        answers=(),
-        turn=Turn(step=state.turn.step),
-    )
 
 
 def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunState:
@@ -411,8 +363,8 @@ _EVOLVERS = cast(
         kinds.RunResumed: _run_resumed,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
-        kinds.StageReopened: _stage_reopened,
-        kinds.ReopeningEnded: _reopening_ended,
+        kinds.StageReopened: stage_reopened,
+        kinds.ReopeningEnded: reopening_ended,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,

@@ -134,7 +134,7 @@ def _setup(
         "pythonpath": list(plan.pythonpath),
         "user_site": plan.user_site,
         "scratch": str(ground.scratch),
-        "tests": [one for one in tests if one not in paths],
+        "tests": list(tests) if set(tests) - set(paths) else [],  # whole files need no selection
         "paths": list(paths),
         "canaries": list(canaries.names),
         "seed": seed,

@@ -16,7 +16,7 @@ from agentforge.workspace.gitcommand import (
     identity_environment,
 )
 from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
-from agentforge.workspace.gitsnapshot import unlock, write_snapshot
+from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snapshot
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
@@ -149,20 +149,9 @@ class Git:
         return write_snapshot(self._command, checkout, index=index)
 
     def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
-        """Write a tree that holds, beside the files of `tree`, some files of `other`.
-
-        Args:
-            index: a private index file; what it holds does not matter.
-        """
+        """Write a tree of the files of `tree` and some files of `other`; what the private index holds does not matter."""
         at = Checkout(git_dir=self.common_dir, work_tree=self.top, index=index)
-        index.parent.mkdir(parents=True, exist_ok=True)
-        unlock(index)
-        self._command.output("read-tree", tree, at=at)
-        listing = os.fsdecode(self._command.output("ls-tree", "-r", "-z", "--full-tree", other)).split("\0")
-        wanted = [entry for entry in listing if entry.partition("\t")[2] in paths]
-        told = "".join(f"{entry}\0" for entry in wanted)
-        self._command.output("update-index", "-z", "--index-info", at=at, stdin=os.fsencode(told))
-        return self._command.line("write-tree", at=at)
+        return write_combined(self._command, at, (tree, other), paths=paths)
 
     def dirty_snapshot(self, index: Path) -> str:
         """Write the user's checkout with all uncommitted and untracked files as a tree."""
