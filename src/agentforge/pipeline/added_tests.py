@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentforge.events.state import Reopening, RunState
+from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.measure import Measured
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
@@ -20,36 +21,34 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     Facts as of RED, and `added`: {changed, equivalents, tests: [{id, delivered, kills, ok, reason}]}.
     """
     from agentforge.runners.measure import Suite, measure_red
+    from agentforge.runners.rig import run_tree
 
     assert state.reopened is not None
-    rig, base, green = runtime.rig(), state.trees["baseline"], state.trees[state.reopened.by]
+    rig, green = runtime.rig(), state.trees[state.reopened.by]
     work = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     changes = runtime.git.changed(green, work)
     new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]
     touched = [one.path for one in changes if one.path not in new]
     tree = runtime.git.tree_with(state.reopened.tree, work, new, index=runtime.scratch / "added-index")
     spec, declared = state.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
+    paths = tuple(dict.fromkeys(str(row["path"]) for row in declared))
+    fresh = [path for path in new if path in paths]
+    today = set(run_tree(rig, tree, tests=paths).passed_ids)  # measure_red asks for this very run
+    tests = [_with_kind(row, today) if row["path"] in fresh else row for row in declared]
     suite = Suite(
-        tests=declared,
+        tests=tests,
         symbols=product_symbols(spec),
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
         support=new,
     )
-    facts, evidence = measure_red(rig, suite, base_tree=base, red_tree=tree)
-    guards = {str(row["id"]) for row in items(facts["tests"]) if row.get("outcome") == "passed"}
-    fresh = {path for path in new if any(row["path"] == path for row in declared)}
-    if any(
-        name.partition("::")[0] in fresh for name in guards
-    ):  # what passes at the base is a guard, whatever was said
-        tests = [_with_kind(row, guards) if row["path"] in fresh else row for row in declared]
-        facts, evidence = measure_red(
-            rig, Suite(tests=tests, symbols=suite.symbols, modified=suite.modified, action=suite.action, support=new),
-            base_tree=base, red_tree=tree,
-        )  # fmt: skip
+    facts, evidence = measure_red(rig, suite, base_tree=state.trees["baseline"], red_tree=tree)
+    sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)
+    examples = texts(state.artifacts.get("intake", {}).get("examples"))
     rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
-    added = _judged(rows, state.reopened, runtime, work=work, files=sorted(fresh))
+    added = _judged(rows, state.reopened, runtime, work=work, files=fresh)
     answers = items(draft.get("equivalent_mutants"))
+    facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
 
@@ -62,9 +61,10 @@ def _declared(suite: Json) -> list[dict[str, object]]:
     ]
 
 
-def _with_kind(row: Mapping[str, object], guards: set[str]) -> dict[str, object]:
+def _with_kind(row: Mapping[str, object], passing: set[str]) -> dict[str, object]:
+    """What passes at the base is a guard, whatever was said of it."""
     name = f"{row['path']}::{row['name']}".replace(".py.", ".py::")
-    found = any(one.partition("[")[0] == name for one in guards)
+    found = any(one.partition("[")[0] == name for one in passing)
     return {**row, "kind": "guard" if found else "target"}
 
 
