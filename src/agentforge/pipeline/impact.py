@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_symbols
+from agentforge.pipeline.scope import product_symbols, suite_files
 from agentforge.pipeline.stage import Json, texts
 from agentforge.workspace.relevance import is_test_path
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _KEPT = 1000
 _NEAREST = 40
 _NAMED = 12
+_RUN_BESIDE = 60
+_SLOW_S = 5.0
 
 
 def measured_impact(state: RunState, runtime: Runtime) -> Measured:
@@ -45,6 +47,23 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
     if traced is not None:
         note = traced.note
     return Measured(facts=_by_imports(state, runtime, files, note))
+
+
+def looked_at_first(state: RunState) -> tuple[str, ...]:
+    """The new tests and the impacted ones, where they are few beside a slow suite; () = the whole suite at once."""
+    base, impact = state.facts.get("baseline", {}), state.facts.get("impact", {})
+    tests = texts(impact.get("tests"))
+    slow = cast("float", base.get("duration_s") or 0.0) >= _SLOW_S
+    few = cast("int", impact.get("count") or 0) * 2 <= cast("int", base.get("tests") or 0)
+    return (*suite_files(state), *tests) if tests and slow and few and len(tests) < _KEPT else ()
+
+
+def near_tests(state: RunState) -> tuple[str, ...]:
+    """The existing tests that an agent runs beside those of its stage: the nearest of the impacted."""
+    impact = state.facts.get("impact", {})
+    own = set(suite_files(state))
+    found = [*texts(impact.get("nearest")), *texts(impact.get("tests"))]
+    return tuple(one for one in dict.fromkeys(found) if one.partition("::")[0] not in own)[:_RUN_BESIDE]
 
 
 def impact_text(state: RunState) -> str:

@@ -14,6 +14,7 @@ from agentforge.pipeline import facts as early
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.impact import looked_at_first
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
@@ -164,9 +165,13 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         scope=(*product_scope(spec), *suite_files(state)),
         superseded=superseded_tests(spec),
     )
-    facts, evidence = measure_green(
-        runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
-    )
+    trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
+    first = looked_at_first(state)
+    facts, evidence = measure_green(runtime.rig(), promise, **trees, only=first) if first else ({}, {})
+    if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
+        facts["only"] = "the new tests and those that run what was changed"
+    else:
+        facts, evidence = measure_green(runtime.rig(), promise, **trees)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)

@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def price(amount, quantity):
+    return amount * quantity

@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def seconds(text):
+    return int(text)

@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def merged(low, high):
+    return {**low, **high}

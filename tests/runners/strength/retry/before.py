@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def retry(work):
+    return work()

@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def slug(text):
+    return text

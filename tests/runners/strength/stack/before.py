@@ -1,0 +1,5 @@
+"""Before the change."""
+
+class Stack:
+    def __init__(self):
+        self.items = []

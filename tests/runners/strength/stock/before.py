@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def take(stock, name):
+    stock[name] -= 1

@@ -1,0 +1,4 @@
+"""Before the change."""
+
+def average(values):
+    return sum(values) / len(values)
