@@ -26,7 +26,7 @@ def measured(project: Any, *, tests: str, product: str, most: int = 20, lines: i
     tree = project.tree({"product.py": product, "tests/test_product.py": tests})
     rig = project.rig()
     run = run_tree(rig, tree, trace=True)
-    assert run.complete and not run.failing_ids, run.output_tail
+    assert run.complete and run.outcomes and not run.failing_ids, run.output_tail
     return measure_mutants(
         rig, tree, changed={"product.py": lines}, traced=traced_of(run), passing=run.passed_ids, bounds=Bounds(most=most)
     )
@@ -39,7 +39,7 @@ def test_the_score_separates_a_strong_suite_from_a_weak_one(project: Make, name:
     folder = _CHANGES / name
     most = 12 if name in _FEW else 20
     product = (folder / "after.py").read_text("utf-8")
-    made = project({"product.py": (folder / "before.py").read_text("utf-8"), "tests/test_product.py": ""})
+    made = project({"product.py": (folder / "before.py").read_text("utf-8"), "tests/test_product.py": "import pytest\n"})
     strong = measured(made, tests=(folder / "strong.py").read_text("utf-8"), product=product, most=most)
     weak = measured(made, tests=(folder / "weak.py").read_text("utf-8"), product=product, most=most)
     assert strong["measured"] and weak["measured"]
