@@ -115,7 +115,9 @@ def test_a_run_goes_on_when_red_adds_nothing_and_the_report_names_the_survivors(
 
 
 def test_an_untested_new_function_is_refused(world: World) -> None:
-    extra = f'{SHORTEN}\n\ndef wipe(path: str) -> None:\n    """Remove a file."""\n    import os\n\n    os.unlink(path)\n'
+    extra = (
+        f'{SHORTEN}\n\ndef wipe(path: str) -> None:\n    """Remove a file."""\n    import os\n\n    os.unlink(path)\n'
+    )
     add = edit("    return text.lower()\n", f"    return text.lower()\n{extra}")
     done = world.start(script(green=[reply(add, IMPLEMENTED)]), request=REQUEST)
     assert done.code != 0
@@ -160,7 +162,7 @@ def test_a_survivor_may_be_named_equivalent_with_a_reason(world: World) -> None:
     strong = TEST_LONG + TEST_SHORT.replace("from textkit import shorten\n", "")
     names = ("test_shorten_cuts_a_long_text", "test_shorten_leaves_a_short_text", "test_shorten_to_nothing")
     tests = suite("tests/test_shorten.py", *((name, "REQ-001.1", "target") for name in names))
-    boundary = "textkit.py:22: len(text) > limit -> (len(text) >= limit)"
+    boundary = "textkit.py:21: len(text) > limit -> (len(text) >= limit)"
     answer = {"test_files": [], "equivalent_mutants": [{"mutant": boundary, "reason": "text[:limit] is the text then"}]}
     world.settings("[verification]\nmutation_score = 1.0\n")
     red = [reply(write("tests/test_shorten.py", strong), submit(tests)), reply(submit(answer))]

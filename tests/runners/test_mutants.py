@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.mutants import Bounds, killed_by, measure_mutants
-from agentforge.runners.mutation.choice import choose, mutants_of
+from agentforge.runners.mutants import Bounds, measure_mutants
 from agentforge.runners.rig import run_tree
 from agentforge.runners.traced import traced_of
 
@@ -28,7 +26,12 @@ def measured(project: Any, *, tests: str, product: str, most: int = 20, lines: i
     run = run_tree(rig, tree, trace=True)
     assert run.complete and run.outcomes and not run.failing_ids, run.output_tail
     return measure_mutants(
-        rig, tree, changed={"product.py": lines}, traced=traced_of(run), passing=run.passed_ids, bounds=Bounds(most=most)
+        rig,
+        tree,
+        changed={"product.py": lines},
+        traced=traced_of(run),
+        passing=run.passed_ids,
+        bounds=Bounds(most=most),
     )
 
 
@@ -39,7 +42,9 @@ def test_the_score_separates_a_strong_suite_from_a_weak_one(project: Make, name:
     folder = _CHANGES / name
     most = 12 if name in _FEW else 20
     product = (folder / "after.py").read_text("utf-8")
-    made = project({"product.py": (folder / "before.py").read_text("utf-8"), "tests/test_product.py": "import pytest\n"})
+    made = project(
+        {"product.py": (folder / "before.py").read_text("utf-8"), "tests/test_product.py": "import pytest\n"}
+    )
     strong = measured(made, tests=(folder / "strong.py").read_text("utf-8"), product=product, most=most)
     weak = measured(made, tests=(folder / "weak.py").read_text("utf-8"), product=product, most=most)
     assert strong["measured"] and weak["measured"]

@@ -12,6 +12,7 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
+from agentforge.pipeline.strength import mutant_text
 from agentforge.workspace.relevance import is_test_path
 
 
@@ -47,7 +48,8 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     examples = texts(state.artifacts.get("intake", {}).get("examples"))
     rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
     added = _judged(rows, state.reopened, runtime, work=work, files=fresh)
-    answers = items(draft.get("equivalent_mutants"))
+    listed = {mutant_text(row) for row in state.reopened.findings if row.get("rule") == "survivor"}
+    answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)

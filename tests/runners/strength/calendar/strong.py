@@ -3,7 +3,8 @@ from product import days, is_leap
 
 
 @pytest.mark.parametrize(
-    ("year", "leap"), [(2023, False), (2024, True), (1900, False), (2000, True), (2100, False), (2400, True), (2025, False)]
+    ("year", "leap"),
+    [(2023, False), (2024, True), (1900, False), (2000, True), (2100, False), (2400, True), (2025, False)],
 )
 def test_leap_years(year, leap):
     assert is_leap(year) is leap

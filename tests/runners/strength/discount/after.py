@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def price(amount, quantity, *, member=False):
     """Ten pieces or more are ten per cent off, members get five more."""
     total = amount * quantity

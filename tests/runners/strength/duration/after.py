@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def seconds(text):
     """Read "1h 30m 5s"; a bare number is seconds."""
     units = {"h": 3600, "m": 60, "s": 1}

@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def merged(low, high, *, drop_none=True):
     """Lay one table over another, tables within them too; None in the upper one removes a key."""
     out = dict(low)

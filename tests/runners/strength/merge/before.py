@@ -1,4 +1,5 @@
 """Before the change."""
 
+
 def merged(low, high):
     return {**low, **high}

@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def page(items, number, size=3):
     """The page of that number (from 1), with the number of the next page or None."""
     if number < 1:

@@ -2,7 +2,7 @@ from product import page
 
 
 def test_page():
-    part, following = page([1, 2, 3, 4], 1)
+    part, _following = page([1, 2, 3, 4], 1)
     assert part
     try:
         page([1], 0)

@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def retry(work, times=3, *, on=(OSError,)):
     """Call until it succeeds; the last failure is raised. Returns the result and the number of calls."""
     calls = 0

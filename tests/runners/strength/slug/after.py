@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def slug(text, limit=20):
     """Words in lower case, joined by hyphens, cut at whole words."""
     words = [word for word in text.lower().split() if word.isalnum()]

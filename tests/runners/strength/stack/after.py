@@ -1,5 +1,6 @@
 """After the change."""
 
+
 class Stack:
     def __init__(self, most=3):
         self.items = []

@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def take(stock, name, count=1):
     """Take pieces out of the stock; what is used up is removed. Returns what is left."""
     have = stock.get(name, 0)

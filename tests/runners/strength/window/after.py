@@ -1,5 +1,6 @@
 """After the change."""
 
+
 def smooth(values, width=3):
     """The mean of every window of that width, rounded to two places; fewer values give nothing."""
     if width < 1:

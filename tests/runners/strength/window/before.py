@@ -1,4 +1,5 @@
 """Before the change."""
 
+
 def average(values):
     return sum(values) / len(values)
