@@ -113,3 +113,10 @@ def test_untested_lines_are_told_apart(measure: Measure) -> None:
 def test_moved_code_is_not_untested_behaviour(measure: Measure) -> None:
     moved = "def helper(a):\n    return a\n\n\ndef first(a):\n    return a + 1\n\n\ndef second(a):\n    return a + 2\n"
     assert measure(moved, "1,5-10")["untested"] == []
+
+
+def test_a_change_that_takes_the_recorder_away_is_told(measure: Measure) -> None:
+    blinding = BOTH + "\n\nimport sys\n\nsys.settrace(None)\n"
+    coverage = measure(blinding, "5-18")
+    assert coverage["lost"] == "the import of the test files"
+    assert not measure(BOTH, "5-14")["lost"]

@@ -43,7 +43,7 @@ def strength(
     bounds = Bounds(
         most=int(_setting(runtime, "mutants", 20)),
         seconds=_setting(runtime, "mutants_s", 60),
-        seed=int(tree[:8], 16),
+        seed=int(state.trees["baseline"][:8], 16),  # the same mutants when the tree is measured again with more tests
     )
     measured, evidence = measure_strength(
         runtime.rig(),

@@ -89,13 +89,20 @@ def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_t
     return {
         "measured": True,
         "note": traced.note,
-        "lost": traced.lost if change.traced_at_base else "",
+        "lost": traced.lost if traced.lost and not _lost_at_base(rig, change, base_tree) else "",
         "blind": blind,
         "executable": len(changed),
         "executed": len(changed) - len(missed),
         "untested": _listed(missed, changed, change.declared | _owners(rig, change, base_tree)),
         "requirements": _requirements(rig, change, run, traced, tree=tree, blind=blind),
     }
+
+
+def _lost_at_base(rig: Rig, change: Change, base_tree: str) -> bool:
+    """Whether the project takes the recorder away itself: then the change is not to blame."""
+    if change.traced_at_base:
+        return False
+    return bool(traced_of(run_tree(rig, base_tree, trace=True)).lost)
 
 
 def _changed_statements(rig: Rig, change: Change, *, base_tree: str, tree: str) -> list[Statement]:

@@ -73,7 +73,10 @@ def traced_of(run: SuiteRun) -> Traced:
         for name in ("", *run.outcomes)
         if (marks := told["tests"].get(name))
     }
-    return Traced(tests=tests, note=_note(told), lost=told["lost"], opaque=frozenset(told["opaque"]), measured=True)
+    lost = str(told["lost"])
+    if lost and lost not in run.outcomes:  # a planted test was the first to see it
+        lost = "the import of the test files"
+    return Traced(tests=tests, note=_note(told, lost), lost=lost, opaque=frozenset(told["opaque"]), measured=True)
 
 
 def bits_of(ranges: Iterable[str]) -> int:
@@ -101,10 +104,10 @@ def ranges_of(bits: int) -> list[str]:
     return out
 
 
-def _note(told: Mapping[str, Any]) -> str:
+def _note(told: Mapping[str, Any], lost: str) -> str:
     notes = []
-    if told["lost"]:
-        notes.append(f"another tracer took over during {told['lost']}: what ran after it is not known")
+    if lost:
+        notes.append(f"another tracer took over during {lost}: what ran after it is not known")
     if told["core"] != "CTracer":
         notes.append(f"recorded by {told['core']}, which is slow: no compiled tracer fits this python")
     if told["owner"] != "ours":
