@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from agentforge_world import (
     IMPLEMENTED,
     World,
@@ -98,20 +99,19 @@ def test_survivors_go_back_to_red_and_the_tests_that_it_adds_are_delivered(world
     assert "small wrong changes were noticed" in report(world)
 
 
+@pytest.mark.chaos
 def test_a_run_goes_on_when_red_adds_nothing_and_the_report_names_the_survivors(world: World) -> None:
-    covering = TEST_LONG + '\n\ndef test_shorten_gives_text():\n    assert isinstance(shorten("ab", 3), str)\n'
+    covering = TEST_LONG + '\n\ndef test_shorten_gives_text():\n    assert len(shorten("ab", 3)) < 4\n'
     tests = suite(
         "tests/test_shorten.py",
         ("test_shorten_cuts_a_long_text", "REQ-001.1", "target"),
         ("test_shorten_gives_text", "REQ-001.1", "target"),
     )
-    weak = [reply(write("tests/test_shorten.py", covering.replace("isinstance(shorten", "len(shorten").replace(
-        "3), str)", "3)) < 4")), submit(tests))]  # fmt: skip
-    done = world.start(script(red=weak), request=REQUEST)
+    world.settings("[verification]\nmutation_score = 1.0\n")
+    done = world.start(script(red=[reply(write("tests/test_shorten.py", covering), submit(tests))]), request=REQUEST)
     assert done.code == 0, done.out + done.err
-    if facts_of(world, "green")[0]["mutation"]["score"] < 0.8:
-        assert world.events("ReopeningEnded")
-        assert "Not noticed" in report(world)
+    assert world.events("ReopeningEnded")
+    assert "Not noticed" in report(world)
 
 
 def test_an_untested_new_function_is_refused(world: World) -> None:
@@ -147,6 +147,7 @@ def test_an_untested_branch_is_refused_when_red_does_not_test_it(world: World) -
     assert "nothing-untested" in {row["rule"] for row in verdicts[1]["results"] if not row["passed"]}
 
 
+@pytest.mark.chaos
 def test_a_right_test_that_the_tree_fails_goes_to_green(world: World) -> None:
     wrong = SHORTEN.replace("    return text\n", "    return text + text\n")
     add = edit("    return text.lower()\n", f"    return text.lower()\n{wrong}")
@@ -158,6 +159,7 @@ def test_a_right_test_that_the_tree_fails_goes_to_green(world: World) -> None:
     assert [verdict["passed"] for verdict in verdicts] == [True, False, True]
 
 
+@pytest.mark.chaos
 def test_a_survivor_may_be_named_equivalent_with_a_reason(world: World) -> None:
     strong = TEST_LONG + TEST_SHORT.replace("from textkit import shorten\n", "")
     names = ("test_shorten_cuts_a_long_text", "test_shorten_leaves_a_short_text", "test_shorten_to_nothing")
