@@ -250,7 +250,6 @@ def _drive(
         with _recorded_interruption(log):
             try:
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
-                _ready_worktree(log.state, runtime.git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
                 error = exc
@@ -291,25 +290,6 @@ def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> Non
         log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
     except (StorageError, LockedError, ConflictError):
         return
-
-
-def _ready_worktree(state: RunState, git: Git) -> None:
-    """Make the worktree, from the last snapshot in the log; one whose making was cut short is made again."""
-    from agentforge.app.wiring import scratch_of
-    from agentforge.store.files import replace_file
-
-    place = Path(state.worktree)
-    unfinished = scratch_of(place) / "unfinished"
-    if (place / ".git").exists() and not unfinished.exists():
-        return
-    replace_file(unfinished, b"")
-    if place.exists():
-        git.remove_worktree(place)
-    git.add_worktree(place, state.base_commit)
-    tree = state.trees.get("work")
-    if tree:
-        git.reset_files(place, tree, index=scratch_of(place) / "index")
-    unfinished.unlink()
 
 
 def _drop_worktree(git: Git, state: RunState) -> None:

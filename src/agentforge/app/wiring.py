@@ -98,17 +98,13 @@ def wire(
     """
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
     git = opened or Git(repo)
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
-
-    def price(reply: ModelReply) -> float | None:
-        from agentforge.models.prices import cost_usd
-
-        return cost_usd(reply.model, reply.usage)
 
     @lru_cache(maxsize=8)
     def diff(before: str, after: str) -> str:
@@ -121,13 +117,15 @@ def wire(
         worktree=worktree,
         scratch=scratch,
         git=git,
+        ready=_ready(state, git),
+        guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
-        price=price,
+        price=_price,
         secrets=secret_values(environ),
         checks=settings.table("checks"),
         verification=settings.table("verification"),
@@ -140,6 +138,12 @@ def wire(
     )
 
 
+def _price(reply: ModelReply) -> float | None:
+    from agentforge.models.prices import cost_usd
+
+    return cost_usd(reply.model, reply.usage)
+
+
 def _output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
@@ -149,6 +153,29 @@ def _output_limit(settings: Settings) -> int:
 def scratch_of(worktree: Path) -> Path:
     """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
     return worktree.with_name(f"{worktree.name}.scratch")
+
+
+def _ready(state: RunState, git: Git) -> Callable[[], None]:
+    """Make the worktree when it is first needed, from the last snapshot in the log; one that was cut short is made again."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.store.files import replace_file
+
+        place = Path(state.worktree)
+        unfinished = scratch_of(place) / "unfinished"
+        if (place / ".git").exists() and not unfinished.exists():
+            return
+        replace_file(unfinished, b"")
+        if place.exists():
+            git.remove_worktree(place)
+        git.add_worktree(place, state.base_commit)
+        tree = state.trees.get("work")
+        if tree:
+            git.reset_files(place, tree, index=scratch_of(place) / "index")
+        unfinished.unlink()
+
+    return ready
 
 
 def _rig(

@@ -38,6 +38,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),
+        guard=runtime.guard if stage.writes != "none" else None,
         price=runtime.price,
         max_output_tokens=runtime.max_output_tokens,
         temperature=runtime.temperature,
@@ -152,7 +153,7 @@ def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str,
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     before = state.trees.get("work") or state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
-    now = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    now = runtime.guard.tree()
     if now == before:
         return None
     return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")
