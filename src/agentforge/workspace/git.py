@@ -155,8 +155,7 @@ class Git:
 
     def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
         """Write a tree of the files of `tree` and some files of `other`; what the private index holds does not matter."""
-        at = Checkout(git_dir=self.common_dir, work_tree=self.top, index=index)
-        return write_combined(self._command, at, (tree, other), paths=paths)
+        return write_combined(self._command, self.common_dir, (tree, other), paths=paths, index=index)
 
     def dirty_snapshot(self, index: Path) -> str:
         """Write the user's checkout with all uncommitted and untracked files as a tree."""

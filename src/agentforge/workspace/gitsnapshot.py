@@ -48,11 +48,13 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
     return command.line("write-tree", at=at)
 
 
-def write_combined(command: GitCommand, at: Checkout, trees: tuple[str, str], *, paths: Sequence[str]) -> str:
-    """Write the first tree with some files of the second as a tree, through the index of `at`."""
-    assert at.index is not None
-    at.index.parent.mkdir(parents=True, exist_ok=True)
-    unlock(at.index)
+def write_combined(
+    command: GitCommand, git_dir: Path, trees: tuple[str, str], *, paths: Sequence[str], index: Path
+) -> str:
+    """Write the first tree with some files of the second as a tree, through a private index."""
+    at = Checkout(git_dir=git_dir, work_tree=index.parent, index=index)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    unlock(index)
     command.output("read-tree", trees[0], at=at)
     entries = os.fsdecode(command.output("ls-tree", "-r", "-z", "--full-tree", trees[1])).split("\0")
     wanted = "".join(f"{entry}\0" for entry in entries if entry.partition("\t")[2] in paths)
