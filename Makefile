@@ -24,15 +24,17 @@ test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo
 
-bench: setup ## Measure start, step and memory, and print the table.
+bench: setup ## Measure start, step, memory and what a verdict costs, and print the tables.
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/verifier.py
 
 chaos: setup ## Kill a golden run at every durable write, resume, compare.
 	$(PYTHON) -m pytest -m chaos
 
-golden: setup ## Regenerate what is generated: docs/cli.md, the contracts parsed ahead, the golden views.
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py
 
 lock: ## Resolve dependencies anew (needs uv): uv.lock, requirements.lock.

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "config": ("config:config", "Show the settings, each with its origin."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat against it."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }

@@ -22,17 +22,17 @@ class ResultCache:
 
     def get(self, key: Mapping[str, object]) -> SuiteRun | None:
         """Return the run that was kept under this key; None when there is none that can be read."""
-        value = self.value(key)
+        value = self.recall(key)
         try:
-            return run_of(value) if value is not None else None
+            return None if value is None else run_of(value)
         except (ValueError, KeyError, TypeError):
             return None
 
-    def value(self, key: Mapping[str, object]) -> Any:
-        """Return the JSON value that was kept under this key; None when there is none that can be read."""
+    def recall(self, key: Mapping[str, object]) -> dict[str, Any] | None:
+        """Return the value that was kept under this key; None when there is none that can be read."""
         try:
             value = json.loads(self._path(key).read_bytes())
-            return value["run"] if value["key"] == dict(key) else None
+            return dict(value["run"]) if value["key"] == dict(key) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -45,8 +45,8 @@ class ResultCache:
         if run.complete and not run.timed_out:
             self.keep(key, run_value(run))
 
-    def keep(self, key: Mapping[str, object], value: object) -> None:
-        """Keep a JSON value.
+    def keep(self, key: Mapping[str, object], value: Mapping[str, Any]) -> None:
+        """Keep any JSON value.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -55,7 +55,7 @@ class ResultCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps({"key": dict(key), "run": value}), "utf-8")
+            draft.write_text(json.dumps({"key": dict(key), "run": dict(value)}), "utf-8")
             draft.replace(path)
         except OSError as exc:
             raise StorageError(f"cannot keep a test result in {self._folder}: {exc}", hint="free some space") from exc

@@ -152,12 +152,13 @@ def _records(
         "version": _VERSION, "tree": tree, "plan": plan_digest(rig.plan), "edits": edits.digest,
         "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
     }  # fmt: skip
-    records = rig.cache.value(key) if rig.cache is not None else None
-    if records is None:
+    known = rig.cache.recall(key) if rig.cache is not None else None
+    records: list[dict[str, Any]] = known["records"] if known is not None else []
+    if known is None:
         plan = {"rows": rows, "tests": every, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
         records = _served(rig, tree, plan, edits=edits, timeout_s=bounds.seconds + 2 * _FIRST_RUN_S)
         if rig.cache is not None and _whole(records, len(rows)):
-            rig.cache.keep(key, records)
+            rig.cache.keep(key, {"records": records})
     return list(records)
 
 

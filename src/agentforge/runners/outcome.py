@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Outcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
@@ -99,11 +99,31 @@ class SuiteRun:
 
 
 def run_value(run: SuiteRun) -> dict[str, Any]:
-    """The JSON value of a run."""
-    value = asdict(replace(run, coverage=None))
-    value["outcomes"] = [asdict(outcome) for outcome in run.outcomes.values()]
-    value["coverage"] = run.coverage
-    return value
+    """The JSON value of a run. Written out by hand: a suite may have twenty thousand outcomes."""
+    return {
+        "outcomes": [
+            {"id": one.id, "outcome": one.outcome, "duration_s": one.duration_s, "failure": _failure_value(one.failure)}
+            for one in run.outcomes.values()
+        ],
+        "collected": list(run.collected),
+        "collection_errors": [
+            {"id": one.id, "failure": _failure_value(one.failure), "text": one.text} for one in run.collection_errors
+        ],
+        "complete": run.complete,
+        "canary": run.canary,
+        "agree": run.agree,
+        "timed_out": run.timed_out,
+        "problems": list(run.problems),
+        "duration_s": run.duration_s,
+        "output_tail": run.output_tail,
+        "command": list(run.command),
+        "runner": run.runner,
+        "coverage": run.coverage,
+    }
+
+
+def _failure_value(failure: Failure | None) -> dict[str, Any] | None:
+    return None if failure is None else asdict(failure)
 
 
 def run_of(value: Mapping[str, Any]) -> SuiteRun:
