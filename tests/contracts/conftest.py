@@ -221,7 +221,6 @@ FACTS: dict[str, dict[str, Any]] = {
         "existing_changed": [],
         "vacuous": [],
         "product_changed": [],
-        "rewritten_tests": [],
         "runner_hooks": [],
         "frozen": dict.fromkeys([*_RED_IDS, "tests/test_slugs.py::test_names_stay"], "0" * 64),
         "frozen_files": {"tests/test_slugs.py": "0" * 64},

@@ -204,7 +204,6 @@ RULE_CASES = [
     ("test_suite", "facts.guards_pass", "DELETE", "guards-pass"),
     ("test_suite", "facts.no_implementation_exists", False, "not-implemented"),
     ("test_suite", "facts.product_changed", ["slugs.py"], "product-untouched"),
-    ("test_suite", "facts.rewritten_tests", ["tests/test_old.py::test_a"], "old-tests-kept"),
     ("test_suite", "facts.runner_hooks", ["tests/conftest.py: pytest_runtest_call"], "no-runner-hooks"),
     ("test_suite", "facts.declared_missing", ["test_words"], "all-collected"),
     ("test_suite", "facts.collection_errors", [{"id": "t.py", "right_reason": False, "reason": "SyntaxError"}], "collected-cleanly"),

@@ -31,7 +31,7 @@ def verified(**told: Any) -> RunState:
         verdict=verdict,
         submission=Submission(draft=DRAFT, by="model", facts={}, tree="t2"),
         artifacts={"intake": {"extracted_intent": {"action": "create"}}},
-        facts={"green": {"tests_too_weak": weak, "tree": "t2"}, "red": {"frozen_files": {"t.py": "h"}}, "impact": {}},
+        facts={"green": {"weak_tests": weak, "tree": "t2"}, "red": {"frozen_files": {"t.py": "h"}}, "impact": {}},
         trees={"red": "t1", "green": "t2", "baseline": "t0"},
         evidence={"red": "e1"},
     )

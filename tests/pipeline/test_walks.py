@@ -129,7 +129,7 @@ class World:
             yield self.verdict(effect.stage, passed=False)
         else:
             weak = {"findings": [{"rule": "survivor", "message": "m"}], "returns": 1, "ask": self.choose((True, False))}
-            facts: dict[str, Any] = {"fact": 1, **({"tests_too_weak": weak} if self.choose((False, True)) else {})}
+            facts: dict[str, Any] = {"fact": 1, **({"weak_tests": weak} if self.choose((False, True)) else {})}
             yield kinds.FactsGathered(name=effect.stage, attempt=1, facts=facts, tree="t1")
 
     def on_Judge(self, effect: Any) -> Iterator[Event]:

@@ -1,6 +1,6 @@
 """The road back: when what GREEN measured shows that the tests are too weak, RED is opened again to add some. Pure.
 
-A fact `tests_too_weak` {findings: [{rule, path, message}], returns, ask} of GREEN starts it, whoever wrote the findings.
+A fact `weak_tests` {findings: [{rule, path, message}], returns, ask} of GREEN starts it, whoever wrote the findings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ATTEMPTS = 2
 
 def weaknesses(facts: Json) -> list[Json]:
     """What the tests do not notice, as GREEN measured it."""
-    told = facts.get("tests_too_weak")
+    told = facts.get("weak_tests")
     return items(told.get("findings")) if isinstance(told, Mapping) else []
 
 
@@ -37,7 +37,7 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
     """What follows from a verdict of GREEN that passed over tests that are too weak; None when the run simply goes on."""
     facts = state.facts.get("green", {})
     found = weaknesses(facts)
-    told = facts.get("tests_too_weak")
+    told = facts.get("weak_tests")
     if stage.name != "green" or not found or not isinstance(told, Mapping):
         return None
     if returns_left(state, told.get("returns")):

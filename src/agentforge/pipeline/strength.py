@@ -31,7 +31,7 @@ def strength(
     Args:
         facts: of GREEN so far; for a tree that is refused anyway nothing more is measured.
     Returns:
-        facts {coverage, mutation, tests_too_weak}, and evidence {executed}.
+        facts {coverage, mutation, weak_tests}, and evidence {executed}.
     """
     good = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True
     if not good or any(facts.get(name) for name in _CLEAN):
@@ -130,7 +130,7 @@ def _judgeable(state: RunState, runtime: Runtime, measured: Json) -> dict[str, o
     return {
         "coverage": {**coverage, "untested_allowed": allowed, "returns_left": returns_left(state, returns)},
         "mutation": {**mutation, "least": least},
-        "tests_too_weak": {"findings": findings, "returns": returns, "ask": ask and weak},
+        "weak_tests": {"findings": findings, "returns": returns, "ask": ask and weak},
     }
 
 
