@@ -129,6 +129,7 @@ def wire(
         price=_price,
         secrets=secret_values(environ),
         checks=settings.table("checks"),
+        verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
         diff=diff,
         nonce=os.urandom(4).hex(),

@@ -9,6 +9,7 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Event, Json
+from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -264,7 +265,7 @@ def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> Ru
         submission = replace(submission, facts=event.facts, tree=event.tree)
     trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
     if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
-        trees = {**trees, "work": event.tree}
+        trees = {**trees, "work": event.work or event.tree}
     evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
     facts = {**state.facts, event.name: event.facts}
     return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
@@ -292,6 +293,9 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
+    reopened = state.reopened
+    if reopened is not None and reopened.stage == event.stage:
+        reopened = replace(reopened, open=False)
     return replace(
         state,
         stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
@@ -302,6 +306,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         answers=(),
         stage="",
         turn=Turn(step=state.turn.step),
+        reopened=reopened,
     )
 
 
@@ -377,6 +382,8 @@ _EVOLVERS = cast(
         kinds.RunResumed: _run_resumed,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
+        kinds.StageReopened: stage_reopened,
+        kinds.ReopeningEnded: reopening_ended,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,

@@ -108,6 +108,30 @@ class StageSkipped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StageReopened(Event):
+    """A stage that had passed is opened again, because what a later one measured shows that its result is too weak.
+
+    Attributes:
+        by: the later stage; it is verified again afterwards.
+        reason: "tests_too_weak".
+        findings: {rule, path, message, ...} of what the tests do not notice.
+    """
+
+    stage: str
+    by: str
+    reason: str
+    findings: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopeningEnded(Event):
+    """Nothing came of it: the stage stands as it had passed before, and the workspace as it was then."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled(Event):
     """A request is about to be sent: the intent.
 
@@ -235,6 +259,7 @@ class FactsGathered(Event):
     Attributes:
         name: "baseline" or the name of the stage.
         tree: the git tree that was measured, "" when none.
+        work: the workspace at that time where it is not `tree`, "" when it is.
     """
 
     name: str
@@ -243,6 +268,7 @@ class FactsGathered(Event):
     tree: str = ""
     evidence: str | None = None
     duration_ms: int = 0
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import action_of, items, texts
+from agentforge.pipeline.tracing import shown_strength, strength_limits, trace
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
 _SUBJECT_LIMIT = 72
@@ -96,7 +96,8 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         "branch": made.get("branch", ""),
         "base_commit": state.base_commit,
         "commits": [{"id": made.get("commit", ""), "subject": subject(state)}],
-        "requirements": _trace(state, changed_lines),
+        "requirements": trace(state, facts, changed_lines),
+        **shown_strength(state, facts),
         "changes": [
             {"path": item.get("path"), "lines_added": item.get("added", 0), "lines_removed": item.get("removed", 0)}
             for item in items(facts.get("changes"))
@@ -112,7 +113,7 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
             "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
         },
         "cost": cost(state),
-        "limits": limits(state),
+        "limits": [*limits(state), *strength_limits(facts)],
         "follow_ups": _open_risks(state)[:5],
     }
 
@@ -148,23 +149,6 @@ def answers(state: RunState) -> list[dict[str, object]]:
         }
         for item in state.escalations.values()
         if item.resolution is not None and item.kind != "approval"
-    ]
-
-
-def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
-    """Requirement -> tests -> changed product lines."""
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
-    tests = mapping if isinstance(mapping, Mapping) else {}
-    suite = set(suite_files(state))
-    changes = [{"path": path, "lines": ",".join(ranges)} for path, ranges in changed_lines.items() if path not in suite]
-    return [
-        {
-            "id": item.get("id", ""),
-            "description": item.get("description", ""),
-            "tests": list(tests.get(str(item.get("id")), [])),
-            "changes": changes,
-        }
-        for item in items(state.artifacts.get("spec", {}).get("requirements"))
     ]
 
 

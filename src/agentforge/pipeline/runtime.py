@@ -43,6 +43,7 @@ class Runtime:
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
         checks: settings of the conformance checks.
+        verification: settings of what is measured beyond pass and fail: mutants, coverage, returns to RED.
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
@@ -75,3 +76,4 @@ class Runtime:
     on_delta: Callable[[str], None] | None = None
     signer: Callable[[], Signer | None] = no_signer
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
+    verification: Mapping[str, object] = field(default_factory=dict)
