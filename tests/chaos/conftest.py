@@ -12,11 +12,17 @@ import pytest
 if TYPE_CHECKING:
     from agentforge_world import World
 
-if "agentforge_world" not in sys.modules:
-    _SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
-    assert _SPEC is not None and _SPEC.loader is not None
-    sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
-    _SPEC.loader.exec_module(sys.modules["agentforge_world"])
+_PLACES = {
+    "agentforge_world": Path(__file__).parents[1] / "e2e" / "world.py",
+    "agentforge_ends": Path(__file__).with_name("ends.py"),
+    "agentforge_random_kills": Path(__file__).with_name("random_kills.py"),
+}
+for _NAME, _PATH in _PLACES.items():
+    if _NAME not in sys.modules:
+        _SPEC = importlib.util.spec_from_file_location(_NAME, _PATH)
+        assert _SPEC is not None and _SPEC.loader is not None
+        sys.modules[_NAME] = importlib.util.module_from_spec(_SPEC)
+        _SPEC.loader.exec_module(sys.modules[_NAME])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

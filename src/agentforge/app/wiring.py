@@ -114,6 +114,11 @@ def wire(
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
+    def keep(now: RunState, tree: str) -> None:
+        from agentforge.workspace.snapshots import keep
+
+        keep(git, now.run_id, tree=tree, base=now.base_commit, when=now.last_at)
+
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
     return Runtime(
@@ -132,6 +137,7 @@ def wire(
         checks=settings.table("checks"),
         trail=lambda: (log.head, log.length),
         diff=diff,
+        keep=keep,
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=_output_limit(settings),

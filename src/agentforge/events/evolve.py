@@ -25,7 +25,14 @@ from agentforge.events.state import (
 )
 
 _MAX_COUNTED_GAP_S = 3600.0
-_AFTER_A_PAUSE = (kinds.RunResumed, kinds.LogRecovered, kinds.EscalationResolved)
+_AFTER_A_PAUSE = (
+    kinds.RunResumed,
+    kinds.LogRecovered,
+    kinds.EscalationResolved,
+    kinds.RunForked,
+    kinds.ForkMade,
+    kinds.RunMarked,
+)
 _FINDINGS_KEPT = 30
 _END_OF_FILE = 1 << 40
 
@@ -89,7 +96,30 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
 
 
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
-    return replace(state, limits=limits_from(event.limits, state.limits))
+    repo, worktree = event.repo or state.repo, event.worktree or state.worktree
+    return replace(state, limits=limits_from(event.limits, state.limits), repo=repo, worktree=worktree)
+
+
+def _run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
+    return replace(
+        state,
+        run_id=event.run_id,
+        parent=event.parent,
+        repo=event.repo,
+        worktree=event.worktree,
+        branch=event.branch,
+        model=event.model or state.model,
+        forks=(),
+        marks=(),
+    )
+
+
+def _fork_made(state: RunState, event: kinds.ForkMade, _at: str) -> RunState:
+    return replace(state, forks=(*state.forks, {"child": event.child, "step": event.step}))
+
+
+def _run_marked(state: RunState, event: kinds.RunMarked, at: str) -> RunState:
+    return replace(state, marks=(*state.marks, {"mark": event.mark, "note": event.note, "by": event.by, "at": at}))
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
@@ -356,6 +386,9 @@ _EVOLVERS = cast(
     {
         kinds.RunStarted: _run_started,
         kinds.RunResumed: _run_resumed,
+        kinds.RunForked: _run_forked,
+        kinds.ForkMade: _fork_made,
+        kinds.RunMarked: _run_marked,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
         kinds.ModelCalled: _model_called,

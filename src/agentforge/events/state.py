@@ -174,6 +174,8 @@ class RunState:
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
         evidence: digests of the blobs with the details behind facts, by name.
         answers: human answers that belong to the current stage, newest last.
+        forks: runs that were forked from this one: {child, step}.
+        marks: what a human said of the delivery: {mark, note, by, at}.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
     """
@@ -216,6 +218,8 @@ class RunState:
     delivered: Json | None = None
     outcome: str = ""
     error: Json | None = None
+    forks: tuple[Json, ...] = ()
+    marks: tuple[Json, ...] = ()
 
     @property
     def open_escalations(self) -> tuple[Escalation, ...]:

@@ -11,6 +11,7 @@ from agentforge.frozen import dataclass
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
     from agentforge.contracts.catalogue import ContractSet
+    from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
@@ -36,6 +37,7 @@ class Runtime:
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
         supplied: contents of the tests that the user handed over, by repository path.
+        keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
     repo: Path
@@ -58,3 +60,4 @@ class Runtime:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    keep: Callable[[RunState, str], None] = lambda _state, _tree: None

@@ -146,4 +146,5 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     now = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     if now == before:
         return None
+    runtime.keep(state, now)
     return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")

@@ -55,6 +55,11 @@ class Git:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
 
+    @property
+    def command(self) -> GitCommand:
+        """The way to call git on this repository."""
+        return self._command
+
     # Reading
 
     def head(self) -> str:
