@@ -114,7 +114,7 @@ def _left_by_the_kill(world: World) -> dict[str, int] | None:
     logs = list(folder.glob("*/events.jsonl"))
     if not logs or b"\n" not in logs[0].read_bytes():
         return None
-    lines = [line for line in logs[0].read_bytes().split(b"\n")[:-1]]
+    lines = logs[0].read_bytes().split(b"\n")[:-1]
     asked = [json.loads(line)["data"]["step"] for line in lines if b'"type":"ModelCalled"' in line]
     finished = [json.loads(line)["data"]["step"] for line in lines if b'"type":"StepFinished"' in line]
     interrupted = asked[-1] if asked and asked[-1] not in finished else 0

@@ -1,4 +1,4 @@
-"""The worktree of a run: made from the last snapshot in the log, made again when it is gone, found anew when the run was moved."""
+"""The worktree of a run: made from the last snapshot, made again when it is gone, found anew when the run was moved."""
 
 from __future__ import annotations
 

@@ -377,8 +377,8 @@ def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
     )
 
 
-def _run_finished(state: RunState, event: kinds.RunFinished, _at: str) -> RunState:
-    return replace(state, outcome=event.outcome, error=event.error, stage="")
+def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
+    return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
 
 
 _EVOLVERS = cast(

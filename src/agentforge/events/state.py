@@ -218,6 +218,7 @@ class RunState:
     delivered: Json | None = None
     outcome: str = ""
     error: Json | None = None
+    ended_at: str = ""
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
 

@@ -67,6 +67,7 @@ _INSIDE_A_STEP = (
 _BEFORE_THE_FIRST_STEP = (kinds.RunStarted, kinds.StageStarted)
 _CHANGES_HEAD = (
     kinds.RunStarted,
+    kinds.RunForked,
     kinds.RunResumed,
     kinds.RunInterrupted,
     kinds.RunFinished,
@@ -163,7 +164,7 @@ class Projector:
         self._due = self._due or not (isinstance(event, _INSIDE_A_STEP) or self._before_first_step(event))
         if isinstance(event, _CHANGES_HEAD):
             self._head = head_value(state, standing=standing(state, interrupted=_interrupts(record)))
-        if isinstance(event, (kinds.RunStarted, kinds.RunResumed, kinds.StagePassed)):
+        if isinstance(event, (kinds.RunStarted, kinds.RunForked, kinds.RunResumed, kinds.StagePassed)):
             self._values["task.yaml"] = task_value(state)
         if isinstance(event, kinds.RunStarted):
             self._values[ORIGINAL_REQUEST] = original_request_value(state)
