@@ -88,5 +88,3 @@ def _kill(world: World, point: int, mode: str, *arguments: str) -> None:
         [sys.executable, str(_KILLED), str(point), mode, *arguments], cwd=world.repo, env=world.env, capture_output=True
     )
     assert process.returncode in (-9, 0, 8), process.stderr.decode()
-
-

@@ -140,12 +140,12 @@ def wire(
         keep=keep,
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
-        max_output_tokens=_output_limit(settings),
+        max_output_tokens=output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
 
 
-def _output_limit(settings: Settings) -> int:
+def output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))

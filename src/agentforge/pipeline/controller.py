@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import perform as agent_perform
@@ -33,7 +33,10 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
 
 if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.stage import Stage
 
 
 def run_pipeline(log: Log, runtime: Runtime) -> RunState:
@@ -78,16 +81,46 @@ class Performer:
         )
         return performers[type(effect)](effect, state)
 
+    # -- where the world answers; a replay answers from the record instead
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the agent loop works with in the current stage: model, tools, workspace."""
+        return agent_spec(state, self._runtime, self._pieces(state))
+
+    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
+        """Measure the base line."""
+        from agentforge.pipeline.measure import measure_base
+
+        return measure_base(state, self._runtime, attempt=attempt)
+
+    def measured(self, state: RunState, stage: Stage) -> Measured:
+        """Measure what was submitted."""
+        from agentforge.pipeline.measure import measure
+
+        return measure(state, stage, self._runtime)
+
+    def commands(self, contract: Contract) -> Sequence[CommandResult]:
+        """Run the commands that a contract names."""
+        from agentforge.pipeline.rules import command_results
+
+        return command_results(contract, self._runtime)
+
+    def branch(self, state: RunState, commit: str) -> bool:
+        """Make the branch; returns whether it was applied to the user's checkout."""
+        from agentforge.pipeline.delivery import make_branch
+
+        return make_branch(state, self._runtime, commit=commit)
+
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_call_model(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_call_model(effect, state, self.spec(state))
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_tool(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_finish_step(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_finish_step(effect, state, self.spec(state))
 
     def _pieces(self, state: RunState) -> list[Piece]:
         digest = state.turn.material
@@ -122,15 +155,13 @@ class Performer:
     # -- facts and verdicts
 
     def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.measure import measure_base
-
         started = time.monotonic()
-        measured = measure_base(state, self._runtime, attempt=effect.attempt)
+        measured = self.measured_base(state, attempt=effect.attempt)
         yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import refuse_draft
-        from agentforge.pipeline.measure import draft_errors, measure
+        from agentforge.pipeline.measure import draft_errors
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
@@ -140,7 +171,7 @@ class Performer:
             return
         started = time.monotonic()
         attempt = state.stages[effect.stage].attempt
-        yield self._facts(measure(state, stage, self._runtime), name=effect.stage, attempt=attempt, started=started)
+        yield self._facts(self.measured(state, stage), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
         evidence = self._runtime.blobs.put(canonical_bytes(measured.evidence)) if measured.evidence else None
@@ -155,11 +186,10 @@ class Performer:
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge
-        from agentforge.pipeline.rules import command_results
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
-        yield judge(state, stage, contract, commands=command_results(contract, self._runtime))
+        yield judge(state, stage, contract, commands=self.commands(contract))
 
     # -- humans, ends
 
@@ -179,11 +209,9 @@ class Performer:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.delivery import make_branch
-
         made = state.facts["deliver"]
         commit, tree = str(made["commit"]), str(made["tree"])
-        applied = make_branch(state, self._runtime, commit=commit)
+        applied = self.branch(state, commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
     def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:
