@@ -18,6 +18,7 @@ from agentforge.events.state import (
     FinishedStep,
     Limits,
     RunState,
+    Spent,
     StageState,
     Submission,
     Turn,
@@ -109,6 +110,10 @@ def _run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
         worktree=event.worktree,
         branch=event.branch,
         model=event.model or state.model,
+        inherited=state.spending,
+        spending={},
+        verdicts=0,
+        verdicts_passed=0,
         forks=(),
         marks=(),
     )
@@ -210,7 +215,25 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
         completion_tokens=stage.completion_tokens + completion,
         cost_usd=stage.cost_usd + cost,
     )
-    return replace(state, totals=totals, turn=turn, stages=stages)
+    return replace(state, totals=totals, turn=turn, stages=stages, spending=_spending(state, event, usage))
+
+
+def _spending(state: RunState, event: kinds.ModelReplied, usage: Mapping[str, int]) -> dict[str, Spent]:
+    attempt = state.stages.get(state.stage, StageState()).attempt
+    key = f"{state.stage} {attempt} {event.model}"
+    old = state.spending.get(key) or Spent(stage=state.stage, attempt=attempt, model=event.model)
+    spent = replace(
+        old,
+        calls=old.calls + 1,
+        requests=old.requests + event.requests,
+        prompt_tokens=old.prompt_tokens + usage.get("prompt_tokens", 0),
+        cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
+        cache_write_tokens=old.cache_write_tokens + usage.get("cache_write_tokens", 0),
+        completion_tokens=old.completion_tokens + usage.get("completion_tokens", 0),
+        cost_usd=old.cost_usd + (event.cost_usd or 0.0),
+        unpriced=old.unpriced + (event.cost_usd is None),
+    )
+    return {**state.spending, key: spent}
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
@@ -298,6 +321,8 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
     return replace(
         state,
         verdict=verdict,
+        verdicts=state.verdicts + 1,
+        verdicts_passed=state.verdicts_passed + event.passed,
         findings=failed,
         stages=_stage(state, event.stage, results=event.results, status=status),
         submission=state.submission if event.passed else None,
