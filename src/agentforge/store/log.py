@@ -22,7 +22,7 @@ from agentforge.store.clock import not_before
 from agentforge.store.files import make_folder, replace_file, storage_error, sync_folder, write_all
 from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
-from agentforge.store.reader import LOG, LogScan
+from agentforge.store.reader import LOG, LogScan, begin
 from agentforge.store.records import GENESIS, Record, read_line, write_line
 
 Clock = Callable[[], str]
@@ -173,11 +173,11 @@ class RunLog:
 
     def _fold(self) -> None:
         scan = LogScan(self.folder)
-        state = RunState()
-        projector = Projector.resumed(self.folder, self.blobs)
+        state, snapshot = begin(scan, self.folder)
+        projector = Projector.resumed(self.folder, self.blobs, after=snapshot)
         for record in scan:
             state = evolve(state, record.event, at=record.at)
-            projector.observe(record, state)
+            projector.observe(record, state, end=scan.size_bytes)
         if not scan.length:
             raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
         self._position = _Position(
@@ -241,7 +241,7 @@ class RunLog:
         if projector is None:
             projector = Projector.replayed(self.folder, self.blobs)
         else:
-            projector.observe(pending.record, pending.after.state)
+            projector.observe(pending.record, pending.after.state, end=pending.after.size_bytes)
         projector.keep_up()
         self._projector = projector
 
