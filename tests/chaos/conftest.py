@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from agentforge_ends import End
     from agentforge_world import World
 
 _PLACES = {
@@ -60,3 +61,14 @@ class NewWorld:
         self._made += 1
         home = self._place / f"home-{self._made}"
         return make_world(self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results")
+
+
+@pytest.fixture(scope="session")
+def golden(new_world: NewWorld) -> tuple[End, int]:
+    """The run that nobody killed, and the number of its durable writes."""
+    from agentforge_ends import end_of, script
+
+    world = new_world()
+    done = world.start(script())
+    assert done.code == 0, done.out + done.err
+    return end_of(world), done.json["trail"]["records"]

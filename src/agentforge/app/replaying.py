@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agentforge.pipeline.replaying import At, Divergence
     from agentforge.pipeline.runtime import Runtime
     from agentforge.runners.rig import Rig
+    from agentforge.store.records import Record
     from agentforge.workspace.git import Git
     from agentforge.workspace.process import Completed
 
@@ -86,15 +87,27 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
         RepositoryError: the base commit is gone.
     Side effects: a temporary folder; nothing in the repository or in the run's folder changes.
     """
-    from agentforge.pipeline.replaying import replay
     from agentforge.store.reader import read
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
-    from agentforge.workspace.shadow import shadow, shadow_index
 
     git = Git.open(cwd)
-    name, folder = find_task(git.top, task_id)
-    records: list[At] = [(record.seq, record.at, record.event) for record in read(folder)]
+    folder = find_task(git.top, task_id)[1]
+    return replay_records(folder, list(read(folder)), git, settings=settings, environ=environ)
+
+
+def replay_records(
+    folder: Path, found: Sequence[Record], git: Git, *, settings: Settings, environ: Mapping[str, str]
+) -> Replayed:
+    """Drive a run along records; `replay_run` takes those of the log.
+
+    Args:
+        folder: of the run, for its blobs.
+    """
+    from agentforge.pipeline.replaying import replay
+    from agentforge.workspace.shadow import shadow, shadow_index
+
+    records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
     with shadow(git, state.base_commit) as copy:
@@ -103,7 +116,7 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
         count, divergence = replay(records, runtime, lambda tree: copy.reset_files(copy.top, tree, index=index))
         names, detail = _explained(divergence, blobs, runtime) if divergence else ((), ())
     return Replayed(
-        task_id=name,
+        task_id=folder.name,
         records=len(records),
         replayed=count,
         steps=_folded(records[:count]).totals.steps,
