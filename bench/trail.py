@@ -18,11 +18,15 @@ from scenes import environment
 from agentforge.canonical import canonical_bytes
 from agentforge.events import kinds
 from agentforge.events.codec import encode
+from agentforge.events.evolve import evolve
+from agentforge.events.state import RunState
+from agentforge.events.state_codec import state_digest
 from agentforge.store.blobs import Blobs
 from agentforge.store.clock import utc_now
 from agentforge.store.log import RunLog
 from agentforge.store.reader import LOG
 from agentforge.store.records import GENESIS, read_line, write_line
+from agentforge.store.snapshot import EVERY
 
 _AGENTFORGE = str(Path(sys.executable).with_name("agentforge"))
 _APPENDS = 300
@@ -77,16 +81,20 @@ def write_run(folder: Path, repository: Path, *, records: int) -> int:
         ),
         kinds.StageStarted(stage="analyze", attempt=1),
     ]
-    step = seq = 0
+    step = seq = sealed = 0
+    state = RunState()
     with (folder / LOG).open("wb") as log:
         while seq < records:
+            if not events and seq - sealed >= EVERY and state.submission is None:
+                events, sealed = [kinds.StateSealed(digest=state_digest(state))], seq + 1
             if not events:
                 step += 1
                 events = _step(step, request)
             seq += 1
             name, data = encode(events.pop(0))
             line = write_line(name, data, seq=seq, at=at, fence=fence, prev=head)
-            head = read_line(line, seq=seq, prev=head, fence=fence).hash
+            record = read_line(line, seq=seq, prev=head, fence=fence)
+            head, state = record.hash, evolve(state, record.event, at=at)
             log.write(line)
     return step
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -217,10 +216,11 @@ def test_a_fork_copies_neither_blobs_nor_the_repository(old: World, task: str, f
 
 
 def test_a_step_that_was_never_finished_cannot_be_forked(old: World, task: str) -> None:
-    before = sorted(os.listdir(old.repo / ".agentforge" / "tasks"))
+    tasks = old.repo / ".agentforge" / "tasks"
+    before = sorted(tasks.iterdir())
     done = old.run("fork", task, "--from-step", "99", "--json")
     assert (done.code, done.json["error"]["hint"]) == (2, "the run finished steps 1 to 8")
-    assert sorted(os.listdir(old.repo / ".agentforge" / "tasks")) == before
+    assert sorted(tasks.iterdir()) == before
 
 
 def test_the_snapshots_of_a_run_outlive_the_garbage_collection(old: World, task: str, forked: str) -> None:

@@ -68,6 +68,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
     from agentforge.app.wiring import Models
+    from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
     began = time.monotonic()
@@ -84,6 +85,8 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     models = Models(settings=settings, environ=environ, flag=options.model)
     model = models.of_stage("")
     log = _create(options, git, settings=settings, environ=environ, model_name=model.name, watch=watch)
+    if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
+        drop_worktree(git, log.state)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 

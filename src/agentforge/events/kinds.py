@@ -356,6 +356,13 @@ class RunInterrupted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StateSealed(Event):
+    """What the records before this one fold to, as a digest: a snapshot of that state is used only when it has this digest."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished(Event):
     """Nothing more will happen. `error` is {slug, message, hint} or None."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar
 
+from agentforge.canonical import digest_bytes, digest_value
 from agentforge.errors import IntegrityError
 from agentforge.events import state as states
 from agentforge.events.codec import decode
@@ -43,11 +45,19 @@ def decode_state(value: Value) -> RunState:
         raise IntegrityError(f"the snapshot holds no state: {exc}", hint="it is made again by itself") from exc
 
 
+def state_digest(state: RunState) -> str:
+    """Name a state by its content."""
+    return value_digest(encode_state(state))
+
+
+def value_digest(value: object) -> str:
+    """Name an encoded state; the order of its keys belongs to it: escalations and stages come in the order of events."""
+    return digest_bytes(json.dumps(value, separators=(",", ":")).encode("ascii"))
+
+
 @cache
 def state_shape() -> str:
     """A word that changes whenever the fields of the state do: a snapshot of another shape is not read."""
-    from agentforge.canonical import digest_value
-
     kinds = [kind for kind in vars(states).values() if isinstance(kind, type) and is_dataclass(kind)]
     return digest_value([[kind.__name__, [field.name for field in fields(kind)]] for kind in kinds])[:16]
 

@@ -47,6 +47,7 @@ _FROM_OUTSIDE = (
     kinds.RunInterrupted,
     kinds.ForkMade,
     kinds.RunMarked,
+    kinds.StateSealed,
 )
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _ANSWERED = ("read", "execute", "network")

@@ -14,7 +14,7 @@ from pathlib import Path
 from agentforge.errors import ConflictError, IntegrityError, StorageError
 from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
-from agentforge.events.kinds import Event, LogRecovered
+from agentforge.events.kinds import Event, LogRecovered, StateSealed, StepFinished
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
@@ -24,6 +24,7 @@ from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
 from agentforge.store.reader import LOG, LogScan, begin
 from agentforge.store.records import GENESIS, Record, read_line, write_line
+from agentforge.store.snapshot import EVERY
 
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]
@@ -67,6 +68,7 @@ class RunLog:
         self._projector: Projector | None = Projector(folder, self.blobs)
         self._subscribers: list[Subscriber] = []
         self._descriptor = -1
+        self._sealed = 0
 
     @classmethod
     def create(cls, folder: Path, first: Event, *, clock: Clock) -> RunLog:
@@ -153,6 +155,7 @@ class RunLog:
         self._acknowledge(pending)
         for subscriber in self._subscribers:
             subscriber(pending.record.event, pending.after.state)
+        self._seal_now_and_then(event)
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
@@ -178,6 +181,7 @@ class RunLog:
         for record in scan:
             state = evolve(state, record.event, at=record.at)
             projector.observe(record, state, end=scan.size_bytes)
+            self._sealed = record.seq if isinstance(record.event, StateSealed) else self._sealed
         if not scan.length:
             raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
         self._position = _Position(
@@ -191,6 +195,15 @@ class RunLog:
         if scan.torn:
             self.append(LogRecovered(quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name()))
         self._projector.flush()
+
+    def _seal_now_and_then(self, event: Event) -> None:
+        """Put the digest of the state into the chain when there are enough records behind the last one."""
+        if self.length - self._sealed < EVERY or not isinstance(event, StepFinished) or self.state.submission:
+            return
+        from agentforge.events.state_codec import state_digest
+
+        self._sealed = self.length + 1
+        self.append(StateSealed(digest=state_digest(self.state)))
 
     def _quarantine_name(self) -> str:
         return f"quarantine/record-{self._position.length + 1:06d}-fence-{self._lease.fence:04d}"

@@ -24,7 +24,7 @@ from agentforge.store.files import replace_file
 from agentforge.store.lease import Lease
 from agentforge.store.reader import LogScan, fold
 from agentforge.store.records import Record
-from agentforge.store.snapshot import EVERY, SNAPSHOT, Snapshot, snapshot_of, write_snapshot
+from agentforge.store.snapshot import SNAPSHOT, Snapshot, snapshot_of, write_snapshot
 from agentforge.views.actions_view import Draft, Entry, fold_action, head_value
 from agentforge.views.artifact_view import (
     ORIGINAL_REQUEST,
@@ -98,7 +98,7 @@ class Projector:
         self._reports: dict[str, str] = {}
         self._escalations: set[str] = set()
         self._snapshot: Snapshot | None = None
-        self._snapshots = 0
+        self._before: tuple[Record, RunState, int] | None = None
         self._due = False
 
     @classmethod
@@ -112,7 +112,6 @@ class Projector:
         if after is not None:
             same = projector._written > after.records or projector._written_head == after.head
             projector._misfit = projector._misfit or not same
-            projector._snapshots = after.records // EVERY
             projector._length = after.records
         return projector
 
@@ -147,23 +146,17 @@ class Projector:
         self._record, self._state, self._length = record, state, record.seq
         self._draft, entries = fold_action(self._draft, record.event, state=state)
         if record.seq <= self._written:
-            self._snapshot_due(record)
+            self._before = (record, state, end)
             self._misfit = self._misfit or (record.seq == self._written and record.hash != self._written_head)
             return
         self._entries += entries
         self._note(record, state)
-        if self._snapshot_due(record):
-            self._snapshot = snapshot_of(record, state, end=end)
+        if isinstance(record.event, kinds.StateSealed) and self._before is not None:
+            sealed, before, place = self._before
+            self._snapshot = snapshot_of(sealed, before, end=place, digest=record.event.digest)
+        self._before = (record, state, end)
         if len(self._entries) >= _ENTRIES_HELD:
             self._write_actions()
-
-    def _snapshot_due(self, record: Record) -> bool:
-        """Whether this record ends the first step behind another few thousand records; nothing else decides it."""
-        passed = record.seq // EVERY
-        if passed <= self._snapshots or self._draft is not None or not isinstance(record.event, kinds.StepFinished):
-            return False
-        self._snapshots = passed
-        return True
 
     def keep_up(self) -> None:
         """Write what changed, unless the run is in the middle of a step."""

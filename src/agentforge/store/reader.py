@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from agentforge.errors import IntegrityError
 from agentforge.events.evolve import evolve
+from agentforge.events.kinds import StateSealed
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.records import GENESIS, Record, check_link, read_line
@@ -51,18 +52,22 @@ class LogScan:
         self.torn = b""
 
     def skip_to(self, snapshot: Snapshot) -> bool:
-        """Check the chain up to a snapshot and go on behind it; whether the chain leads there.
+        """Check the chain up to a snapshot and go on behind it; whether the chain leads there and seals its state.
 
         Raises:
             IntegrityError: there is no log, or a record before the snapshot was altered or damaged.
         """
-        head, length, size = GENESIS, 0, 0
+        head, length, size, seal = GENESIS, 0, 0, b""
         with self._opened() as lines:
             for line in lines:
                 if size >= snapshot.end:
+                    seal = line
                     break
                 head, length, size = self._linked(line, length + 1, head), length + 1, size + len(line)
-        if (head, length, size) != (snapshot.head, snapshot.records, snapshot.end):
+        if (head, length, size) != (snapshot.head, snapshot.records, snapshot.end) or _is_torn(seal):
+            return False
+        sealed = read_line(seal, seq=length + 1, prev=head, fence=snapshot.fence).event
+        if not isinstance(sealed, StateSealed) or sealed.digest != snapshot.digest:
             return False
         self.head, self.length, self.size_bytes = head, length, size
         self.fence, self.at = snapshot.fence, snapshot.at
