@@ -105,11 +105,6 @@ def wire(
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
 
-    def price(reply: ModelReply) -> float | None:
-        from agentforge.models.prices import cost_usd
-
-        return cost_usd(reply.model, reply.usage)
-
     @lru_cache(maxsize=8)
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
@@ -132,7 +127,7 @@ def wire(
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
-        price=price,
+        price=_price,
         secrets=secret_values(environ),
         checks=settings.table("checks"),
         trail=lambda: (log.head, log.length),
@@ -143,6 +138,12 @@ def wire(
         max_output_tokens=output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
+
+
+def _price(reply: ModelReply) -> float | None:
+    from agentforge.models.prices import cost_usd
+
+    return cost_usd(reply.model, reply.usage)
 
 
 def output_limit(settings: Settings) -> int:

@@ -9,6 +9,8 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Event, Json
+from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.spending import spent_with
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -18,7 +20,6 @@ from agentforge.events.state import (
     FinishedStep,
     Limits,
     RunState,
-    Spent,
     StageState,
     Submission,
     Turn,
@@ -99,32 +100,6 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
     repo, worktree = event.repo or state.repo, event.worktree or state.worktree
     return replace(state, limits=limits_from(event.limits, state.limits), repo=repo, worktree=worktree)
-
-
-def _run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
-    return replace(
-        state,
-        run_id=event.run_id,
-        parent=event.parent,
-        repo=event.repo,
-        worktree=event.worktree,
-        branch=event.branch,
-        model=event.model or state.model,
-        inherited=state.spending,
-        spending={},
-        verdicts=0,
-        verdicts_passed=0,
-        forks=(),
-        marks=(),
-    )
-
-
-def _fork_made(state: RunState, event: kinds.ForkMade, _at: str) -> RunState:
-    return replace(state, forks=(*state.forks, {"child": event.child, "step": event.step}))
-
-
-def _run_marked(state: RunState, event: kinds.RunMarked, at: str) -> RunState:
-    return replace(state, marks=(*state.marks, {"mark": event.mark, "note": event.note, "by": event.by, "at": at}))
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
@@ -215,25 +190,7 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
         completion_tokens=stage.completion_tokens + completion,
         cost_usd=stage.cost_usd + cost,
     )
-    return replace(state, totals=totals, turn=turn, stages=stages, spending=_spending(state, event, usage))
-
-
-def _spending(state: RunState, event: kinds.ModelReplied, usage: Mapping[str, int]) -> dict[str, Spent]:
-    attempt = state.stages.get(state.stage, StageState()).attempt
-    key = f"{state.stage} {attempt} {event.model}"
-    old = state.spending.get(key) or Spent(stage=state.stage, attempt=attempt, model=event.model)
-    spent = replace(
-        old,
-        calls=old.calls + 1,
-        requests=old.requests + event.requests,
-        prompt_tokens=old.prompt_tokens + usage.get("prompt_tokens", 0),
-        cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
-        cache_write_tokens=old.cache_write_tokens + usage.get("cache_write_tokens", 0),
-        completion_tokens=old.completion_tokens + usage.get("completion_tokens", 0),
-        cost_usd=old.cost_usd + (event.cost_usd or 0.0),
-        unpriced=old.unpriced + (event.cost_usd is None),
-    )
-    return {**state.spending, key: spent}
+    return replace(state, totals=totals, turn=turn, stages=stages, spending=spent_with(state, event, usage))
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
@@ -411,9 +368,9 @@ _EVOLVERS = cast(
     {
         kinds.RunStarted: _run_started,
         kinds.RunResumed: _run_resumed,
-        kinds.RunForked: _run_forked,
-        kinds.ForkMade: _fork_made,
-        kinds.RunMarked: _run_marked,
+        kinds.RunForked: run_forked,
+        kinds.ForkMade: fork_made,
+        kinds.RunMarked: run_marked,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
         kinds.ModelCalled: _model_called,
