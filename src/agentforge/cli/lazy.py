@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "stages": ("stages:stages", "List the stages and the actions that need them."),
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "config": ("config:config", "Show the settings, each with its origin."),
+    "policy": ("policy:policy", "Explain what may be done here without a question."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),

@@ -1,0 +1,166 @@
+"""`agentforge policy`: what would be allowed, asked or refused here, and why; nothing is run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+from agentforge.cli.terminal import printable, style_for, table
+from agentforge.config.paths import home_dir, project_top
+
+if TYPE_CHECKING:
+    from agentforge.cli.place import Place
+    from agentforge.safety.decision import Policy
+
+_EXIT = {"allow": 0, "ask": 3, "deny": 4}
+
+
+@click.group(
+    epilog="""\b
+Rules stand in your settings, deny before ask before allow:
+  [permissions]
+  allow = ["shell(npm run *)", "web_fetch(domain:docs.python.org)"]
+  ask   = ["shell(git push *)"]
+  deny  = ["read_file(.env)", "shell(curl *) until 2027-01-31"]
+\b
+Examples:
+  agentforge policy test 'git log --oneline | head'
+  agentforge policy modes
+  agentforge policy rules
+"""
+)
+def policy() -> None:
+    """Explain what may be done here without a question."""
+
+
+@policy.command(
+    epilog="""\b
+Exit codes: 0 allow, 3 ask, 4 deny.
+\b
+Examples:
+  agentforge policy test 'rm -rf build'
+  agentforge policy test 'npm test && git push' --mode auto --json
+"""
+)
+@click.argument("command")
+@click.option("--mode", help="The mode to decide in; the setting `approval` when left out.")
+@cwd_option
+@json_option
+def test(command: str, mode: str | None, cwd: str | None, as_json: bool) -> int:
+    """Say what would become of a shell command, part by part."""
+    from agentforge.safety.decision import decide_command
+    from agentforge.safety.suggestion import suggest
+
+    place = open_place(cwd)
+    policy_here = policy_of(place, mode)
+    decision = decide_command(command, policy_here)
+    offers = suggest(command, policy_here)
+    if as_json:
+        write_json({**decision.value(), "suggestions": [offer.value() for offer in offers]})
+        return _EXIT[decision.verdict]
+    style = style_for(sys.stdout, os.environ)
+    rows = [
+        (part.verdict.value, part.kind.value, printable(part.text), printable(part.rule or part.reason))
+        for part in decision.parts
+    ]
+    click.echo(f"{decision.verdict.value} in mode {decision.mode.value}")
+    if rows:
+        click.echo("\n".join(table(rows, head=("VERDICT", "CLASS", "PART", "WHY"), style=style)))
+    for offer in offers:
+        click.echo(f'to allow it from now on: allow = ["{offer.rule}"]')
+        click.echo(f"  would match: {'; '.join(offer.matches)}")
+        click.echo(f"  would still ask: {'; '.join(offer.still_asked)}")
+    return _EXIT[decision.verdict]
+
+
+@policy.command(
+    epilog="""\b
+Examples:
+  agentforge policy modes
+  agentforge policy modes --json
+"""
+)
+@json_option
+def modes(as_json: bool) -> int:
+    """Show what each mode allows, asks about and refuses."""
+    from agentforge.safety.modes import MODE_MEANING, TABLE, Mode
+    from agentforge.safety.shell.classes import MEANING
+
+    if as_json:
+        write_json(
+            {mode.value: {kind.value: verdict.value for kind, verdict in row.items()} for mode, row in TABLE.items()}
+        )
+        return 0
+    style = style_for(sys.stdout, os.environ)
+    rows = [(kind.value, *(TABLE[mode][kind].value for mode in Mode)) for kind in MEANING]
+    click.echo("\n".join(table(rows, head=("CLASS", *(mode.value for mode in Mode)), style=style)))
+    click.echo()
+    click.echo("\n".join(table(list(MEANING.items()), head=("CLASS", "MEANING"), style=style)))
+    click.echo()
+    click.echo("\n".join(table(list(MODE_MEANING.items()), head=("MODE", "MEANING"), style=style)))
+    return 0
+
+
+@policy.command(
+    epilog="""\b
+Examples:
+  agentforge policy rules
+  agentforge policy rules --json
+"""
+)
+@cwd_option
+@json_option
+def rules(cwd: str | None, as_json: bool) -> int:
+    """List the rules that hold here, the strictest first, each with its place."""
+    policy_here = policy_of(open_place(cwd), None)
+    order = ("deny", "ask", "allow")
+    found = sorted(policy_here.rules, key=lambda rule: order.index(rule.verdict.value))
+    if as_json:
+        write_json(
+            [
+                {"verdict": one.verdict.value, "rule": one.written, "expires": one.expires, "origin": one.origin}
+                for one in found
+            ]
+        )
+        return 0
+    if not found:
+        click.echo("no rules: the mode alone decides (see `agentforge policy modes`)")
+        return 0
+    rows = [(one.verdict.value, one.written, one.expires or "-", one.origin) for one in found]
+    click.echo(
+        "\n".join(table(rows, head=("VERDICT", "RULE", "UNTIL", "ORIGIN"), style=style_for(sys.stdout, os.environ)))
+    )
+    return 0
+
+
+def policy_of(place: Place, mode: str | None) -> Policy:
+    """The policy that holds in a place.
+
+    Raises:
+        ConfigError: an unknown mode, a rule that cannot be read.
+    """
+    from agentforge.config.permissions import mode_of, permission_rules
+    from agentforge.safety.decision import Policy
+    from agentforge.safety.places import Ground
+
+    root = (project_top(place.cwd, place.environ) or place.cwd).resolve()
+    ground = Ground(root=str(root), folder=str(place.cwd.resolve()), home=str(home_dir(place.environ)), real=real_path)
+    return Policy(
+        mode=mode_of(place.settings, mode),
+        rules=permission_rules(place.settings),
+        ground=ground,
+        now=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def real_path(path: str) -> str:
+    """Resolve the links of an absolute path; what does not exist stays as it is written."""
+    return str(Path(path).resolve())

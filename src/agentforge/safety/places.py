@@ -1,0 +1,185 @@
+"""Where a path leads and what that means: the workspace, protected places, secrets, the machine. No file is opened here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from posixpath import join, normpath
+
+from agentforge.frozen import dataclass
+from agentforge.safety.modes import Verdict
+from agentforge.safety.scope import NEVER, ONLY_BY_NAME
+from agentforge.safety.shell.syntax import Word, names
+
+_SECRET_NAMES = names(
+    ".env .env.* *.pem *.key *.p12 *.pfx *.keystore *.jks id_rsa* id_dsa* id_ecdsa* id_ed25519* .netrc .npmrc "
+    ".pypirc .pgpass .git-credentials credentials credentials.json credentials.toml secrets.* .htpasswd shadow "
+    "gshadow sudoers .vault-token *.kdbx"
+)
+_NO_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
+_SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
+_READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /tmp /var/tmp /proc")
+_DEVICES = frozenset(
+    names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
+)
+_SCRATCH = ("/tmp", "/var/tmp")  # private to the sandbox
+_PROC_SECRET = re.compile(
+    r"/proc/[^/]+/(?:environ|mem|maps|fd|cwd|root|exe|task)(?:/.*)?|/proc/(?:kcore|kmem|sysrq-trigger).*"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """Where the call would happen.
+
+    Attributes:
+        root: the workspace, absolute, links resolved.
+        folder: where the command starts, absolute.
+        home: the user's home directory.
+        real: resolves an absolute path's links; the path need not exist.
+        named: protected files that may be written because they are named (by the specification).
+    """
+
+    root: str
+    folder: str
+    home: str
+    real: Callable[[str], str] = normpath
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathFinding:
+    """What a path means for a call; `verdict` allow means that nothing speaks against it."""
+
+    verdict: Verdict
+    reason: str = ""
+    path: str = ""
+
+
+def absolute(word: Word, folder: str | None, ground: Ground) -> str | None:
+    """The absolute path that a word stands for, its pattern characters kept; None when only the run knows it.
+
+    Args:
+        folder: relative to `ground.folder`; None when unknown.
+    """
+    text = word.value
+    if text is None:
+        return None
+    if word.tilde:
+        head, _, rest = text.partition("/")
+        if head != "~":
+            return None
+        return normpath(join(ground.home, rest))
+    if text.startswith("/"):
+        return normpath(text)
+    return None if folder is None else normpath(join(ground.folder, folder, text))
+
+
+def judge_write(path: str | None, ground: Ground) -> PathFinding:
+    """Judge a path that would be written or removed; None is a path that only the run knows."""
+    if path is None:
+        return PathFinding(verdict=Verdict.ASK, reason="writes to a path that only the run knows")
+    if path in _DEVICES:
+        return PathFinding(verdict=Verdict.ALLOW, path=path)
+    if re.match(r"/dev/(?:tcp|udp)/", path):
+        return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
+    real = ground.real(_fixed(path))
+    if _inside(real, _SCRATCH) and not _inside(real, (ground.root,)) and _inside(path, _SCRATCH):
+        return PathFinding(verdict=Verdict.ALLOW, path=real)
+    inside = _below(real, ground.root)
+    if inside is None:
+        return PathFinding(verdict=Verdict.DENY, reason=f"{path} lies outside the workspace", path=real)
+    found = _protected(inside, ground.named) or _protected_pattern(path, ground)
+    if found is not None:
+        return PathFinding(verdict=Verdict.DENY, reason=f"{inside or path} is protected: {found}", path=real)
+    return PathFinding(verdict=Verdict.ALLOW, path=real)
+
+
+def judge_read(path: str | None, ground: Ground) -> PathFinding:
+    """Judge a path that would be read; None is a path that only the run knows."""
+    if path is None:
+        return PathFinding(verdict=Verdict.ASK, reason="reads a path that only the run knows")
+    if path in _DEVICES:
+        return PathFinding(verdict=Verdict.ALLOW, path=path)
+    if re.match(r"/dev/(?:tcp|udp)/", path):
+        return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
+    real = ground.real(_fixed(path))
+    if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
+        return PathFinding(verdict=Verdict.ASK, reason=f"{path} may hold secrets", path=real)
+    if _below(real, ground.root) is None and not _inside(real, _READABLE):
+        return PathFinding(verdict=Verdict.ASK, reason=f"{path} lies outside the workspace", path=real)
+    return PathFinding(verdict=Verdict.ALLOW, path=real)
+
+
+def is_secret(path: str) -> bool:
+    """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
+    parts = [part for part in path.split("/") if part]
+    name = parts[-1] if parts else ""
+    if any(part in _SECRET_FOLDERS for part in parts):
+        return True
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _NO_SECRET):
+        return False
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _SECRET_NAMES):
+        return True
+    return _is_pattern(name) and name.startswith(".") and fnmatchcase(".env", name)
+
+
+def _protected(inside: str, named: tuple[str, ...]) -> str | None:
+    """Why a path of the workspace is protected at any depth, or None."""
+    parts = inside.split("/")
+    lower = [part.casefold() for part in parts]
+    found = next((name for name in NEVER if name in lower), None)
+    if found is not None:
+        return f"{found} steers git or the harness"
+    for name in ONLY_BY_NAME:
+        wanted = name.split("/")
+        spans = [lower[place : place + len(wanted)] for place in range(len(lower))]
+        if wanted in spans and inside not in named:
+            return f"{name} runs something later"
+    return None
+
+
+def _protected_pattern(path: str, ground: Ground) -> str | None:
+    """Whether a pattern such as `.g*` may name a protected place."""
+    below = _below(path, ground.root)
+    if below is None or not _is_pattern(below):
+        return None
+    for part in below.split("/"):
+        if _is_pattern(part) and part.startswith("."):
+            hit = next((name for name in (*NEVER, *ONLY_BY_NAME) if fnmatchcase(name.split("/")[0], part)), None)
+            if hit is not None:
+                return f"the pattern may name {hit}"
+    return None
+
+
+def _fixed(path: str) -> str:
+    """The part of a path before its first pattern character, as a folder."""
+    if not _is_pattern(path):
+        return path
+    kept = []
+    for part in path.split("/"):
+        if _is_pattern(part):
+            break
+        kept.append(part)
+    return "/".join(kept) or "/"
+
+
+def _is_pattern(text: str) -> bool:
+    return any(mark in text for mark in "*?[")
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a path is a folder or lies in it; both absolute with links resolved."""
+    return _below(path, root) is not None
+
+
+def _below(path: str, root: str) -> str | None:
+    """The path relative to a folder that holds it ("" for the folder itself), else None."""
+    if path == root:
+        return ""
+    return path[len(root) + 1 :] if path.startswith(root.rstrip("/") + "/") else None
+
+
+def _inside(path: str, roots: tuple[str, ...]) -> bool:
+    return any(_below(path, root) is not None for root in roots)

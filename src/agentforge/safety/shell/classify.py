@@ -1,0 +1,329 @@
+"""From one command to what it does: wrappers taken off, the program found, its arguments judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from posixpath import basename, dirname
+
+from agentforge.safety.shell import filing, finding, gitting, programs, readers
+from agentforge.safety.shell.classes import CommandClass as Kind
+from agentforge.safety.shell.classes import Judged
+from agentforge.safety.shell.options import skip_options
+from agentforge.safety.shell.reading import read_line
+from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, names
+
+_BIN = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin")
+_PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+)/bin|node_modules/\.bin)")
+_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "busybox"})
+_HARMLESS_NAMES = re.compile(
+    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|DEBUG|VERBOSE|LOG_LEVEL|"
+    r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONWARNINGS|RUST_BACKTRACE|RUST_LOG|NODE_ENV|MAKEFLAGS_NONE|"
+    r"SOURCE_DATE_EPOCH|HYPOTHESIS_PROFILE|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|[a-z_][a-z0-9_]*)"
+)
+_STEERING = re.compile(
+    r"(?:PATH|CDPATH|IFS|ENV|HOME|PWD|OLDPWD|SHELL|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|GLOBIGNORE|TMPDIR|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|LESS\w*|"
+    r"MANPAGER|BROWSER|BASH_\w+|LD_\w+|DYLD_\w+|GIT_\w+|SSH_\w+|PYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|PLATLIBDIR)|"
+    r"PYTEST_\w+|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS)|NPM_CONFIG_\w+|npm_config_\w+|PERL5?(?:LIB|OPT|DB)\w*|RUBY(?:LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|MAKEFLAGS|"
+    r"MAKEFILES|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
+)
+_DEEPEST = 5
+
+
+def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
+    """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
+    judged = _program(command.words, depth) if command.words else (_bare(command),)
+    reason = _poisoned(command.assignments, judged)
+    if reason is not None:
+        judged = (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
+    return judged
+
+
+def _bare(command: Command) -> Judged:
+    what = "sets a variable of this shell" if command.assignments else "only redirects"
+    return Judged(kind=Kind.READ_ONLY, reason=what)
+
+
+def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> str | None:
+    """Why a variable makes the command another one, or None."""
+    runs_code = all(one.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER) for one in judged)
+    for one in assignments:
+        if _STEERING.fullmatch(one.name):
+            return f"{one.name} changes what is run or where it talks to"
+        if not (_HARMLESS_NAMES.fullmatch(one.name) or runs_code or all(not item.argv for item in judged)):
+            return f"{one.name} is not a variable that is known to be harmless"
+    return None
+
+
+def _program(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    if depth > _DEEPEST:
+        return (Judged(kind=Kind.UNKNOWN, reason="commands are wrapped too deep", argv=tuple(words)),)
+    written = words[0].value
+    if written is None or words[0].glob or words[0].tilde:
+        return (Judged(kind=Kind.UNKNOWN, reason="the command's name is known only at run time", argv=tuple(words)),)
+    name = basename(written)
+    if "/" in written and dirname(written) not in _BIN:
+        return (_by_path(written, words, depth),)
+    named = (Word(text=name, pieces=(name,)), *words[1:])
+    unwrap = _WRAPPERS.get(name)
+    if unwrap is not None:
+        return unwrap(named, depth)
+    return (_known(name, named),)
+
+
+def _known(name: str, words: Sequence[Word]) -> Judged:
+    if name == "git":
+        judged = gitting.judge_git(words[1:])
+    elif readers.is_reader(name):
+        judged = readers.judge_reader(name, words[1:])
+    elif filing.is_filing(name):
+        judged = filing.judge_filing(name, words[1:])
+    elif programs.is_program(name):
+        judged = programs.judge_program(name, words[1:])
+    elif re.fullmatch(r"(?:mkfs|fsck)(?:\..+)?", name):
+        judged = Judged(kind=Kind.DESTRUCTIVE, reason=f"{name} changes a file system", fatal=True)
+    else:
+        judged = Judged(kind=Kind.UNKNOWN, reason=f"{name} is not known here")
+    return replace(judged, name=name, argv=judged.argv or tuple(words))
+
+
+def _by_path(written: str, words: Sequence[Word], depth: int) -> Judged:
+    name = basename(written)
+    if _PROJECT_BIN.fullmatch(dirname(written)):
+        found = _known(name, words)
+        if found.kind in (Kind.TEST, Kind.BUILD, Kind.INSTALL, Kind.NETWORK, Kind.SERVER):
+            return found
+        return Judged(
+            kind=Kind.RUN,
+            reason=f"{written} is a program of the project",
+            name=name,
+            argv=tuple(words),
+            reads=(words[0],),
+        )
+    if written.startswith("/"):
+        return Judged(
+            kind=Kind.UNKNOWN, reason=f"{written} lies in no folder for programs", name=name, argv=tuple(words)
+        )
+    if name in ("gradlew", "mvnw"):
+        return replace(_known(name, words), reads=(words[0],))
+    return Judged(
+        kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],)
+    )
+
+
+def _inner(words: Sequence[Word], depth: int, wrapper: str) -> tuple[Judged, ...]:
+    if not words:
+        return (Judged(kind=Kind.UNKNOWN, reason=f"{wrapper} has no command", name=wrapper),)
+    return _program(words, depth + 1)
+
+
+def _wrapper(*, valued: tuple[str, ...] = (), operands: int = 0) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
+    def unwrap(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+        inner = skip_options(words, valued=valued, operands=operands)
+        if inner is None:
+            return (
+                Judged(
+                    kind=Kind.UNKNOWN, reason=f"what {words[0].text} runs is known only at run time", argv=tuple(words)
+                ),
+            )
+        return _inner(inner, depth, words[0].text)
+
+    return unwrap
+
+
+def _nested(
+    judge: Callable[[Sequence[Word], finding.Run], tuple[Judged, ...]],
+) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
+    return lambda words, depth: judge(words, lambda inner: _program(inner, depth + 1))
+
+
+def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    rest = list(words[1:])
+    assignments = []
+    while rest:
+        text = rest[0].known
+        if text in ("-i", "-", "--ignore-environment", "-0", "--null"):
+            rest.pop(0)
+        elif text in ("-u", "--unset") and len(rest) > 1:
+            del rest[:2]
+        elif text.startswith("-"):
+            return (
+                Judged(kind=Kind.UNKNOWN, reason="env splits or changes the command by this option", argv=tuple(words)),
+            )
+        elif "=" in text:
+            name = text.partition("=")[0]
+            assignments.append(Assignment(name=name, text=text))
+            rest.pop(0)
+        else:
+            break
+    if not rest:
+        return (
+            Judged(
+                kind=Kind.READ_ONLY,
+                reason="env prints the environment, which holds no secrets",
+                name="env",
+                argv=tuple(words),
+            ),
+        )
+    judged = _program(rest, depth + 1)
+    reason = _poisoned(assignments, judged)
+    return judged if reason is None else (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
+
+
+def _command(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    if len(words) > 1 and words[1].known in ("-v", "-V"):
+        return (Judged(kind=Kind.READ_ONLY, reason="command -v looks a program up", name="command", argv=tuple(words)),)
+    return _wrapper()(words, depth)
+
+
+def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    inner = skip_options(words, valued=("-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U"))
+    judged = _inner(inner, depth, words[0].text) if inner else ()
+    own = Judged(
+        kind=Kind.UNKNOWN, reason=f"{words[0].text} runs it with other rights", name=words[0].text, argv=tuple(words)
+    )
+    return (own, *judged)
+
+
+def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    rest = list(words[1:])
+    if programs.only_asks(rest):
+        return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=words[0].text, argv=tuple(words)),)
+    while (
+        rest
+        and rest[0].value is not None
+        and re.fullmatch(r"-[eux]+|--norc|--noprofile|-o|pipefail|errexit|nounset", rest[0].value)
+    ):
+        rest.pop(0)
+    if rest and rest[0].value is not None and re.fullmatch(r"-[eulx]*c[eulx]*", rest[0].value):
+        if len(rest) > 1 and rest[1].value is not None and "l" not in rest[0].value:
+            return _line(rest[1].value, words, depth)
+        return (
+            Judged(kind=Kind.UNKNOWN, reason="the inner command line is known only at run time", argv=tuple(words)),
+        )
+    if rest and rest[0].value is not None and not rest[0].value.startswith("-"):
+        return (
+            Judged(
+                kind=Kind.RUN,
+                reason=f"runs the script {rest[0].value}",
+                name=words[0].text,
+                argv=tuple(words),
+                reads=(rest[0],),
+            ),
+        )
+    return (
+        Judged(
+            kind=Kind.UNKNOWN, reason="the shell reads commands from its input", name=words[0].text, argv=tuple(words)
+        ),
+    )
+
+
+def _eval(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    values = [word.value for word in words[1:]]
+    if any(value is None for value in values):
+        return (Judged(kind=Kind.UNKNOWN, reason="what eval runs is known only at run time", argv=tuple(words)),)
+    return _line(" ".join(value for value in values if value is not None), words, depth)
+
+
+def _line(line: str, words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    if depth >= _DEEPEST:
+        return (Judged(kind=Kind.UNKNOWN, reason="commands are wrapped too deep", argv=tuple(words)),)
+    script = read_line(line)
+    judged = [
+        one for command in script.commands for one in _with_redirects(command, classify(command, depth=depth + 1))
+    ]
+    judged += [_opaque(one) for one in script.opaque]
+    return tuple(judged) or (Judged(kind=Kind.READ_ONLY, reason="runs nothing", argv=tuple(words)),)
+
+
+def _opaque(piece: Opaque) -> Judged:
+    return Judged(kind=Kind.UNKNOWN, reason=piece.reason)
+
+
+def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
+    moved = any(one != "" for one in command.folders)
+    writes = tuple(one.target for one in command.redirects if one.writes)
+    reads = tuple(one.target for one in command.redirects if not one.writes and not one.operator.startswith("<<<"))
+    found = [*judged]
+    if writes or reads:
+        found.append(
+            Judged(kind=Kind.WRITE if writes else Kind.READ_ONLY, reason="redirects", reads=reads, writes=writes)
+        )
+    if moved:
+        found.append(Judged(kind=Kind.UNKNOWN, reason="the inner command line changes its folder"))
+    return tuple(found)
+
+
+def _source(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
+    reads = tuple(words[1:2])
+    return (
+        Judged(
+            kind=Kind.RUN,
+            reason="runs a file in this shell, which may change what every later command is",
+            name="source",
+            argv=tuple(words),
+            reads=reads,
+        ),
+    )
+
+
+def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    """`uv run`, `poetry run` and the like: the project's environment around a command."""
+    name = words[0].text
+    rest = list(words[1:])
+    if not rest or rest[0].value not in ("run", "exec") or (name == "bundle" and rest[0].value != "exec"):
+        return (_known(name, words),)
+    inner = skip_options(rest, valued=names("--extra --group -p --python --env -e --package --project --directory"))
+    if inner is None or any(
+        word.known.startswith(("--with", "--index", "--default-index", "--from", "--env-file")) for word in rest
+    ):
+        return (
+            Judged(kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)),
+        )
+    return _inner(inner, depth, name)
+
+
+def _npx(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    if any(word.known in ("--no-install", "--no", "--offline") for word in words[1:2]):
+        return _inner(tuple(words[2:]), depth, "npx")
+    return (_known(words[0].text, words),)
+
+
+def _never(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
+    return (
+        Judged(
+            kind=Kind.UNKNOWN,
+            reason=f"{words[0].text} changes what later commands do",
+            name=words[0].text,
+            argv=tuple(words),
+        ),
+    )
+
+
+_WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
+    **{
+        "env": _env,
+        "command": _command,
+        "xargs": _nested(finding.judge_xargs),
+        "find": _nested(finding.judge_find),
+        "gfind": _nested(finding.judge_find),
+        "fd": _nested(finding.judge_fd),
+        "fdfind": _nested(finding.judge_fd),
+        "eval": _eval,
+        "npx": _npx,
+    },
+    **dict.fromkeys(names("nohup builtin exec time setsid chronic unbuffer ltrace strace catchsegv"), _wrapper()),
+    **dict.fromkeys(("nice", "ionice", "chrt", "taskset"), _wrapper(valued=("-n", "-c", "--adjustment", "-p"))),
+    "stdbuf": _wrapper(valued=("-i", "-o", "-e")),
+    "timeout": _wrapper(valued=("-s", "-k", "--signal", "--kill-after"), operands=1),
+    "watch": _wrapper(valued=("-n", "--interval")),
+    **dict.fromkeys(names("sudo doas su runuser pkexec unshare nsenter bwrap firejail docker podman"), _other_user),
+    **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(("source", "."), _source),
+    **dict.fromkeys(
+        names("alias unalias trap enable bind complete compgen mapfile readarray shopt disown fc coproc parallel"),
+        _never,
+    ),
+    **dict.fromkeys(("uv", "poetry", "pdm", "hatch", "rye", "pipenv", "bundle", "mise"), _project_run),
+}

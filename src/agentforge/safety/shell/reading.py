@@ -1,0 +1,380 @@
+"""From a bash line to its commands, by the tree-sitter grammar of bash.
+
+A whitelist: only node kinds that are named here are understood, every other one makes its piece opaque. What the grammar and
+bash are known to read differently (control characters, here documents, words that it left out) is opaque too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
+from agentforge.safety.shell.quoting import decode_ansi, has_glob, unescape, unescape_double
+from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+    Folders = tuple[str | None, ...]
+
+MOST_COMMANDS = 50
+"""More than this many commands in one line are nobody's everyday work; the line is opaque."""
+
+_SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item"})
+_BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
+_TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
+_HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
+_SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
+_NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
+
+
+def read_line(line: str) -> Script:
+    """Read a bash line; never raises, whatever the text is.
+
+    Returns:
+        every command that bash could run for it, those inside substitutions too; an empty `opaque` means that all of it was
+        understood.
+    """
+    reason = why_unreadable(line)
+    if reason is not None:
+        return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
+    from ast_grep_py import SgRoot
+
+    root = SgRoot(line, "bash").root()
+    reader = _Reader(line)
+    reader.statement(root, ("",))
+    if has_error(root):
+        reader.refuse(root, "the grammar does not know a part of it")
+    if not covers(root, line):
+        reader.refuse(root, "the grammar left a part of it out")
+    if len(reader.commands) > MOST_COMMANDS:
+        reader.refuse(root, f"runs more than {MOST_COMMANDS} commands")
+    return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
+
+
+class _Reader:
+    """Walks the tree once and collects what it finds."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.commands: list[Command] = []
+        self.opaque: list[Opaque] = []
+        self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
+
+    def refuse(self, node: SgNode, reason: str) -> None:
+        self.opaque.append(Opaque(text=node.text()[:200], reason=reason))
+
+    def statement(self, node: SgNode, folders: Folders) -> Folders:
+        """Read one statement; returns the folders in which the next one may run."""
+        kind = str(node.kind())
+        if kind == "command":
+            return self._command(node, folders)
+        if kind in _SEQUENCES:
+            return self._sequence(node, folders)
+        if kind in ("pipeline", "subshell"):
+            for child in node.children():
+                if child.is_named():
+                    self.statement(child, folders)
+            return folders
+        if kind in _BRANCHES:
+            return self._branches(node, folders)
+        if kind == "for_statement":
+            return self._loop(node, folders)
+        if kind == "test_command":
+            if _TEST.fullmatch(node.text()) is None:
+                self.refuse(node, "is no whole condition")
+            self._words_inside(node, double=node.text().startswith("[["))
+            return folders
+        if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
+            self._declaration(node, folders)
+            return folders
+        if kind == "comment":
+            self._comment(node)
+        else:
+            self.refuse(node, "is not a plain command, list, pipeline, loop or condition")
+        return folders
+
+    def _comment(self, node: SgNode) -> None:
+        """bash begins a comment only where a word may begin; elsewhere # is part of the word."""
+        start = node.range().start.index
+        if self.line[start : start + 1] != "#" or (start and not self.line[start - 1].isspace()):
+            self.refuse(node, "is no comment")
+
+    def _sequence(self, node: SgNode, folders: Folders) -> Folders:
+        if any(child.text() == "((" for child in node.children()):
+            self.refuse(node, "arithmetic may run code inside a subscript")
+            return folders
+        now, before = folders, folders
+        for child in node.children():
+            if not child.is_named():
+                if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
+                    now = tuple(dict.fromkeys((*before, *now)))
+                continue
+            if str(child.kind()) in _WORD_KINDS:  # the pattern of a case
+                self.word(child)
+                continue
+            before = now
+            now = self.statement(child, now)
+        return tuple(dict.fromkeys((*folders, *now))) if node.kind() != "list" else now
+
+    def _branches(self, node: SgNode, folders: Folders) -> Folders:
+        now = folders
+        for child in node.children():
+            if not child.is_named():
+                continue
+            kind = str(child.kind())
+            if kind in _WORD_KINDS:
+                self.word(child)
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                self._redirect_alone(child, folders)
+            else:
+                now = tuple(dict.fromkeys((*now, *self.statement(child, now))))
+        return now
+
+    def _loop(self, node: SgNode, folders: Folders) -> Folders:
+        if any(child.text() == "select" for child in node.children() if not child.is_named()):
+            self.refuse(node, "select asks at a terminal")
+        now, name, items = folders, "", list[Word]()
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "variable_name":
+                name = child.text()
+            elif kind == "do_group":
+                self.bound |= {name: items[0]} if items and all(_plain(item) for item in items) else {}
+                now = self.statement(child, folders)
+                self.bound.pop(name, None)
+            elif child.is_named():
+                items.append(self.word(child))
+        return tuple(dict.fromkeys((*folders, *now)))
+
+    def _command(self, node: SgNode, folders: Folders) -> Folders:
+        words: list[Word] = []
+        assignments: list[Assignment] = []
+        redirects: list[Redirect] = []
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "command_name":
+                words.append(self._name(child))
+            elif kind == "variable_assignment":
+                assignments.append(self._assignment(child))
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                redirects += self._redirects(child)
+            elif not child.is_named():
+                self.refuse(node, f"has {child.text()!r} where a word was expected")
+            else:
+                words.append(self.word(child))
+        command = Command(
+            text=node.text(),
+            words=tuple(words),
+            assignments=tuple(assignments),
+            redirects=tuple(redirects),
+            folders=folders,
+        )
+        self.commands.append(command)
+        return _after(command, folders)
+
+    def _name(self, node: SgNode) -> Word:
+        inner = node.children()
+        if len(inner) != 1 or not node.text():
+            self.refuse(node, "has no name")
+            return Word(text=node.text(), pieces=(None,))
+        return self.word(inner[0])
+
+    def _assignment(self, node: SgNode) -> Assignment:
+        name = ""
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "variable_name" and not name:
+                name = child.text()
+                self.bound.pop(name, None)
+            elif kind in ("subscript", "array"):
+                self.refuse(node, "an array's subscript may run code")
+            elif child.is_named():
+                self.word(child)
+        return Assignment(name=name, text=node.text())
+
+    def _declaration(self, node: SgNode, folders: Folders) -> None:
+        single = node.kind() == "variable_assignment"
+        found = [self._assignment(node)] if single else []
+        for child in () if single else node.children():
+            kind = str(child.kind())
+            if kind == "variable_assignment":
+                found.append(self._assignment(child))
+            elif kind == "word" and child.text() not in ("-x", "-r", "-g", "-f", "-v"):
+                self.refuse(node, f"{child.text()} changes how the variable is read")
+            elif child.is_named() and kind not in ("variable_name", "word"):
+                self.refuse(node, "declares a name that only the run knows")
+        self.commands.append(Command(text=node.text(), assignments=tuple(found), folders=folders))
+
+    def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
+        redirects = tuple(self._redirects(node))
+        if redirects:
+            self.commands.append(Command(text=node.text(), redirects=redirects, folders=folders))
+
+    def _redirects(self, node: SgNode) -> list[Redirect]:
+        if node.kind() == "heredoc_redirect":
+            return self._heredoc(node)
+        operator, found = "", []
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "file_descriptor":
+                continue
+            if not child.is_named():
+                operator = child.text()
+                continue
+            word = self.word(child)
+            duplicate = operator in (">&", "<&") and (word.value or "").rstrip("-").isdigit()
+            if node.kind() == "file_redirect" and not duplicate:
+                found.append(Redirect(operator=operator, target=word))
+        return found
+
+    def _heredoc(self, node: SgNode) -> list[Redirect]:
+        found = []
+        quoted = any(
+            mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
+        )
+        if not ends_plainly(node):
+            self.refuse(node, "the here document has no plain end")
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "heredoc_body":
+                if not quoted and _HEREDOC_LIVE.search(self.line):
+                    self.refuse(node, "the here document may run code")
+            elif kind in ("file_redirect", "herestring_redirect"):
+                found += self._redirects(child)
+            elif kind not in ("heredoc_start", "heredoc_end") and child.is_named():
+                self.refuse(node, "something follows the here document's name")
+        return found
+
+    def _words_inside(self, node: SgNode, *, double: bool) -> None:
+        """Read the words of [ ... ] and [[ ... ]] for what runs inside them; the latter computes the numbers that it compares."""
+        for child in node.children():
+            if child.text() == "-v" or (double and child.text() in _NUMERIC and "$" in node.text()):
+                self.refuse(node, "a comparison of numbers may run code inside a subscript")
+            if not child.is_named():
+                if not double and child.text().strip("[]!=") not in ("", "-a", "-o"):
+                    self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
+                continue
+            if str(child.kind()) in _WORD_KINDS:
+                self.word(child)
+            elif child.kind() not in ("test_operator", "regex"):
+                self._words_inside(child, double=double)
+
+    def word(self, node: SgNode) -> Word:
+        """Read one word, and the commands inside it."""
+        pieces: list[str | None] = []
+        flags = {"glob": False, "tilde": False}
+        self._pieces(node, pieces, flags)
+        return Word(text=node.text(), pieces=tuple(pieces), glob=flags["glob"], tilde=flags["tilde"])
+
+    def _pieces(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        kind, text = str(node.kind()), node.text()
+        if kind in ("word", "number", "extglob_pattern", "variable_name"):
+            if not text:
+                self.refuse(node, "a word is missing")
+            flags["glob"] |= has_glob(text)
+            flags["tilde"] |= not pieces and text.startswith("~")
+            pieces.append(unescape(text))
+        elif kind == "raw_string":
+            pieces.append(text[1:-1])
+        elif kind == "ansi_c_string":
+            pieces.append(decode_ansi(text[2:-1]))
+        elif kind == "string":
+            self._string(node, pieces, flags)
+        elif kind == "concatenation":
+            self._concatenation(node, pieces, flags)
+        elif kind in ("simple_expansion", "expansion"):
+            self._expansion(node, pieces, flags)
+        elif kind in ("command_substitution", "process_substitution"):
+            for child in node.children():
+                if child.is_named():
+                    self.statement(child, ("",))
+            pieces.append(None)
+        else:
+            if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
+                self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
+            pieces.append(None)
+
+    def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        marks = [child.text() for child in node.children() if child.kind() == "word"]
+        if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
+            flags["glob"] = True
+            pieces.append(None)
+            for child in node.children():
+                self._pieces(child, [], {"glob": False, "tilde": False})
+            return
+        for child in node.children():
+            if child.is_named():
+                self._pieces(child, pieces, flags)
+            else:
+                self.refuse(node, f"has {child.text()!r} inside a word")
+
+    def _string(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        inner = node.text()[1:-1]
+        live = [child for child in node.children() if child.is_named() and child.kind() != "string_content"]
+        if not live:
+            pieces.append(unescape_double(inner))
+            return
+        for child in node.children():
+            if child.kind() == "string_content":
+                pieces.append(unescape_double(child.text()))
+            elif child.is_named():
+                self._pieces(child, pieces, flags)
+
+    def _expansion(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        text = node.text()
+        if text in ("$HOME", "${HOME}") and not pieces:
+            flags["tilde"] = True
+            pieces.append("~")
+            return
+        if text in ("$PWD", "${PWD}") and not pieces:
+            pieces.append(".")
+            return
+        if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
+            self.refuse(node, "this expansion may change variables or run code")
+        item = self.bound.get(text.strip("${}"))
+        pieces += item.pieces if item is not None else (None,)
+        flags["glob"] |= item is not None and item.glob
+
+
+_WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
+    *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
+    *("arithmetic_expansion", "brace_expression", "extglob_pattern"),
+}
+
+
+def _plain(word: Word) -> bool:
+    """Whether a loop's word is a path below the folder in which it runs, and can be no option."""
+    text = word.value
+    return (
+        bool(text) and not word.tilde and text is not None and text[0] not in "-/*?[" and ".." not in text
+    ) or _is_file_glob(text)
+
+
+def _is_file_glob(text: str | None) -> bool:
+    """`*.py` and the like: what it names ends in a known way, so that no such name is a whole option."""
+    return re.fullmatch(r"\*\.\w+", text or "") is not None
+
+
+def _after(command: Command, folders: Folders) -> Folders:
+    """Where the next command runs when this one succeeds."""
+    name = command.words[0].value if command.words else ""
+    if name in ("pushd", "popd"):
+        return (None,)
+    if name != "cd":
+        return folders
+    targets = [word for word in command.words[1:] if not (word.value or "").startswith("-")]
+    if len(targets) != 1 or len(targets) != len(command.words) - 1:
+        return (None,)
+    target = targets[0]
+    if target.value is None or target.glob or target.tilde or not target.value:
+        return (None,)
+    return tuple(None if one is None else _join(one, target.value) for one in folders)
+
+
+def _join(folder: str, target: str) -> str:
+    from posixpath import join, normpath
+
+    return normpath(join(folder, target))

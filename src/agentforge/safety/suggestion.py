@@ -1,0 +1,79 @@
+"""The narrow rule that "always allow" offers for a command, and what it would match."""
+
+from __future__ import annotations
+
+from agentforge.frozen import dataclass
+from agentforge.safety.decision import Decision, Policy, decide_command
+from agentforge.safety.modes import Verdict
+from agentforge.safety.shell.classes import CommandClass
+from agentforge.safety.shell.classify import classify
+from agentforge.safety.shell.reading import read_line
+from agentforge.safety.shell.syntax import names
+
+_WITH_VERB = frozenset(names("git npm pnpm yarn cargo go uv pip poetry docker kubectl gh make bun deno mix"))
+_NEVER = (CommandClass.DESTRUCTIVE, CommandClass.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A rule that a person may add.
+
+    Attributes:
+        rule: as it would be written under `permissions.allow`.
+        matches: commands that it would let pass, for the person to see how far it reaches.
+        still_asked: commands close by that it would not.
+    """
+
+    rule: str
+    matches: tuple[str, ...]
+    still_asked: tuple[str, ...]
+
+    def value(self) -> dict[str, object]:
+        """The suggestion as plain data."""
+        return {"rule": self.rule, "matches": list(self.matches), "still_asked": list(self.still_asked)}
+
+
+def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
+    """Offer rules for the parts of a line that were asked about; none for what is not fully understood.
+
+    Returns:
+        One for each part, the exact command first when it may do harm; empty when no rule would help.
+    """
+    decision = decide_command(line, policy)
+    if decision.verdict is not Verdict.ASK or _beyond_rules(decision):
+        return ()
+    found: dict[str, Suggestion] = {}
+    script = read_line(line)
+    if script.opaque:
+        return ()
+    for command in script.commands:
+        for judged in classify(command):
+            words = [word.value for word in judged.argv]
+            if not judged.name or not words or None in words:
+                continue
+            plain = [word for word in words if word is not None]
+            text = " ".join(plain)
+            if decide_command(command.text, policy).verdict is Verdict.ASK and "*" not in text and text:
+                found[text] = _for(plain, judged.kind)
+    return tuple(found.values())
+
+
+def _beyond_rules(decision: Decision) -> bool:
+    """Whether a rule could not help: a path is what is asked about."""
+    asked = [part for part in decision.parts if part.verdict is Verdict.ASK]
+    return any("secret" in part.reason or "outside the workspace" in part.reason for part in asked)
+
+
+def _for(words: list[str], kind: CommandClass) -> Suggestion:
+    text = " ".join(words)
+    verb = words[1] if len(words) > 1 and words[0] in _WITH_VERB and not words[1].startswith("-") else ""
+    if kind in _NEVER or (words[0] in _WITH_VERB and not verb):
+        return Suggestion(rule=f"shell({text})", matches=(text,), still_asked=(f"{text} more",))
+    head = f"{words[0]} {verb}".strip()
+    examples = dict.fromkeys((text, head, f"{head} --verbose"))
+    beside = f"{words[0]} {'other' if verb else ''}".strip()
+    return Suggestion(
+        rule=f"shell({head} *)",
+        matches=tuple(examples),
+        still_asked=(beside if verb else f"{words[0]}x", f"{text} && rm -r x"),
+    )
