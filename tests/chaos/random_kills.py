@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _SECOND_KILL = 4
 """Every n-th point kills the resumed run, too."""
+_REPLAYED = 3
+"""Every n-th point is driven again from its record: a run that was killed replays like any other."""
 _OVERSHOOT = 1.02
 
 
@@ -88,6 +90,9 @@ def try_point(number: int, *, seed: int, place: Place, wanted: Golden) -> dict[s
     if left is not None and number % _SECOND_KILL == 0:
         _killed_after(world, chance.random() * wanted.seconds, "resume", world.task)
     problems = list(_problems(world, left, wanted.end))
+    if left is not None and not problems and number % _REPLAYED == 0:
+        replayed = world.run("replay", world.task, "--json")
+        problems += [f"replay: {replayed.out[:600]}"] if replayed.code else []
     return {"number": number, "at_s": round(at_s, 4), **(left or {"records": 0, "step": 0}), "problems": problems}
 
 

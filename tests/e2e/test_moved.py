@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -94,6 +95,9 @@ def test_money_runs_out_and_resume_with_more_goes_on(world: World, loopback: Loo
     assert world.run("resume", world.task, env=env).code == 6
     resumed = world.run("resume", world.task, "--budget-usd", "5", "--json", env=env)
     assert (resumed.code, resumed.json["outcome"]) == (0, "delivered"), resumed.out + resumed.err
+    raw = world.run("inspect", world.task, "--step", "1", "--show", "context", "--raw")
+    assert json.loads(raw.out) == loopback.asked[0].body
+    assert hashlib.sha256(raw.out.encode()).hexdigest() == world.events("ModelReplied")[0]["data"]["sent"]
     cost = world.run("cost", world.task, "--json").json
     assert cost["total"]["cost_usd"] == pytest.approx(resumed.json["cost_usd"])
     assert (cost["total"]["cached_tokens"], cost["total"]["unpriced"], cost["unpriced_models"]) == (5000, 0, [])

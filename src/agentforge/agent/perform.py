@@ -139,6 +139,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         requests=reply.requests,
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
+        sent=reply.sent,
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentforge.errors import UsageError
 from agentforge.events.codec import encode
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
 
 Show = Literal["context", "action", "diff", "events", "artifact"]
 
@@ -44,21 +47,31 @@ def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:
     return "\n".join(_TEXTS[show](row) for row in rows) or "nothing of the kind was recorded"
 
 
-def sent_bytes(folder: Path, step: int) -> bytes:
-    """The request of a step, byte for byte as it is recorded; the last one where it was sent again.
+def sent_bytes(folder: Path, step: int, *, settings: Settings, environ: Mapping[str, str]) -> bytes:
+    """The request of a step, byte for byte: the body that went over the wire, else the request as it is recorded.
+
+    A body is made again from the recorded request and compared with the digest that was recorded when it was sent.
 
     Raises:
         UsageError: there is no such step.
+        ConflictError: the body cannot be made again (another version, other settings of the model).
         IntegrityError: the trail is damaged.
     """
-    from agentforge.events.kinds import ModelCalled
+    from agentforge.events.kinds import ModelCalled, ModelReplied
     from agentforge.store.blobs import Blobs
     from agentforge.store.steps import records_of_step
 
-    asked = [record.event for record in records_of_step(folder, step) if isinstance(record.event, ModelCalled)]
+    events = [record.event for record in records_of_step(folder, step)]
+    asked = [event for event in events if isinstance(event, ModelCalled)]
+    replied = [event for event in events if isinstance(event, ModelReplied)]
     if not asked:
         raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
-    return Blobs(folder / "blobs").get(asked[-1].request)
+    recorded = Blobs(folder / "blobs").get(asked[-1].request)
+    if not replied or not replied[-1].sent:
+        return recorded
+    from agentforge.app.wire_bytes import body_with
+
+    return body_with(replied[-1].sent, recorded, model=replied[-1].model, settings=settings, environ=environ)
 
 
 def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:

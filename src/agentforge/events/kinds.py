@@ -175,7 +175,11 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReplied(Event):
-    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown."""
+    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown.
+
+    Attributes:
+        sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+    """
 
     step: int
     text: str
@@ -187,6 +191,7 @@ class ModelReplied(Event):
     requests: int = 1
     duration_ms: int = 0
     thinking: str = ""
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

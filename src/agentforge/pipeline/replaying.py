@@ -302,6 +302,7 @@ class _RecordedModel:
             thinking=said.thinking,
             requests=said.requests,
             usage_reported=reported,
+            sent=said.sent,
         )
 
     def close(self) -> None:

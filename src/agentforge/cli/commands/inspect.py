@@ -27,7 +27,7 @@ Examples:
 @click.argument("task_id", metavar="ID")
 @click.option("--step", type=click.IntRange(min=1), help="One step of the run; without it, the whole run.")
 @click.option("--show", type=click.Choice(_VIEWS), default="action", show_default=True, help="What to look at.")
-@click.option("--raw", is_flag=True, help="With --show context: the recorded bytes of the request and nothing else.")
+@click.option("--raw", is_flag=True, help="With --show context: the bytes that were sent and nothing else.")
 @cwd_option
 @json_option
 def inspect(task_id: str, step: int | None, show: str, raw: bool, cwd: str | None, as_json: bool) -> int:
@@ -43,7 +43,7 @@ def inspect(task_id: str, step: int | None, show: str, raw: bool, cwd: str | Non
     if raw:
         if step is None or show != "context":
             raise UsageError("--raw belongs to the context of a step", hint="add --step N --show context")
-        sys.stdout.buffer.write(sent_bytes(folder, step))
+        sys.stdout.buffer.write(sent_bytes(folder, step, settings=place.settings, environ=place.environ))
     elif as_json:
         write_json(inspect_value(folder, step=step, show=show))  # type: ignore[arg-type] # one of the choices
     else:

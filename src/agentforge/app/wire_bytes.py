@@ -1,0 +1,61 @@
+"""The body of a request as it went over the wire, made again from the record and proved by its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from agentforge.canonical import digest_bytes
+from agentforge.errors import ConflictError, ModelNotConfigured
+from agentforge.messages import request_from
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+    from agentforge.models.model import Model, ModelSpec
+
+_NOWHERE = "http://127.0.0.1"
+
+
+def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings, environ: Mapping[str, str]) -> bytes:
+    """Encode a recorded request as the provider's dialect does.
+
+    Args:
+        sent: the digest that the body must have.
+        recorded: bytes of the recorded request.
+        model: `provider/name` that answered.
+    Raises:
+        ConflictError: what comes out has another digest.
+    """
+    from agentforge.models.catalogue import open_model
+
+    request = request_from(json.loads(recorded))
+    for spec in _specs(model, settings, environ):
+        opened: Model = open_model(spec)
+        encode = getattr(opened, "body", None)
+        opened.close()
+        body = encode(request) if encode is not None else b""
+        if digest_bytes(body) == sent:
+            return body
+    raise ConflictError(
+        f"the body that was sent to {model} cannot be made again with this version and these settings",
+        hint="look at the recorded request: agentforge inspect ID --step N --show context --json",
+    )
+
+
+def _specs(model: str, settings: Settings, environ: Mapping[str, str]) -> Iterator[ModelSpec]:
+    """The model with the bounds of today's settings, and without any; nothing is ever sent."""
+    from dataclasses import replace
+
+    from agentforge.config.model_choice import choose
+    from agentforge.models.model import ModelSpec
+
+    provider, _, name = model.partition("/")
+    plain = ModelSpec(provider=provider, name=name, base_url=_NOWHERE)
+    try:
+        chosen = choose(settings, environ, flag=model)
+    except ModelNotConfigured:  # its key or address is not set here; its bounds may be those of nobody
+        yield plain
+        return
+    yield replace(chosen, base_url=chosen.base_url or _NOWHERE)
+    yield plain
