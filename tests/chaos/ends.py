@@ -34,7 +34,7 @@ class End:
 
 
 def script() -> Script:
-    """A refactoring, because its guards need few test runs: with a step that reads and writes, and a step of two edits."""
+    """A refactoring, because its guards need few test runs: with a step that reads and writes, and one of edits and a command."""
     from agentforge_world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
 
     one = "from textkit import initials\n\n\ndef test_two_words():\n    assert initials('ab cd') == 'ac'\n"
@@ -55,6 +55,7 @@ def script() -> Script:
             reply(
                 edit('    return "".join(word[0] for word in text', "    words = text"),
                 edit("[:2])\n", '[:2]\n    return "".join(word[0] for word in words)\n'),
+                ("shell", {"command": "echo '# The end.' >> textkit.py; echo 'x = 1' >> tests/test_new.py"}),
                 IMPLEMENTED,
             )
         ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agentforge.tools.base import Observation, failed
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.perform import AgentSpec, BlobStore
     from agentforge.events.state import RunState
     from agentforge.tools.invocation import Prepared
 
@@ -24,19 +24,22 @@ def kept_before(prepared: Prepared, root: Path, blobs: BlobStore) -> dict[str, s
     return {path: blobs.put(file.read_bytes()) if file.is_file() else "" for path, file in found.items()}
 
 
-def settle(prepared: Prepared, state: RunState, root: Path, blobs: BlobStore) -> Observation | None:
+def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation | None:
     """Make a call in doubt fit to be carried out again; None = carry it out.
 
-    Reads and commands are repeated (a model's command cannot write), a write is taken back first, what may have reached the
-    outside is never repeated.
+    Reads are repeated, a write is taken back first, a command that may write finds the workspace as it was; what may have
+    reached the outside is never repeated.
 
     Side effects: files of the workspace are put back.
     """
+    intent = state.turn.started_event or {}
+    if prepared.tool.effect == "execute" and spec.guard is not None and intent.get("tree"):
+        spec.guard.put_back(str(intent["tree"]))
     if prepared.tool.effect in ("read", "submit", "ask", "execute"):
         return None
-    before = (state.turn.started_event or {}).get("touches")
+    before = intent.get("touches")
     if prepared.tool.effect == "write" and isinstance(before, Mapping):
-        _take_back({str(path): str(digest) for path, digest in before.items()}, root, blobs)
+        _take_back({str(path): str(digest) for path, digest in before.items()}, spec.tool_context.root, spec.blobs)
         return None
     return failed(
         f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",

@@ -38,6 +38,16 @@ class BlobStore(Protocol):
         """Return the bytes."""
 
 
+class Workspace(Protocol):
+    """The files that commands may change."""
+
+    def tree(self) -> str:
+        """Return the tree of the files as they are now."""
+
+    def put_back(self, tree: str) -> None:
+        """Make the files equal a tree."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
     """The four values in which a pipeline step and a chat turn differ, and what the loop needs to do its work.
@@ -47,6 +57,7 @@ class AgentSpec:
         tools: what may be called, by name; enforced at dispatch whatever was offered.
         snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
         price: cost of a reply in USD, None when the price is unknown.
+        guard: remembers the workspace before a command; None where commands cannot change it.
     """
 
     model: Model
@@ -61,6 +72,7 @@ class AgentSpec:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    guard: Workspace | None = None
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -160,7 +172,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
         return
     if effect.in_doubt:
-        doubt = settle(prepared, state, spec.tool_context.root, spec.blobs)
+        doubt = settle(prepared, state, spec)
         if doubt is not None:
             yield _finished(call, effect.index, state, present(doubt, policy=spec.policy), spec, started=None)
             return
@@ -173,6 +185,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
             touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
+            tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context)

@@ -105,15 +105,14 @@ def replay_records(
         folder: of the run, for its blobs.
     """
     from agentforge.pipeline.replaying import replay
-    from agentforge.workspace.shadow import shadow, shadow_index
+    from agentforge.workspace.shadow import shadow
 
     records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
     with shadow(git, state.base_commit) as copy:
         runtime = _runtime(state, records, copy, blobs, repo=git.top, settings=settings, environ=environ)
-        index = shadow_index(copy)
-        count, divergence = replay(records, runtime, lambda tree: copy.reset_files(copy.top, tree, index=index))
+        count, divergence = replay(records, runtime)
         names, detail = _explained(divergence, blobs, runtime) if divergence else ((), ())
     return Replayed(
         task_id=folder.name,
@@ -158,6 +157,7 @@ def _runtime(
     from agentforge.config.contract_files import contract_set
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stages import load_stages
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
     from agentforge.workspace.shadow import shadow_index
 
@@ -167,6 +167,8 @@ def _runtime(
         worktree=copy.top,
         scratch=shadow_index(copy).parent / f"{copy.top.name}.scratch",
         git=copy,
+        ready=lambda: None,
+        guard=Guard(copy, copy.top, index=shadow_index(copy)),
         sandbox=cast("Sandbox", _NoSandbox(kind=_sandbox_kind(records))),
         stages=load_stages(),
         contracts=contract_set(repo),

@@ -259,7 +259,7 @@ def _drive(
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.wiring import wire
-    from agentforge.app.workplace import drop_worktree, ready_worktree
+    from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
@@ -267,7 +267,6 @@ def _drive(
         with _recorded_interruption(log):
             try:
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
-                ready_worktree(log.state, runtime, log.folder)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
                 error = exc

@@ -98,6 +98,7 @@ def wire(
     """
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
@@ -109,18 +110,22 @@ def wire(
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
-    def keep(now: RunState, tree: str) -> None:
-        from agentforge.workspace.snapshots import keep
-
-        keep(git, now.run_id, tree=tree, base=now.base_commit, when=now.last_at)
-
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
-    return Runtime(
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.app.workplace import ready_worktree
+
+        ready_worktree(state, runtime, log.folder)
+
+    runtime = Runtime(
         repo=repo,
         worktree=worktree,
         scratch=scratch,
         git=git,
+        ready=ready,
+        guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(),
         contracts=contract_set(repo),
@@ -132,12 +137,19 @@ def wire(
         checks=settings.table("checks"),
         trail=lambda: (log.head, log.length),
         diff=diff,
-        keep=keep,
+        keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
+    return runtime
+
+
+def _keep(git: Git, state: RunState, tree: str) -> None:
+    from agentforge.workspace.snapshots import keep
+
+    keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
 
 
 def _price(reply: ModelReply) -> float | None:

@@ -201,7 +201,13 @@ def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunSta
 
 
 def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunState:
-    intent = {"name": event.name, "effect": event.effect, "touches": event.touches, "arguments": event.arguments}
+    intent = {
+        "name": event.name,
+        "effect": event.effect,
+        "touches": event.touches,
+        "tree": event.tree,
+        "arguments": event.arguments,
+    }
     return replace(state, turn=replace(state.turn, started=True, started_event=intent))
 
 
@@ -216,11 +222,18 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             started_event=None,
             results=(*turn.results, event),
             views=_views(turn.views, event.view),
-            seen={path: event.changed.get(path, digest) for path, digest in turn.seen.items()},
+            seen=_seen(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
     )
+
+
+def _seen(turn: Turn, event: kinds.ToolFinished) -> Json:
+    """What the model wrote it has seen; what a command made of a file it has not."""
+    if (turn.started_event or {}).get("effect") == "execute":
+        return turn.seen
+    return {path: event.changed.get(path, digest) for path, digest in turn.seen.items()}
 
 
 def _views(known: tuple[tuple[str, Json], ...], new: Json | None) -> tuple[tuple[str, Json], ...]:

@@ -212,6 +212,7 @@ class ToolStarted(Event):
         index: position of the call in its reply, from 0.
         arguments: as parsed; the raw text under "raw" when they are not a JSON object.
         touches: for a write, the files it may change: digest of the blob with the content before, "" = no such file.
+        tree: for a command that may change files, the tree of the workspace before.
     """
 
     step: int
@@ -221,6 +222,7 @@ class ToolStarted(Event):
     arguments: Json
     effect: Effect
     touches: Json = field(default_factory=dict)
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

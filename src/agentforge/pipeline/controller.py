@@ -31,6 +31,7 @@ from agentforge.pipeline.effects import (
 from agentforge.pipeline.material import gather
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
+from agentforge.pipeline.stages import ORDER
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
@@ -79,6 +80,8 @@ class Performer:
                 FinishStep: self._finish_step,
             },
         )
+        if not _needs_only_the_request(effect, state):
+            self._runtime.ready()
         return performers[type(effect)](effect, state)
 
     # -- where the world answers; a replay answers from the record instead
@@ -217,3 +220,9 @@ class Performer:
     def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
+
+
+def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
+    """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
+    stage = effect.stage if isinstance(effect, StartStage) else state.stage
+    return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]

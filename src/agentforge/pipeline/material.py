@@ -51,7 +51,7 @@ def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:
 
 
 def _intake(state: RunState, runtime: Runtime) -> list[Piece]:
-    return [_request(state, 2200), Piece(name="repository", text=_sketch(runtime.worktree), limit=300)]
+    return [_request(state, 2200), Piece(name="repository", text=_sketch(state, runtime), limit=300)]
 
 
 def _clarify(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -122,6 +122,8 @@ def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
     files, places = _spec_places(spec, state)
     return [_specification(spec, 500), *_code(runtime.worktree, files, places, room=1800)]
 
+
+_READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
     "intake": _intake,
@@ -288,12 +290,12 @@ def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, li
     return "\n".join(parts) or whole
 
 
-def _sketch(root: Path) -> str:
-    """Top-level entries and the first words of the README."""
-    entries = sorted(
-        f"{item.name}/" if item.is_dir() else item.name for item in root.iterdir() if not item.name.startswith(".git")
-    )
-    readme = next((root / name for name in entries if name.lower().startswith("readme")), None)
-    text = readme.read_bytes()[:6000].decode("utf-8", "replace") if readme and readme.is_file() else ""
+def _sketch(state: RunState, runtime: Runtime) -> str:
+    """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
+    from agentforge.workspace.gitlook import top_level
+
+    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
+    text = readme[:6000].decode("utf-8", "replace")
     words = " ".join(line for line in text.splitlines() if not _BADGE.search(line)).split()
-    return f"{' '.join(entries[:40])}\n{' '.join(words)[:400]}"
+    shown = sorted(name for name in entries if not name.startswith(".git"))
+    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

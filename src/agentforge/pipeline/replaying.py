@@ -117,6 +117,13 @@ class Recording:
                 return event
         return None
 
+    def rest_of_step(self) -> Iterator[Event]:
+        """The events from here to the end of the step."""
+        for _, _, event in self._records[self.replayed :]:
+            yield event
+            if isinstance(event, kinds.StepFinished):
+                return
+
     def take(self) -> None:
         """Fold the next record as it stands."""
         _, at, event = self._records[self.replayed]
@@ -154,17 +161,16 @@ class Recording:
                 raise self.diverged(field, value, new.get(field))
 
 
-def replay(records: Sequence[At], runtime: Runtime, put_back: Callable[[str], None]) -> tuple[int, Divergence | None]:
+def replay(records: Sequence[At], runtime: Runtime) -> tuple[int, Divergence | None]:
     """Drive a run along its record.
 
     Args:
         runtime: with a workspace of its own at the run's base commit; nothing of it is run but git on that workspace.
-        put_back: makes the workspace's files equal a tree: files that came by no call of the model.
     Returns:
         How many records were replayed, and the first difference.
     """
     log = Recording(records)
-    performer = ReplayPerformer(runtime, log, put_back)
+    performer = ReplayPerformer(runtime, log)
     try:
         while not log.ended:
             if _from_outside(log, runtime):
@@ -198,10 +204,9 @@ def _from_outside(log: Recording, runtime: Runtime) -> bool:
 class ReplayPerformer(Performer):
     """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
 
-    def __init__(self, runtime: Runtime, log: Recording, put_back: Callable[[str], None]) -> None:
+    def __init__(self, runtime: Runtime, log: Recording) -> None:
         super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log)))
         self._log = log
-        self._put_back = put_back
         self._index = 0
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
@@ -230,7 +235,7 @@ class ReplayPerformer(Performer):
         """The facts of the record; files that the measurement put into the workspace are put there."""
         measured = self._facts_of_record()
         if stage.name == "red" and state.tests and measured.tree:
-            self._put_back(measured.tree)
+            self._runtime.guard.put_back(measured.tree)
         return measured
 
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
@@ -263,9 +268,39 @@ class ReplayPerformer(Performer):
         def answer(_arguments: Mapping[str, object], _context: ToolContext) -> Observation:
             if finished is None or finished.name != tool.name:
                 raise self._log.diverged("decision", type(self._log.next()[2]).__name__, f"{tool.name} is run")
+            for path, digest in finished.changed.items():
+                self._write(path, str(digest))
             return _observation(finished, self._runtime)
 
         return replace(tool, run=answer)
+
+    def _write(self, path: str, digest: str) -> None:
+        """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
+        from agentforge.canonical import digest_bytes
+        from agentforge.workspace.files import write_bytes
+
+        file = self._runtime.worktree / path
+        if not digest:
+            file.unlink(missing_ok=True)
+            return
+        found = next((data for data in self._afterwards(path) if digest_bytes(data) == digest), None)
+        if found is not None:  # else the comparison with the record tells that it is not there
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(file, found)
+
+    def _afterwards(self, path: str) -> Iterator[bytes]:
+        """What the record holds of a file at the later places of the step."""
+        from agentforge.workspace.snapshots import has_object
+
+        for event in self._log.rest_of_step():
+            blob = event.touches.get(path) if isinstance(event, kinds.ToolStarted) else None
+            if blob:
+                yield self._runtime.blobs.get(str(blob))
+            tree = event.tree if isinstance(event, (kinds.ToolStarted, kinds.StepFinished)) else None
+            kept = tree and has_object(self._runtime.git, tree)
+            content = self._runtime.git.show(tree, path) if tree and kept else None
+            if content is not None:
+                yield content
 
     def _recorded(self, kind: type[Kind]) -> Kind:
         found = self._log.ahead(kind)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.pipeline.stage import Stage
     from agentforge.runners.rig import Rig
     from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
 
 
@@ -28,6 +29,8 @@ class Runtime:
         repo: the user's repository; also where the workspace appears inside the sandbox.
         worktree: the task's own checkout; the only place that the model's tools write.
         scratch: for fresh checkouts and private indexes; may be deleted at any time.
+        ready: makes the worktree where it does not stand yet.
+        guard: knows the tree of the worktree, and keeps commands within a scope.
         rig: how this project's tests are run; detected on first use.
         models: the model of a stage.
         price: cost of a reply in USD or None.
@@ -44,6 +47,8 @@ class Runtime:
     worktree: Path
     scratch: Path
     git: Git
+    ready: Callable[[], None]
+    guard: Guard
     sandbox: Sandbox
     stages: Mapping[str, Stage]
     contracts: ContractSet

@@ -37,6 +37,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),
+        guard=runtime.guard if stage.writes != "none" else None,
         price=runtime.price,
         max_output_tokens=runtime.max_output_tokens,
         temperature=runtime.temperature,
@@ -147,7 +148,7 @@ def _submit_schema(stage: Stage, runtime: Runtime) -> dict[str, object]:
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     before = state.trees.get("work") or state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
-    now = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    now = runtime.guard.tree()
     if now == before:
         return None
     runtime.keep(state, now)

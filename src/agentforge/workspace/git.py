@@ -51,14 +51,14 @@ class Git:
         return self._command.identity
 
     @property
+    def command(self) -> GitCommand:
+        """git on this repository, for what needs more than one call of this class."""
+        return self._command
+
+    @property
     def common_dir(self) -> Path:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
-
-    @property
-    def command(self) -> GitCommand:
-        """The way to call git on this repository."""
-        return self._command
 
     # Reading
 

@@ -11,7 +11,7 @@ from agentforge.workspace.gitcommand import Checkout, GitCommand
 from agentforge.workspace.process import Completed
 
 # What interpreters and test runners leave behind and a project may have forgotten to ignore; our own torn writes.
-_JUNK = (
+JUNK = (
     "__pycache__",
     ".pytest_cache",
     ".mypy_cache",
@@ -65,7 +65,7 @@ def _prepare_index(command: GitCommand, checkout: Checkout, *, index: Path) -> N
 
 
 def _add_all(command: GitCommand, at: Checkout, *, excluded: tuple[str, ...]) -> Completed:
-    junk = [f":(exclude,glob)**/{name}{below}" for name in _JUNK for below in ("", "/**")]
+    junk = [f":(exclude,glob)**/{name}{below}" for name in JUNK for below in ("", "/**")]
     outside = [f":(exclude,literal,top){path}" for path in excluded]
     return command.run("add", "-A", "--", ".", *junk, *outside, at=at)
 
