@@ -112,19 +112,12 @@ def wire(
 
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
-
-    @lru_cache(maxsize=1)
-    def ready() -> None:
-        from agentforge.app.workplace import ready_worktree
-
-        ready_worktree(state, runtime, log.folder)
-
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
         scratch=scratch,
         git=git,
-        ready=ready,
+        ready=_ready(state, log.folder, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(),
@@ -144,6 +137,18 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
     )
     return runtime
+
+
+def _ready(state: RunState, folder: Path, runtime: Callable[[], Runtime]) -> Callable[[], None]:
+    """Make the worktree when it is first needed."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.app.workplace import ready_worktree
+
+        ready_worktree(state, runtime(), folder)
+
+    return ready
 
 
 def _keep(git: Git, state: RunState, tree: str) -> None:

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import cast
 
 from agentforge.events import kinds
-from agentforge.events.kinds import Event, Json
+from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.sight import seen_after, views_with
 from agentforge.events.spending import spent_with
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
-    VIEWS_KEPT,
     Call,
     Escalation,
     FinishedStep,
@@ -36,7 +36,6 @@ _AFTER_A_PAUSE = (
     kinds.RunMarked,
 )
 _FINDINGS_KEPT = 30
-_END_OF_FILE = 1 << 40
 
 
 def evolve(state: RunState, event: Event, *, at: str) -> RunState:
@@ -221,35 +220,12 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             started=False,
             started_event=None,
             results=(*turn.results, event),
-            views=_views(turn.views, event.view),
-            seen=_seen(turn, event),
+            views=views_with(turn.views, event.view),
+            seen=seen_after(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
     )
-
-
-def _seen(turn: Turn, event: kinds.ToolFinished) -> Json:
-    """What the model wrote it has seen; what a command made of a file it has not."""
-    if (turn.started_event or {}).get("effect") == "execute":
-        return turn.seen
-    return {path: event.changed.get(path, digest) for path, digest in turn.seen.items()}
-
-
-def _views(known: tuple[tuple[str, Json], ...], new: Json | None) -> tuple[tuple[str, Json], ...]:
-    """Add a part of a file; parts that lie within it need not be shown twice."""
-    if new is None:
-        return known
-    path, (first, end) = str(new.get("path", "")), _lines(new)
-    left = (item for item in known if item[0] != path or not first <= _lines(item[1])[0] <= _lines(item[1])[1] <= end)
-    return (*left, (path, new))[-VIEWS_KEPT:]
-
-
-def _lines(view: Json) -> tuple[int, int]:
-    """First line of a view, and the line after its last."""
-    first, limit = view.get("offset"), view.get("limit")
-    start = first if isinstance(first, int) else 1
-    return start, start + limit if isinstance(limit, int) else _END_OF_FILE
 
 
 def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
