@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
@@ -116,6 +117,15 @@ def request_value(request: ModelRequest) -> dict[str, object]:
         "max_output_tokens": request.max_output_tokens,
         "temperature": request.temperature,
     }
+
+
+def request_bytes(request: ModelRequest) -> bytes:
+    """The request as it is recorded: keys in the order in which they were sent, which canonical bytes would not keep."""
+    value = request_value(request)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def request_from(value: Mapping[str, Any]) -> ModelRequest:

@@ -47,7 +47,7 @@ def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:
     return "\n".join(_TEXTS[show](row) for row in rows) or "nothing of the kind was recorded"
 
 
-def sent_bytes(folder: Path, step: int, *, settings: Settings, environ: Mapping[str, str]) -> bytes:
+def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
     """The request of a step, byte for byte: the body that went over the wire, else the request as it is recorded.
 
     A body is made again from the recorded request and compared with the digest that was recorded when it was sent.
@@ -71,7 +71,7 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings, environ: Mapping[
         return recorded
     from agentforge.app.wire_bytes import body_with
 
-    return body_with(replied[-1].sent, recorded, model=replied[-1].model, settings=settings, environ=environ)
+    return body_with(replied[-1].sent, recorded, model=replied[-1].model, settings=settings)
 
 
 def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:

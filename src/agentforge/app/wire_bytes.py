@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 from agentforge.canonical import digest_bytes
-from agentforge.errors import ConflictError, ModelNotConfigured
+from agentforge.errors import ConflictError
 from agentforge.messages import request_from
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NOWHERE = "http://127.0.0.1"
 
 
-def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings, environ: Mapping[str, str]) -> bytes:
+def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> bytes:
     """Encode a recorded request as the provider's dialect does.
 
     Args:
@@ -30,7 +30,7 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings, env
     from agentforge.models.catalogue import open_model
 
     request = request_from(json.loads(recorded))
-    for spec in _specs(model, settings, environ):
+    for spec in _specs(model, settings):
         opened: Model = open_model(spec)
         encode = getattr(opened, "body", None)
         opened.close()
@@ -43,19 +43,17 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings, env
     )
 
 
-def _specs(model: str, settings: Settings, environ: Mapping[str, str]) -> Iterator[ModelSpec]:
-    """The model with the bounds of today's settings, and without any; nothing is ever sent."""
+def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
+    """The model with the bounds of today's settings, and without any; nothing is ever sent, so it needs no key."""
     from dataclasses import replace
 
-    from agentforge.config.model_choice import choose
     from agentforge.models.model import ModelSpec
 
     provider, _, name = model.partition("/")
     plain = ModelSpec(provider=provider, name=name, base_url=_NOWHERE)
-    try:
-        chosen = choose(settings, environ, flag=model)
-    except ModelNotConfigured:  # its key or address is not set here; its bounds may be those of nobody
-        yield plain
-        return
-    yield replace(chosen, base_url=chosen.base_url or _NOWHERE)
+    yield replace(
+        plain,
+        temperature=cast("float | None", settings.get("model.temperature")),
+        max_output_tokens=int(settings.number("model.max_output_tokens")),
+    )
     yield plain

@@ -43,7 +43,7 @@ def inspect(task_id: str, step: int | None, show: str, raw: bool, cwd: str | Non
     if raw:
         if step is None or show != "context":
             raise UsageError("--raw belongs to the context of a step", hint="add --step N --show context")
-        sys.stdout.buffer.write(sent_bytes(folder, step, settings=place.settings, environ=place.environ))
+        sys.stdout.buffer.write(sent_bytes(folder, step, settings=place.settings))
     elif as_json:
         write_json(inspect_value(folder, step=step, show=show))  # type: ignore[arg-type] # one of the choices
     else:
