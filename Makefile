@@ -24,8 +24,9 @@ test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo
 
-bench: setup ## Measure start, step and memory, and print the table.
+bench: setup ## Measure start, step, memory and what a verdict costs, and print the tables.
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/verifier.py
 
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/chaos.jsonl

@@ -42,7 +42,7 @@ def test_a_draft_schema_carries_no_annotations_and_leaves_the_contract_alone(con
     before = json.dumps(contracts.get("specification").json_schema)
     text = json.dumps(draft_schema(contracts.get("specification"), omit=("requirements.id",)))
     assert json.dumps(contracts.get("specification").json_schema) == before
-    assert not any(f'"{word}"' in text for word in ("$schema", "examples", "default", "title:"))
+    assert not any(word in text for word in ('"$schema"', '"examples": [', '"default"', '"title:"'))
 
 
 def test_the_largest_draft_costs_less_than_the_budget_of_all_actions(contracts: ContractSet) -> None:

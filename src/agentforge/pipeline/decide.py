@@ -19,7 +19,7 @@ from agentforge.pipeline.effects import (
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.stage import Stage, action_of, texts
+from agentforge.pipeline.stage import Stage, action_of, items, texts
 
 Stages = Mapping[str, Stage]
 
@@ -155,8 +155,19 @@ def _stuck(state: RunState, stage: Stage) -> Effect:
         kind="stuck",
         reason=f"stage {stage.name} failed verification {attempt} times",
         question=f"How should it go on? The last findings:\n{findings}",
-        context=(("attempt", attempt),),
+        context=(("attempt", attempt), *_held_out(state)),
     )
+
+
+def _held_out(state: RunState) -> tuple[tuple[str, object], ...]:
+    """For the human alone: the examples behind a refusal that no stage may see. An answer that names one drops it."""
+    if not any(item.get("rule") == "held-out" for item in state.findings):
+        return ()
+    split = state.facts.get("spec", {}).get("claims")
+    rows = items(split.get("rows")) if isinstance(split, Mapping) else []
+    hidden = {row.get("number") for row in rows if row.get("hidden")}
+    examples = items(state.artifacts.get("spec", {}).get("examples"))
+    return (("held_out", [dict(item) for number, item in enumerate(examples) if number in hidden]),)
 
 
 def _asked(state: RunState, stage: str, key: str) -> Escalation | None:

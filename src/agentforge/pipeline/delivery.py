@@ -183,6 +183,14 @@ def _limits(state: RunState) -> list[str]:
         out.append(
             f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
         )
+    inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
+                 if item.get("verification_method") == "inspection"]  # fmt: skip
+    if inspected:
+        out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}")
+    held_out = state.facts.get("green", {}).get("held_out")
+    unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
+    if unchecked:
+        out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
     if not state.totals.cost_known:

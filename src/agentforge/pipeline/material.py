@@ -12,6 +12,7 @@ from agentforge.context.minimal import FRONT_ROOM
 from agentforge.context.render import render
 from agentforge.events.state import RunState
 from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
+from agentforge.pipeline.held_out import shown_examples
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
@@ -97,6 +98,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
     pieces = [
         _specification(spec, 1000),
         Piece(name="examples of the request", text=examples, limit=300),
+        Piece(name="examples of the specification", text=shown_examples(state), limit=200),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
         Piece(name="style of the tests here", text=sample, limit=550),
     ]

@@ -14,6 +14,8 @@ from agentforge.pipeline import facts as early
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.held_out import outside_facts
+from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
@@ -123,26 +125,28 @@ def _measured_suite(
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
         support=state.tests,
+        superseded=superseded_tests(spec),
     )
     return measure_red(runtime.rig(), suite, base_tree=_base(state), red_tree=tree)
 
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
     """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
-    from agentforge.runners.freeze import function_hashes
+    from agentforge.runners.freeze import test_hashes
+    from agentforge.runners.identity import file_of, name_of, without_parameters
     from agentforge.runners.rig import run_tree
 
     run = run_tree(rig, tree, tests=paths)
-    names = [nodeid.partition("[")[0].partition("::") for nodeid in run.outcomes]
-    found = {(path, name) for path, _, name in names if path in paths and name}
+    bare = [without_parameters(nodeid) for nodeid in run.outcomes]
+    found = {(file_of(one), name_of(one)) for one in bare if file_of(one) in paths and name_of(one)}
     for path in paths:
         if not any(known == path for known, _ in found):
-            found |= {(path, name) for name, _ in function_hashes(rig.git.show(tree, path) or b"")}
+            found |= {(path, name) for name, _ in test_hashes(path, rig.git.show(tree, path) or b"")}
     return [{"path": path, "name": name, "kind": ""} for path, name in sorted(found)]
 
 
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
-    from agentforge.runners.measure import Promise, measure_green
+    from agentforge.runners.measure import Promise, honest_edits, measure_green
 
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
     spec = state.artifacts.get("spec", {})
@@ -162,6 +166,10 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
+    passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
+    edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
+    facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     return Measured(facts=facts, evidence=evidence, tree=tree)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentforge.errors import ToolchainError
 from agentforge.runners.launch import ground
 from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan
+from agentforge.runners.plan import JAVASCRIPT, TestPlan
 from agentforge.workspace.sandbox import Sandbox
 
 
@@ -48,10 +48,18 @@ def run_suite(
             from agentforge.runners.python_runner import run_python
 
             return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit)
-        if plan.language == "rust" and plan.command[:2] == ("cargo", "test"):
+        if plan.runner in JAVASCRIPT:
+            from agentforge.runners.javascript_runner import run_javascript
+
+            return run_javascript(plan, place, tests=tests, seed=seed, timeout_s=limit)
+        if plan.runner == "go":
+            from agentforge.runners.go_runner import run_go
+
+            return run_go(plan, place, tests=tests, seed=seed, timeout_s=limit)
+        if plan.runner == "cargo":
             from agentforge.runners.cargo_runner import run_cargo
 
-            return run_cargo(plan, place, tests=tests, timeout_s=limit)
+            return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=limit)
         from agentforge.runners.junit_runner import run_junit
 
         return run_junit(plan, place, tests=tests, timeout_s=limit)

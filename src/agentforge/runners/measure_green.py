@@ -9,6 +9,7 @@ from typing import Any
 
 from agentforge.runners.agent_report import failing_text
 from agentforge.runners.freeze import Frozen, compare
+from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.outcome import SuiteRun, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
@@ -66,8 +67,8 @@ def measure_green(
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
-    edits = _honest(rig, base_tree=base_tree, red_tree=red_tree, frozen=frozen_paths, config=config)
-    whole = run_tree(rig, tree, edits=edits, protected=frozen_paths)
+    edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
+    whole = run_tree(rig, tree, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
@@ -107,6 +108,15 @@ def measure_green(
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
 
 
+def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:
+    """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
+    frozen = tuple(promise.frozen.files)
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
+    files = {path: rig.git.show(base_tree, path) for path in config}
+    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+
+
 def in_scope(path: str, scope: Sequence[str]) -> bool:
     """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
     return any(
@@ -114,15 +124,15 @@ def in_scope(path: str, scope: Sequence[str]) -> bool:
     )
 
 
-def _honest(rig: Rig, *, base_tree: str, red_tree: str, frozen: Sequence[str], config: Sequence[str]) -> Edits:
-    """Frozen files as RED left them, steering files as the base has them."""
-    files = {path: rig.git.show(base_tree, path) for path in config}
-    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
+    """What a run must leave as it is: the frozen files, and the changed sources that it is about."""
+    sources = [path for path in changed if path.endswith(".py") and rig.git.show(tree, path) is not None]
+    return tuple(dict.fromkeys([*frozen, *sources]))
 
 
 def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:
     """The new tests alone, in random orders; once only when they do not pass in the whole suite."""
-    files = tuple(dict.fromkeys(nodeid.partition("::")[0] for nodeid in promise.required))
+    files = tuple(dict.fromkeys(file_of(nodeid) for nodeid in promise.required))
     if not files:
         return []
     passed = set(promise.required) <= set(whole.passed_ids)
@@ -160,7 +170,7 @@ def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) 
     suspects = {one for one in before - now if one in whole.outcomes}
     missing = {one for one in before if one not in whole.outcomes}
     if whole.complete:
-        missing = {one for one in missing if one.partition("::")[0] not in promise.removed}
+        missing = {one for one in missing if file_of(one) not in promise.removed}
     suspects -= known_flaky
     came_back: set[str] = set()
     for repeat in range(1, _AGAIN + 1):
@@ -178,14 +188,14 @@ def _without_replaced(
     missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
 ) -> dict[str, list[str]]:
     """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
-    paths = {one.partition("::")[0] for one in missing} & set(promise.frozen.files)
+    paths = {file_of(one) for one in missing} & set(promise.frozen.files)
     before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
     if not before:
         return {"missing": list(missing), "superseded": []}
     again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
     held = set(again.passed_ids) if sound(again, rig.plan) else set()
     left = [one for one in missing if one not in held]
-    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    ended = [one for one in left if without_parameters(one) in promise.superseded]
     return {"missing": [one for one in left if one not in ended], "superseded": ended}
 
 

@@ -97,10 +97,30 @@ class SuiteRun:
 
 
 def run_value(run: SuiteRun) -> dict[str, Any]:
-    """The JSON value of a run."""
-    value = asdict(run)
-    value["outcomes"] = [asdict(outcome) for outcome in run.outcomes.values()]
-    return value
+    """The JSON value of a run. Written out by hand: a suite may have twenty thousand outcomes."""
+    return {
+        "outcomes": [
+            {"id": one.id, "outcome": one.outcome, "duration_s": one.duration_s, "failure": _failure_value(one.failure)}
+            for one in run.outcomes.values()
+        ],
+        "collected": list(run.collected),
+        "collection_errors": [
+            {"id": one.id, "failure": _failure_value(one.failure), "text": one.text} for one in run.collection_errors
+        ],
+        "complete": run.complete,
+        "canary": run.canary,
+        "agree": run.agree,
+        "timed_out": run.timed_out,
+        "problems": list(run.problems),
+        "duration_s": run.duration_s,
+        "output_tail": run.output_tail,
+        "command": list(run.command),
+        "runner": run.runner,
+    }
+
+
+def _failure_value(failure: Failure | None) -> dict[str, Any] | None:
+    return None if failure is None else asdict(failure)
 
 
 def run_of(value: Mapping[str, Any]) -> SuiteRun:

@@ -138,7 +138,8 @@ def sound(run: SuiteRun, plan: TestPlan) -> bool:
     """Whether a run is evidence: it ended by itself, and every control that its runner can have has held."""
     if not run.complete or run.timed_out:
         return False
-    if plan.has_canary and run.canary != "held":
+    unbuilt = plan.runner in ("go", "cargo") and bool(run.collection_errors) and not run.outcomes
+    if plan.has_canary and run.canary != "held" and not unbuilt:  # what the compiler refuses has run nothing
         return False
     return run.agree is True if plan.has_second_channel else True
 

@@ -19,7 +19,9 @@ _COMMENT = re.compile(
 )
 _OTHER = re.compile(
     r"eslint-disable|@ts-(?:ignore|expect-error|nocheck)|istanbul ignore|c8 ignore|prettier-ignore"
-    r"|//\s*nolint|#!?\[allow\(|#\[ignore"
+    r"|//\s*nolint|#!?\[allow\(|#\[ignore|#!?\[cfg_attr\([^)]*ignore"
+    r"|\b(?:describe|context|suite|test|it|specify)(?:\.\w+)*\.(?:skip|only|todo|fails|failing|skipIf|runIf)\b"
+    r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe)\s*\(|\bt\.(?:Skip|Skipf|SkipNow)\("
 )
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})

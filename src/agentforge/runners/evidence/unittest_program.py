@@ -39,7 +39,7 @@ def run(
     for test in broken:
         _report_broken(test, setup, send=send, describe=describe)
     chosen = [test for test in tests if test not in broken]
-    wanted = tuple(setup["tests"])
+    wanted = frozenset(one.rstrip("/") for one in setup["tests"])
     if wanted:
         chosen = [test for test in chosen if _selected(test_id(test, setup["root"]), wanted)]
     ids = [test_id(test, setup["root"]) for test in chosen]
@@ -200,8 +200,13 @@ def _report_broken(
     send(record)
 
 
-def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
-    return any(nodeid == one or nodeid.startswith((one + "::", one.rstrip("/") + "/")) for one in wanted)
+def _selected(nodeid: str, wanted: frozenset[str]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its class, its file or a folder of it."""
+    path, *names = nodeid.split("::")
+    parts = path.split("/")
+    return any("::".join((path, *names[:end])) in wanted for end in range(len(names) + 1)) or any(
+        "/".join(parts[:end]) in wanted for end in range(1, len(parts))
+    )
 
 
 class _Canary(unittest.TestCase):
