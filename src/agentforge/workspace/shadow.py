@@ -50,3 +50,6 @@ def _borrow(git: Git, folder: Path) -> None:
         if source.is_file():
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(source, folder / name)
+    for words in (("core.bare", "false"), ("--unset-all", "core.worktree")):  # what is true of the other checkout only
+        argv = ["git", "config", "--file", str(folder / "config"), *words]
+        run(argv, cwd=folder, env=fixed_environment(), timeout_s=_TIMEOUT_S)

@@ -11,6 +11,8 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
 
+_WIDTH = 80
+
 
 @click.command(
     epilog="""\b
@@ -47,10 +49,10 @@ def show_comparison(place: Place, first: str, second: str) -> None:
 
 
 def _lines(value: dict[str, object]) -> list[str]:
-    from agentforge.cli.terminal import printable
+    from agentforge.cli.terminal import cut, printable
     from agentforge.views.compare_text import compare_lines
 
-    return [printable(line) for line in compare_lines(value)]
+    return [cut(printable(line), _WIDTH) for line in compare_lines(value)]
 
 
 def _write(path: Path, value: dict[str, object]) -> None:
