@@ -57,7 +57,7 @@ class Place:
     def world(self) -> World:
         """Wipe the repository and make it again, with a new home."""
         self._made += 1
-        home = self._folder / f"home-{self._made}"
+        home = self._folder / f"killed-{self._made}"
         return make_world(
             self._folder / "repo", home, pycache=self._folder / "pycache", results=self._folder / "results"
         )

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _POINTS = (2, 3, 4)
 
 
-def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(chaos_place: Path) -> None:
+    place = Place(chaos_place)
     wanted = golden(place)
     tried = [try_point(number, seed=11, place=place, wanted=wanted) for number in _POINTS]
     assert [row for row in tried if row["problems"]] == []
