@@ -143,6 +143,9 @@ class World:
     def on_PassStage(self, effect: Any) -> Iterator[Event]:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest="d")
 
+    def on_Attest(self, _effect: Any) -> Iterator[Event]:
+        yield kinds.Attested(envelopes="e")
+
     def on_Deliver(self, _effect: Any) -> Iterator[Event]:
         yield kinds.Delivered(branch="b", commit="c", tree="t")
 

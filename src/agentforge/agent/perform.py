@@ -16,7 +16,7 @@ from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_bytes
+from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
 
@@ -84,7 +84,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=context.messages,
+        messages=tuple(_scrubbed(message, spec) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -111,6 +111,11 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _scrubbed(message: Message, spec: AgentSpec) -> Message:
+    """A message without secrets: what the user's own files hold is neither sent nor recorded."""
+    return replace(message, parts=tuple(replace(part, text=spec.policy.scrub(part.text)) for part in message.parts))
 
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
@@ -184,7 +189,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
+            touches=kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub),
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()

@@ -258,6 +258,7 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
+    from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
     from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
@@ -275,6 +276,7 @@ def _drive(
             finally:
                 models.close()
         state = log.state
+        keep_head(environ, log.folder, head=log.head, records=log.length)
         result = RunResult(
             state=state,
             folder=log.folder,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
@@ -135,6 +136,7 @@ def wire(
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
+        signer=_signer(environ),
     )
     return runtime
 
@@ -155,6 +157,17 @@ def _keep(git: Git, state: RunState, tree: str) -> None:
     from agentforge.workspace.snapshots import keep
 
     keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
+    """The user's signing key, looked for when there is something to sign."""
+
+    def signer() -> Signer | None:
+        from agentforge.app.keyring import own_signer
+
+        return own_signer(environ)
+
+    return signer
 
 
 def _price(reply: ModelReply) -> float | None:

@@ -29,6 +29,8 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
     if state.error:
         hint = f" - {state.error['hint']}" if state.error.get("hint") else ""
         lines += _rows("error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
+    if state.attested:
+        lines += _rows("signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"])
     lines += _rows("model", [_model(state)])
     lines += _rows("kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
     lines += _rows("marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])

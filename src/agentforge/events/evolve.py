@@ -348,6 +348,10 @@ def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
     )
 
 
+def _attested(state: RunState, event: kinds.Attested, _at: str) -> RunState:
+    return replace(state, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note})
+
+
 def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
     return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
 
@@ -375,6 +379,7 @@ _EVOLVERS = cast(
         kinds.EscalationRaised: _escalation_raised,
         kinds.EscalationResolved: _escalation_resolved,
         kinds.Delivered: _delivered,
+        kinds.Attested: _attested,
         kinds.RunFinished: _run_finished,
     },
 )

@@ -123,10 +123,11 @@ class RunMarked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecovered(Event):
-    """A torn tail was moved aside when the log was opened."""
+    """A torn tail was moved aside when the log was opened. `digest` is of what was moved, "" in old logs."""
 
     quarantined_bytes: int
     quarantine: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +302,7 @@ class StageVerified(Event):
     Attributes:
         results: {rule, passed, measured, message, path} for every rule of the contract.
         artifact: the completed artifact, verification fields written by the harness.
+        contract_document: digest of the blob with the contract itself, "" in old logs.
     """
 
     stage: str
@@ -311,6 +313,7 @@ class StageVerified(Event):
     artifact: Json
     artifact_digest: str
     results: tuple[Json, ...]
+    contract_document: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +355,21 @@ class Delivered(Event):
     commit: str
     tree: str
     applied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attested(Event):
+    """What was delivered was stated in the form that others read, and signed where the user has a key.
+
+    Attributes:
+        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
+        key_id: fingerprint of the key that signed, "" = unsigned.
+        note: ref of the git note that holds them, too.
+    """
+
+    envelopes: str
+    key_id: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

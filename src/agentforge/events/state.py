@@ -242,6 +242,7 @@ class RunState:
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     totals: Totals = Totals()
     delivered: Json | None = None
+    attested: Json | None = None
     outcome: str = ""
     error: Json | None = None
     ended_at: str = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import perform as agent_perform
@@ -18,6 +19,7 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
     Finish,
     GatherFacts,
@@ -32,6 +34,7 @@ from agentforge.pipeline.material import gather
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
 from agentforge.pipeline.stages import ORDER
+from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
@@ -74,6 +77,7 @@ class Performer:
                 Ask: self._ask,
                 PassStage: self._pass_stage,
                 Deliver: self._deliver,
+                Attest: self._attest,
                 Finish: self._finish,
                 CallModel: self._call_model,
                 RunTool: self._run_tool,
@@ -140,7 +144,12 @@ class Performer:
         digest = state.turn.material if again else ""
         if not digest and stage.needs_model(state):
             rows = [
-                {"name": piece.name, "text": piece.text, "limit": piece.limit, "note": piece.note}
+                {
+                    "name": piece.name,
+                    "text": redact(piece.text, secrets=self._runtime.secrets).text,
+                    "limit": piece.limit,
+                    "note": piece.note,
+                }
                 for piece in gather(effect.stage, state, self._runtime)
             ]
             digest = self._runtime.blobs.put(canonical_bytes(rows))
@@ -177,22 +186,32 @@ class Performer:
         yield self._facts(self.measured(state, stage), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
-        evidence = self._runtime.blobs.put(canonical_bytes(measured.evidence)) if measured.evidence else None
+        facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
+        evidence = self._runtime.blobs.put(canonical_bytes(details)) if details else None
         return kinds.FactsGathered(
             name=name,
             attempt=attempt,
-            facts=measured.facts,
+            facts=facts,
             tree=measured.tree,
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
         )
+
+    def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
+        """The value without secrets: tests print what they like."""
+        secrets = self._runtime.secrets
+        if not redact(canonical_bytes(value).decode(), secrets=secrets).count:
+            return value
+        return cast("Mapping[str, object]", redact_value(value, secrets=secrets))
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
-        yield judge(state, stage, contract, commands=self.commands(contract))
+        document = self._runtime.blobs.put(canonical_bytes(contract.document))
+        verdict = judge(state, stage, contract, commands=self.commands(contract))
+        yield replace(verdict, contract_document=document)
 
     # -- humans, ends
 
@@ -217,9 +236,18 @@ class Performer:
         applied = self.branch(state, commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
-    def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:
+    def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.attesting import attest
+
+        yield attest(state, self._runtime)
+
+    def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
+        if state.attested:
+            from agentforge.pipeline.attesting import anchor
+
+            anchor(state, self._runtime)
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:

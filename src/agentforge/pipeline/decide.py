@@ -9,6 +9,7 @@ from agentforge.agent.effects import Effect, Stop
 from agentforge.events.state import Escalation, RunState
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
     Finish,
     GatherFacts,
@@ -52,7 +53,9 @@ def _between_stages(state: RunState, stages: Stages) -> Effect:
         return StartStage(stage=stage.name, attempt=1)
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
-    return Finish(outcome="delivered") if state.delivered else Deliver()
+    if not state.delivered:
+        return Deliver()
+    return Finish(outcome="delivered") if state.attested else Attest()
 
 
 def _baseline(state: RunState, action: str) -> Effect | None:

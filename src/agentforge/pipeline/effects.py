@@ -82,3 +82,8 @@ class Finish(Effect):
     slug: str = ""
     message: str = ""
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attest(Effect):
+    """State what was delivered, sign it where there is a key, and hang it on the commit as a note."""

@@ -11,6 +11,7 @@ from agentforge.contracts.check import check, draft_schema
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline import facts as early
+from agentforge.pipeline import steering
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
@@ -102,6 +103,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
     examples = texts(state.artifacts.get("intake", {}).get("examples"))
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts |= steering.red_facts(state, runtime, tree=tree)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
 
@@ -163,6 +165,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
     ]
+    facts |= steering.green_facts(state, runtime, tree=tree)
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)

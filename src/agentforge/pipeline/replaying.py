@@ -21,7 +21,7 @@ from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Finish
+from agentforge.pipeline.effects import Attest, Finish
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
@@ -254,6 +254,10 @@ class ReplayPerformer(Performer):
         del state, commit
         return self._recorded(kinds.Delivered).applied
 
+    def _attest(self, _effect: Attest, _state: RunState) -> Iterator[Event]:
+        """Sign nothing: the signature of the record stands."""
+        yield self._recorded(kinds.Attested)
+
     def _facts_of_record(self) -> Measured:
         from agentforge.pipeline.measure import Measured
 
@@ -294,7 +298,7 @@ class ReplayPerformer(Performer):
 
         for event in self._log.rest_of_step():
             blob = event.touches.get(path) if isinstance(event, kinds.ToolStarted) else None
-            if blob:
+            if blob and not str(blob).startswith("withheld:"):
                 yield self._runtime.blobs.get(str(blob))
             tree = event.tree if isinstance(event, (kinds.ToolStarted, kinds.StepFinished)) else None
             kept = tree and has_object(self._runtime.git, tree)

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
+
+
+def no_signer() -> Signer | None:
+    """Nobody signs."""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,7 @@ class Runtime:
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
+        signer: the user's signing key, None = there is none.
         supplied: contents of the tests that the user handed over, by repository path.
         keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
@@ -66,3 +73,4 @@ class Runtime:
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
+    signer: Callable[[], Signer | None] = no_signer

@@ -151,5 +151,8 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     now = runtime.guard.tree()
     if now == before:
         return None
+    from agentforge.safety.redaction import redact
+
     runtime.keep(state, now)
-    return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")
+    patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
+    return now, patch.encode("utf-8", "surrogateescape")

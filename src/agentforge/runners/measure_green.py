@@ -10,6 +10,7 @@ from typing import Any
 from agentforge.runners.agent_report import failing_text
 from agentforge.runners.freeze import Frozen, compare
 from agentforge.runners.identity import file_of, without_parameters
+from agentforge.runners.old_tests import broken_under_old_text
 from agentforge.runners.outcome import SuiteRun, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
@@ -73,10 +74,11 @@ def measure_green(
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
-        "no_regressions": held and not lost["regressions"] and not lost["missing"],
+        "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
         "suite": {
             "passed": len(promise.required) - len(failing),
             "required": len(promise.required),
@@ -197,6 +199,24 @@ def _without_replaced(
     left = [one for one in missing if one not in held]
     ended = [one for one in left if without_parameters(one) in promise.superseded]
     return {"missing": [one for one in left if one not in ended], "superseded": ended}
+
+
+def _hidden_losses(
+    lost: Mapping[str, list[str]], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> dict[str, list[str]]:
+    """Add to the regressions what only a changed test, golden file or fixture of the base keeps from showing."""
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    passed = set(promise.baseline.get("passed_ids", ())) - set(promise.baseline.get("flaky_ids", ()))
+    known = {*lost["regressions"], *lost["missing"], *lost["superseded"]}
+    broken = broken_under_old_text(rig, tree, changed=changed, base_tree=base_tree, passed=passed, edits=edits)
+    if broken is None:
+        return {"unmeasured": ["the tests of the base as they stood there"]}
+    left = [one for one in broken if one not in known]
+    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    return {
+        "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
+        "superseded": sorted({*lost["superseded"], *ended}),
+    }
 
 
 def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
+from agentforge.canonical import digest_bytes
 from agentforge.errors import ConflictError, IntegrityError, StorageError
 from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
@@ -193,7 +194,10 @@ class RunLog:
             self._quarantine(scan.torn)
         self._open_descriptor(0)
         if scan.torn:
-            self.append(LogRecovered(quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name()))
+            moved = LogRecovered(
+                quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name(), digest=digest_bytes(scan.torn)
+            )
+            self.append(moved)
         self._projector.flush()
 
     def _seal_now_and_then(self, event: Event) -> None:
