@@ -72,6 +72,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
     from agentforge.app.wiring import Models
+    from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
     began = time.monotonic()
@@ -89,6 +90,8 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     log = _create(
         options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
     )
+    if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
+        drop_worktree(git, log.state)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
@@ -109,11 +112,15 @@ def resume(
         ConflictError: it is over.
     """
     from agentforge.app.wiring import Models
+    from agentforge.app.workplace import moved
+    from agentforge.config.paths import data_dir
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
+    from agentforge.workspace.git import Git
 
     began = time.monotonic()
-    log = RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now)
+    git = Git.open(cwd)
+    log = RunLog.open(find_task(git.top, task_id)[1], clock=utc_now)
     state = log.state
     if state.outcome:
         log.close()
@@ -121,7 +128,15 @@ def resume(
             f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
         )
     log.subscribe(watch)
-    log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions(), limits=dict(limits or {})))
+    log.append(
+        kinds.RunResumed(
+            pid=os.getpid(),
+            versions=_versions(),
+            limits=dict(limits or {}),
+            interrupted_step=_interrupted_step(state),
+            **moved(state, git, data=data_dir(environ)),
+        )
+    )
     if limits:
         for item in log.state.open_escalations:
             if item.kind == "limit":
@@ -129,7 +144,7 @@ def resume(
                     kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text="new limits")
                 )
     models = Models(settings=settings, environ=environ, flag=model or _flag(state))
-    return _drive(log, settings=settings, environ=environ, models=models, began=began)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
 def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
@@ -139,6 +154,7 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
+    from agentforge.app.workplace import drop_worktree
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
@@ -148,7 +164,7 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
         log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
-        _drop_worktree(Git(Path(log.state.repo)), log.state)
+        drop_worktree(Git(Path(log.state.repo)), log.state)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 
@@ -267,6 +283,7 @@ def _drive(
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
+    from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
@@ -294,7 +311,7 @@ def _drive(
     if state.outcome in ("aborted", "analyzed"):
         from agentforge.workspace.git import Git
 
-        _drop_worktree(Git(Path(state.repo)), state)
+        drop_worktree(Git(Path(state.repo)), state)
     return result
 
 
@@ -317,15 +334,12 @@ def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> Non
         return
 
 
-def _drop_worktree(git: Git, state: RunState) -> None:
-    import shutil
-
-    from agentforge.app.wiring import scratch_of
-
-    place = Path(state.worktree)
-    if place.exists():
-        git.remove_worktree(place)
-    shutil.rmtree(scratch_of(place), ignore_errors=True)
+def _interrupted_step(state: RunState) -> int:
+    """The step that a dead process left unfinished; one that waits for a human's answer was not interrupted."""
+    turn = state.turn
+    asked = any(item.context.get("step") == turn.step for item in state.escalations.values())
+    under_way = turn.calling or turn.replied
+    return turn.step if under_way and not asked else 0
 
 
 def _flag(state: RunState) -> str | None:

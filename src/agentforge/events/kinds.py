@@ -69,11 +69,60 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Event):
-    """The run was opened again by another process. `limits` holds only the limits that were changed."""
+    """The run was opened again by another process. `limits` holds only the limits that were changed.
+
+    Attributes:
+        repo, worktree: where they are now, "" = where they were; a run may be copied to another place or machine.
+        interrupted_step: the step in which the process before died, 0 = between two steps.
+    """
 
     pid: int
     versions: Json = field(default_factory=dict)
     limits: Json = field(default_factory=dict)
+    repo: str = ""
+    worktree: str = ""
+    interrupted_step: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunForked(Event):
+    """From here on this is a run of its own; all records before are those of its parent, byte for byte.
+
+    Attributes:
+        parent: id of the run that it was forked from.
+        parent_head: hash of the last record that both share; also the `prev` of this one.
+        step: the last step that both share.
+        model: `provider/name` that goes on, "" = the parent's.
+    """
+
+    run_id: str
+    parent: str
+    parent_head: str
+    parent_records: int
+    step: int
+    repo: str
+    worktree: str
+    branch: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkMade(Event):
+    """Another run was forked from this one; nothing changes here."""
+
+    child: str
+    step: int
+    records: int
+    head: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMarked(Event):
+    """A human says what became of the delivery: it had to be done again, or it had a defect."""
+
+    mark: Literal["rework", "defect"]
+    note: str = ""
+    by: str = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +204,11 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReplied(Event):
-    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown."""
+    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown.
+
+    Attributes:
+        sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+    """
 
     step: int
     text: str
@@ -167,6 +220,7 @@ class ModelReplied(Event):
     requests: int = 1
     duration_ms: int = 0
     thinking: str = ""
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,6 +408,13 @@ class RunInterrupted(Event):
 
     reason: str
     slug: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSealed(Event):
+    """What the records before this one fold to, as a digest: a snapshot of that state is used only when it has this digest."""
+
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

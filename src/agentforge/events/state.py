@@ -188,6 +188,29 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one attempt at a stage asked of one model.
+
+    Attributes:
+        prompt_tokens: the cached ones included.
+        cost_usd: of the replies whose price is known.
+        unpriced: replies whose price is not.
+    """
+
+    stage: str
+    attempt: int
+    model: str
+    calls: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
     """Everything that decides what happens next.
 
@@ -201,6 +224,11 @@ class RunState:
         evidence: digests of the blobs with the details behind facts, by name.
         reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
+        spending: what was asked of models, by stage, attempt and model; of this run alone.
+        inherited: the same for the records that a fork shares with its parent.
+        verdicts, verdicts_passed: how often a stage was judged, and accepted.
+        forks: runs that were forked from this one: {child, step}.
+        marks: what a human said of the delivery: {mark, note, by, at}.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
     """
@@ -247,6 +275,13 @@ class RunState:
     attested: Json | None = None
     outcome: str = ""
     error: Json | None = None
+    ended_at: str = ""
+    spending: Mapping[str, Spent] = field(default_factory=dict)
+    inherited: Mapping[str, Spent] = field(default_factory=dict)
+    verdicts: int = 0
+    verdicts_passed: int = 0
+    forks: tuple[Json, ...] = ()
+    marks: tuple[Json, ...] = ()
 
     @property
     def open_escalations(self) -> tuple[Escalation, ...]:

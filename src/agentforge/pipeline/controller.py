@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -42,7 +42,10 @@ from agentforge.pipeline.stages import ORDER
 from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.stage import Stage
 
 
 def run_pipeline(log: Log, runtime: Runtime) -> RunState:
@@ -93,10 +96,46 @@ class Performer:
             self._runtime.ready()
         return performers[type(effect)](effect, state)
 
+    # -- where the world answers; a replay answers from the record instead
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the agent loop works with in the current stage: model, tools, workspace."""
+        return agent_spec(state, self._runtime, self._pieces(state))
+
+    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
+        """Measure the base line."""
+        from agentforge.pipeline.measure import measure_base
+
+        return measure_base(state, self._runtime, attempt=attempt)
+
+    def measured_impact(self, state: RunState) -> Measured:
+        """Measure which tests the change may break."""
+        from agentforge.pipeline.impact import measured_impact
+
+        return measured_impact(state, self._runtime)
+
+    def measured(self, state: RunState, stage: Stage) -> Measured:
+        """Measure what was submitted."""
+        from agentforge.pipeline.measure import measure
+
+        return measure(state, stage, self._runtime)
+
+    def commands(self, contract: Contract) -> Sequence[CommandResult]:
+        """Run the commands that a contract names."""
+        from agentforge.pipeline.rules import command_results
+
+        return command_results(contract, self._runtime)
+
+    def branch(self, state: RunState, commit: str) -> bool:
+        """Make the branch; returns whether it was applied to the user's checkout."""
+        from agentforge.pipeline.delivery import make_branch
+
+        return make_branch(state, self._runtime, commit=commit)
+
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        events = agent_perform.perform_call_model(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        events = agent_perform.perform_call_model(effect, state, self.spec(state))
         try:
             yield from events
         except ModelError:
@@ -104,10 +143,10 @@ class Performer:
                 raise
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_tool(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_finish_step(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_finish_step(effect, state, self.spec(state))
 
     def _pieces(self, state: RunState) -> list[Piece]:
         digest = state.turn.material
@@ -147,17 +186,13 @@ class Performer:
     # -- facts and verdicts
 
     def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.measure import measure_base
-
         started = time.monotonic()
-        measured = measure_base(state, self._runtime, attempt=effect.attempt)
+        measured = self.measured_base(state, attempt=effect.attempt)
         yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
 
     def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.impact import measured_impact
-
         started = time.monotonic()
-        yield self._facts(measured_impact(state, self._runtime), name="impact", attempt=1, started=started)
+        yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
 
     def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
         findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
@@ -172,7 +207,7 @@ class Performer:
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import refuse_draft
-        from agentforge.pipeline.measure import draft_errors, measure
+        from agentforge.pipeline.measure import draft_errors
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
@@ -182,7 +217,7 @@ class Performer:
             return
         started = time.monotonic()
         attempt = state.stages[effect.stage].attempt
-        yield self._facts(measure(state, stage, self._runtime), name=effect.stage, attempt=attempt, started=started)
+        yield self._facts(self.measured(state, stage), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
         facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
@@ -206,12 +241,11 @@ class Performer:
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge
-        from agentforge.pipeline.rules import command_results
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
         document = self._runtime.blobs.put(canonical_bytes(contract.document))
-        verdict = judge(state, stage, contract, commands=command_results(contract, self._runtime))
+        verdict = judge(state, stage, contract, commands=self.commands(contract))
         yield replace(verdict, contract_document=document)
 
     # -- humans, ends
@@ -232,11 +266,9 @@ class Performer:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.delivery import make_branch
-
         made = state.facts["deliver"]
         commit, tree = str(made["commit"]), str(made["tree"])
-        applied = make_branch(state, self._runtime, commit=commit)
+        applied = self.branch(state, commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
     def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:

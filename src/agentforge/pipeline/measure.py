@@ -109,6 +109,8 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         return measure_added(state, draft, runtime)
     _put_supplied(runtime)
     tree = _snapshot(runtime)
+    if state.tests:  # these files came by no step of the model: no snapshot holds them yet
+        runtime.keep(state, tree)
     declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
     from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
+    from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
@@ -50,6 +51,7 @@ class Runtime:
         signer: the user's signing key, None = there is none.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
+        keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
     repo: Path
@@ -74,6 +76,7 @@ class Runtime:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
     verification: Mapping[str, object] = field(default_factory=dict)

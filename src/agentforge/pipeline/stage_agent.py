@@ -139,9 +139,13 @@ def _frame(state: RunState, stage: Stage) -> dict[str, object]:
 @cache
 def system_prompt(stage: str) -> str:
     """The frame of every prompt and the stage's own part, from the files beside this module."""
+    return "\n\n".join(prompt_parts(stage).values()) + "\n"
+
+
+def prompt_parts(stage: str) -> dict[str, str]:
+    """The texts that make a stage's prompt, by the name of their file."""
     folder = Path(__file__).with_name("prompts")
-    parts = [(folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)]
-    return "\n\n".join(parts) + "\n"
+    return {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)}
 
 
 def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str, object]:
@@ -161,5 +165,6 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
         return None
     from agentforge.safety.redaction import redact
 
+    runtime.keep(state, now)
     patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
     return now, patch.encode("utf-8", "surrogateescape")
