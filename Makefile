@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo bench chaos golden lock clean
+.PHONY: help setup check conform test demo bench chaos golden lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ check: setup ## Check format, lint, types and floors.
 	$(PYTHON) -m ruff check src tests scripts
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+
+conform: setup ## Check this repository with its own conformance engine.
+	.venv/bin/agentforge conformance check
 
 test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agentforge import __version__
 from agentforge.app.looking import repository
 from agentforge.app.result import RunResult
-from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
+from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
@@ -46,6 +46,8 @@ class StartOptions:
         limits: those of events.state.Limits that were set.
         base: revision to start from, None = HEAD.
         tests: files or folders of tests that the user supplies.
+        workflow: "" or "fix".
+        violations: the findings that a fix repairs, as they were measured at the base.
     """
 
     request: str
@@ -58,6 +60,8 @@ class StartOptions:
     include_dirty: bool = False
     apply: bool = False
     tests: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Mapping[str, object], ...] = ()
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -83,8 +87,9 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
         )
     git = Git.open(options.cwd)
     models = Models(settings=settings, environ=environ, flag=options.model)
-    model = models.of_stage("")
-    log = _create(options, git, settings=settings, environ=environ, model_name=model.name, watch=watch)
+    log = _create(
+        options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
+    )
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
@@ -166,6 +171,16 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
 # -- below: making, driving, leaving a run
 
 
+def _model_name(options: StartOptions, models: Models) -> str:
+    """The model of the run; a fix may do without one, so that it is missed when it is asked and not before."""
+    try:
+        return models.of_stage("").name
+    except ModelNotConfigured:
+        if options.workflow and options.model is None:
+            return ""
+        raise
+
+
 def _create(
     options: StartOptions,
     git: Git,
@@ -184,7 +199,7 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
-    base = _base_commit(options, git, data=data_dir(environ))
+    base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
     now = utc_now()
@@ -207,6 +222,8 @@ def _create(
         digests={},
         versions=_versions(),
         apply=options.apply,
+        workflow=options.workflow,
+        violations=options.violations,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -233,7 +250,13 @@ def _short(ref: str | None) -> str | None:
     return ref.removeprefix("refs/heads/") if ref else None
 
 
-def _base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
+def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
+    """The commit that a task starts from: HEAD, the given revision, or a commit of the files as they are.
+
+    Raises:
+        UsageError: both a revision and the files as they are were asked for.
+    Side effects: a snapshot of uncommitted changes is kept under `refs/agentforge/dirty`.
+    """
     if options.include_dirty:
         if options.base:
             raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")

@@ -23,11 +23,19 @@ if TYPE_CHECKING:
 Begin = Callable[["Watch"], "RunResult"]
 
 
-def follow(begin: Begin, *, place: Place, form: Form, compare_to: str | None = None) -> int:
+def follow(
+    begin: Begin,
+    *,
+    place: Place,
+    form: Form,
+    show: Callable[[RunResult], int] | None = None,
+    compare_to: str | None = None,
+) -> int:
     """Drive a run until it ends, waits for somebody who is not here, or is interrupted.
 
     Args:
         begin: starts or resumes the run with the given watcher.
+        show: what is done with the result in the end; None = it is printed.
         compare_to: a task whose comparison with this one goes into the closing JSON object.
     Returns:
         The exit code.
@@ -45,6 +53,8 @@ def follow(begin: Begin, *, place: Place, form: Form, compare_to: str | None = N
                 result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(screen.run_id, form=form)
+    if show is not None:
+        return show(result)
     return show_result(result, place=place, form=form, compare_to=compare_to)
 
 

@@ -82,7 +82,7 @@ def requirements(state: RunState) -> list[str]:
 def checks(state: RunState) -> list[str]:
     """The last verdict of the stages that measure code, rule by rule counted."""
     lines = []
-    for name in ("red", "green", "refactor", "deliver"):
+    for name in ("red", "green", "refactor", "guard", "change", "verify", "deliver"):
         known = state.stages.get(name)
         if known is None or not known.results:
             continue

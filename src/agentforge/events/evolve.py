@@ -10,6 +10,7 @@ from typing import cast
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.sight import seen_after, views_with
 from agentforge.events.spending import spent_with
 from agentforge.events.state import (
@@ -92,6 +93,8 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         apply=event.apply,
         parent=event.parent,
         left_out=event.left_out,
+        workflow=event.workflow,
+        violations=event.violations,
         started_at=at,
     )
 
@@ -248,7 +251,7 @@ def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> Ru
         submission = replace(submission, facts=event.facts, tree=event.tree)
     trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
     if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
-        trees = {**trees, "work": event.tree}
+        trees = {**trees, "work": event.work or event.tree}
     evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
     facts = {**state.facts, event.name: event.facts}
     return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
@@ -278,6 +281,9 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
+    reopened = state.reopened
+    if reopened is not None and reopened.stage == event.stage:
+        reopened = replace(reopened, open=False)
     return replace(
         state,
         stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
@@ -288,6 +294,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         answers=(),
         stage="",
         turn=Turn(step=state.turn.step),
+        reopened=reopened,
     )
 
 
@@ -366,6 +373,8 @@ _EVOLVERS = cast(
         kinds.RunMarked: run_marked,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
+        kinds.StageReopened: stage_reopened,
+        kinds.ReopeningEnded: reopening_ended,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,

@@ -41,6 +41,8 @@ class RunStarted(Event):
         versions: agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        violations: what a fix repairs: findings as they were measured at the base.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -61,6 +63,8 @@ class RunStarted(Event):
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,30 @@ class StageStarted(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSkipped(Event):
     """The request's action does not need this stage."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReopened(Event):
+    """A stage that had passed is opened again, because what a later one measured shows that its result is too weak.
+
+    Attributes:
+        by: the later stage; it is verified again afterwards.
+        reason: "tests_too_weak".
+        findings: {rule, path, message, ...} of what the tests do not notice.
+    """
+
+    stage: str
+    by: str
+    reason: str
+    findings: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopeningEnded(Event):
+    """Nothing came of it: the stage stands as it had passed before, and the workspace as it was then."""
 
     stage: str
     reason: str
@@ -285,6 +313,7 @@ class FactsGathered(Event):
     Attributes:
         name: "baseline" or the name of the stage.
         tree: the git tree that was measured, "" when none.
+        work: the workspace at that time where it is not `tree`, "" when it is.
     """
 
     name: str
@@ -293,6 +322,7 @@ class FactsGathered(Event):
     tree: str = ""
     evidence: str | None = None
     duration_ms: int = 0
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,6 +146,32 @@ class Escalation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reopening:
+    """How a stage that had passed was opened again, the last time.
+
+    Attributes:
+        by: the stage that asked for it, with the draft that is verified again.
+        times: how often a stage was opened again in this run.
+        open: whether it still is.
+        attempt: the last attempt of the stage before.
+        facts, tree, evidence: what had been measured when it passed.
+        ended: why nothing came of it; "" when something did.
+    """
+
+    stage: str
+    by: str
+    times: int
+    open: bool
+    attempt: int = 0
+    findings: tuple[Json, ...] = ()
+    draft: Json = field(default_factory=dict)
+    facts: Json = field(default_factory=dict)
+    tree: str = ""
+    evidence: str = ""
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """Sums over the run. `cost_known` turns False when a call's price is unknown."""
 
@@ -196,6 +222,7 @@ class RunState:
         facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
         evidence: digests of the blobs with the details behind facts, by name.
+        reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
         spending: what was asked of models, by stage, attempt and model; of this run alone.
         inherited: the same for the records that a fork shares with its parent.
@@ -224,6 +251,8 @@ class RunState:
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
     started_at: str = ""
     last_at: str = ""
     active_s: float = 0.0
@@ -241,6 +270,7 @@ class RunState:
     evidence: Mapping[str, str] = field(default_factory=dict)
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     totals: Totals = Totals()
+    reopened: Reopening | None = None
     delivered: Json | None = None
     attested: Json | None = None
     outcome: str = ""

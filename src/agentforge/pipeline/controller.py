@@ -13,6 +13,7 @@ from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import Piece
+from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
@@ -21,16 +22,20 @@ from agentforge.pipeline.effects import (
     Ask,
     Attest,
     Deliver,
+    EndReopening,
     Finish,
     GatherFacts,
     Judge,
     MeasureBaseline,
+    MeasureImpact,
     PassStage,
+    Reopen,
     SkipStage,
     StartStage,
     SubmitDraft,
 )
 from agentforge.pipeline.material import gather
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
 from agentforge.pipeline.stages import ORDER
@@ -71,6 +76,9 @@ class Performer:
                 StartStage: self._start_stage,
                 SkipStage: self._skip_stage,
                 MeasureBaseline: self._baseline,
+                MeasureImpact: self._impact,
+                Reopen: self._reopen,
+                EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
                 GatherFacts: self._gather_facts,
                 Judge: self._judge,
@@ -100,6 +108,12 @@ class Performer:
 
         return measure_base(state, self._runtime, attempt=attempt)
 
+    def measured_impact(self, state: RunState) -> Measured:
+        """Measure which tests the change may break."""
+        from agentforge.pipeline.impact import measured_impact
+
+        return measured_impact(state, self._runtime)
+
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """Measure what was submitted."""
         from agentforge.pipeline.measure import measure
@@ -121,7 +135,12 @@ class Performer:
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_call_model(effect, state, self.spec(state))
+        events = agent_perform.perform_call_model(effect, state, self.spec(state))
+        try:
+            yield from events
+        except ModelError:
+            if not is_open(state):  # what was opened again for more tests is worth no run: the failure is recorded
+                raise
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         return agent_perform.perform_tool(effect, state, self.spec(state))
@@ -171,6 +190,21 @@ class Performer:
         measured = self.measured_base(state, attempt=effect.attempt)
         yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
 
+    def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
+        started = time.monotonic()
+        yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
+
+    def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
+        findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
+        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=findings)
+
+    def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
+        """Put the workspace back first: done twice it is the same."""
+        assert state.reopened is not None
+        runtime = self._runtime
+        runtime.git.reset_files(runtime.worktree, state.trees[state.reopened.by], index=runtime.scratch / "reset-index")
+        yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
+
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import refuse_draft
         from agentforge.pipeline.measure import draft_errors
@@ -195,6 +229,7 @@ class Performer:
             tree=measured.tree,
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
+            work=measured.work,
         )
 
     def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:

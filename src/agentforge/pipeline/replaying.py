@@ -231,6 +231,11 @@ class ReplayPerformer(Performer):
         del state, attempt
         return self._facts_of_record()
 
+    def measured_impact(self, state: RunState) -> Measured:
+        """The facts of the record."""
+        del state
+        return self._facts_of_record()
+
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """The facts of the record; files that the measurement put into the workspace are put there."""
         measured = self._facts_of_record()
@@ -263,7 +268,7 @@ class ReplayPerformer(Performer):
 
         recorded = self._recorded(kinds.FactsGathered)
         evidence = json.loads(self._runtime.blobs.get(recorded.evidence)) if recorded.evidence else {}
-        return Measured(facts=dict(recorded.facts), evidence=evidence, tree=recorded.tree)
+        return Measured(facts=dict(recorded.facts), evidence=evidence, tree=recorded.tree, work=recorded.work)
 
     def _answered(self, tool: Tool, finished: kinds.ToolFinished | None) -> Tool:
         if tool.effect not in _ANSWERED:

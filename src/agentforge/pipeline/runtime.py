@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
+    from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
@@ -42,10 +44,12 @@ class Runtime:
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
         checks: settings of the conformance checks.
+        verification: settings of what is measured beyond pass and fail: mutants, coverage, returns to RED.
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
         signer: the user's signing key, None = there is none.
+        check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
         keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
@@ -74,3 +78,5 @@ class Runtime:
     on_delta: Callable[[str], None] | None = None
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
+    check_reports: dict[object, CheckReport] = field(default_factory=dict)
+    verification: Mapping[str, object] = field(default_factory=dict)
