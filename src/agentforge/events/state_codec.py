@@ -18,11 +18,12 @@ Value = Mapping[str, Any]
 Kind = TypeVar("Kind")
 
 _TUPLES = {
-    RunState: ("approve", "left_out", "findings", "answers", "forks", "marks", "tests"),
+    RunState: ("approve", "left_out", "findings", "answers", "forks", "marks", "tests", "violations"),
     states.StageState: ("results",),
     states.Turn: ("loop",),
     states.Verdict: ("results",),
     states.Escalation: ("options",),
+    states.Reopening: ("findings",),
 }
 
 
@@ -82,6 +83,7 @@ def _state(value: Value) -> RunState:
         stages=_each(value["stages"], lambda item: _made(states.StageState, item)),
         submission=_made(states.Submission, value["submission"]) if value["submission"] else None,
         verdict=_made(states.Verdict, value["verdict"]) if value["verdict"] else None,
+        reopened=_made(states.Reopening, value["reopened"]) if value["reopened"] else None,
         escalations=_each(value["escalations"], _escalation),
         spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
         inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
