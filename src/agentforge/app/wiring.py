@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentforge.runners.rig import Rig
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
-    from agentforge.workspace.sandbox import Preference, Sandbox
+    from agentforge.workspace.sandbox import Network, Preference, Sandbox
 
 _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 8
@@ -110,7 +110,11 @@ def wire(
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
-    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    sandbox = choose(
+        cast("Preference", settings.text("sandbox.kind", "auto")),
+        network=_network(settings),
+        hidden=(worktree.parent,),
+    )
     supplied = state.digests.get("tests")
     return Runtime(
         repo=repo,
@@ -135,6 +139,18 @@ def wire(
         max_output_tokens=_output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
+
+
+def _network(settings: Settings) -> Network:
+    """What commands may reach: "off", "on", or the hosts that the user has listed."""
+    value = settings.get("sandbox.network")
+    if isinstance(value, list):
+        from agentforge.workspace.hostlist import parse
+
+        hosts = tuple(str(host) for host in value)
+        parse(hosts)
+        return hosts
+    return "on" if value == "on" else "off"
 
 
 def _price(reply: ModelReply) -> float | None:

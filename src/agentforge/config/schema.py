@@ -95,7 +95,7 @@ def _check_project(layer: Layer) -> None:
     refused: dict[Key, bool] = {
         ("model", "base_url"): bool(url) and urlsplit(url).hostname not in _LOOPBACK,
         ("sandbox", "kind"): sandbox.get("kind") == "none",
-        ("sandbox", "network"): sandbox.get("network") == "on",
+        ("sandbox", "network"): sandbox.get("network", "off") != "off",
         ("deliver", "apply"): deliver.get("apply") is True,
     }
     for key, wrong in refused.items():

@@ -52,9 +52,10 @@ class HostList:
 
         An address that is not public must be listed itself, or by its range.
         """
-        found = _embedded(ipaddress.ip_address(address.partition("%")[0]))
-        if any(port in entry.ports and _lists(entry, found) for entry in self.entries):
+        asked = ipaddress.ip_address(address.partition("%")[0])
+        if any(port in entry.ports and _lists(entry, asked) for entry in self.entries):
             return None
+        found = _embedded(asked)
         if not found.is_global or found.is_multicast or found.is_reserved or found.is_loopback or found.is_link_local:
             return f"{address} is no public address and is not listed itself"
         return None
@@ -81,7 +82,8 @@ def normal(host: str) -> str:
 
 def _entry(text: str) -> Entry:
     wrong = ConfigError(
-        f"sandbox.network: {text!r} is no host", hint='write "example.org", "*.example.org", "host:8080" or "10.0.0.0/8"'
+        f"sandbox.network: {text!r} is no host",
+        hint='write "example.org", "*.example.org", "host:8080" or "10.0.0.0/8"',
     )
     host, ports = text.strip(), PORTS
     name, colon, port = host.rpartition(":")
@@ -101,7 +103,7 @@ def _entry(text: str) -> Entry:
 
 def _address(host: str) -> Address | None:
     try:
-        return _embedded(ipaddress.ip_address(host.strip("[]").partition("%")[0]))
+        return ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
         return None
 
@@ -116,7 +118,9 @@ def _embedded(address: Address) -> Address:
 
 
 def _lists(entry: Entry, address: Address | None) -> bool:
-    return address is not None and entry.network is not None and address in entry.network
+    if address is None or entry.network is None:
+        return False
+    return address in entry.network or _embedded(address) in entry.network
 
 
 def _names(entry: Entry, name: str) -> bool:

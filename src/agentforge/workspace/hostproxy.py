@@ -21,7 +21,9 @@ from agentforge.workspace.hostlist import HostList, parse
 _CHUNK_BYTES = 65_536
 _HEAD_BYTES = 65_536
 _CONNECT_S = 15.0
-_HOP_BY_HOP = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive", "te", "upgrade", "host"})
+_HOP_BY_HOP = frozenset(
+    {"connection", "proxy-connection", "proxy-authorization", "keep-alive", "te", "upgrade", "host"}
+)
 
 Resolve = Callable[[str, int], Sequence[str]]
 

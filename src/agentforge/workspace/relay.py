@@ -12,6 +12,7 @@ import threading
 
 PORT = 3128
 _CHUNK_BYTES = 65_536
+_MOST_DESCRIPTORS = 16_384
 
 
 def main(argv: list[str]) -> None:
@@ -30,10 +31,12 @@ def main(argv: list[str]) -> None:
 
 
 def _serve(listener: socket.socket, path: str) -> None:
-    # The pipes of the command are not ours: holding them open would look as if it still ran.
+    # The descriptors of the command are not ours: holding them open would look as if it still ran.
     quiet = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(quiet, number)
+    os.closerange(3, listener.fileno())
+    os.closerange(listener.fileno() + 1, _MOST_DESCRIPTORS)
     while True:
         near, _ = listener.accept()
         threading.Thread(target=_carry, args=(near, path), daemon=True).start()
