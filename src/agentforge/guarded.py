@@ -1,4 +1,4 @@
-"""Names that steer git, the harness or the tools of a project, and names that hold secrets: for judging paths and for hiding files."""
+"""Names that steer git, the harness or a project's tools, and names that hold secrets: to judge paths and hide files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ ONLY_BY_NAME = (
 
 SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
 
-_SECRET_NAMES = tuple(
-    (
-        ".env .env.* *.pem *.key *.p12 *.pfx *.keystore *.jks id_rsa* id_dsa* id_ecdsa* id_ed25519* .netrc .npmrc "
-        ".pypirc .pgpass .git-credentials credentials credentials.json credentials.toml secrets.* .htpasswd shadow "
-        "gshadow sudoers .vault-token *.kdbx"
-    ).split()
+_SECRET_NAMES = (
+    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc", ".pgpass"),
+    *(".git-credentials", "credentials", "credentials.json", "credentials.toml", "secrets.*", ".htpasswd"),
+    *("shadow", "gshadow", "sudoers", ".vault-token"),
 )
 _NO_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
 _KEY_FILES = ("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks")
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "fixtures", "__fixtures__", "examples"})
-_SOURCES = tuple(
-    f"secrets.{end}" for end in "py pyi js mjs cjs ts tsx go rs java kt rb php c h cc cpp md rst html".split()
+_SOURCES = (
+    *("secrets.py", "secrets.pyi", "secrets.js", "secrets.mjs", "secrets.cjs", "secrets.ts", "secrets.tsx"),
+    *("secrets.go", "secrets.rs", "secrets.java", "secrets.kt", "secrets.rb", "secrets.php", "secrets.c", "secrets.h"),
+    *("secrets.cc", "secrets.cpp", "secrets.md", "secrets.rst", "secrets.html"),
 )
 
 

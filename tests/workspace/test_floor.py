@@ -50,7 +50,7 @@ def put(box: Box, path: str, text: str = "secret-value\n") -> Path:
      "conf/secrets.yaml", "credentials.json", ".aws/credentials", "home/.ssh/config"],
 )  # fmt: skip
 @pytest.mark.parametrize("writable", [True, False])
-def test_a_secret_in_the_workspace_is_out_of_sight(boxed: Sandbox, box: Box, path: str, writable: bool) -> None:  # noqa: FBT001
+def test_a_secret_in_the_workspace_is_out_of_sight(boxed: Sandbox, box: Box, path: str, writable: bool) -> None:
     file = put(box, path)
     done = shell(boxed, f"cat '{path}'; grep -r secret-value . ; rm -rf '{path}'", box, writable=writable)
     assert "secret-value" not in done.text
@@ -72,19 +72,15 @@ def test_a_link_to_a_secret_shows_nothing(boxed: Sandbox, box: Box) -> None:
     assert "secret-value" not in shell(boxed, "cat .env real/production.txt", box).text
 
 
-def test_the_worktree_cannot_be_read_under_its_own_path_past_the_masks(
-    boxed: Sandbox, box: Box, tmp_path: Path
-) -> None:
+def test_the_worktree_cannot_be_read_under_its_own_path_past_the_masks(boxed: Sandbox, box: Box) -> None:
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="floor-", dir="/var") if os.access("/var", os.W_OK) else _skip() as folder:
+    if not os.access("/var", os.W_OK):
+        pytest.skip("no place outside the hidden folders is writable")
+    with tempfile.TemporaryDirectory(prefix="floor-", dir="/var") as folder:
         other = Box(workspace=Path(folder), mount_at=box.mount_at)
         put(other, ".env")
         assert "secret-value" not in shell(boxed, f"cat '{folder}/.env'; grep -rs secret-value '{folder}'", other).text
-
-
-def _skip() -> None:
-    pytest.skip("no place outside the hidden folders is writable")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +140,7 @@ def test_a_protected_link_that_is_replaced_comes_back(boxed: Sandbox, box: Box) 
     put(box, "settings/envrc", "before\n")
     (box.workspace / ".envrc").symlink_to("settings/envrc")
     shell(boxed, "rm .envrc; echo evil > .envrc", box)
-    assert os.readlink(box.workspace / ".envrc") == "settings/envrc"
+    assert str((box.workspace / ".envrc").readlink()) == "settings/envrc"
 
 
 def test_a_file_that_the_specification_names_may_be_written_but_git_may_not(boxed: Sandbox, box: Box) -> None:
@@ -170,7 +166,7 @@ def test_an_everyday_command_is_not_touched(boxed: Sandbox, box: Box) -> None:
 def service(tmp_path: Path, box: Box) -> Iterator[str]:
     """A service that listens on a socket in the workspace."""
     with socket.socket(socket.AF_UNIX) as listener:
-        here = os.getcwd()
+        here = Path.cwd()
         os.chdir(box.workspace)
         listener.bind("dev.sock")
         os.chdir(here)
@@ -216,7 +212,12 @@ def test_the_ward_reads_only_folders_that_were_touched(tmp_path: Path, monkeypat
     ward.look()
     read: list[str] = []
     whole = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: read.append(str(path)) or whole(path))
+
+    def listed(path: Path) -> object:
+        read.append(str(path))
+        return whole(path)
+
+    monkeypatch.setattr(os, "scandir", listed)
     (tmp_path / "f3" / ".git").write_text("gitdir: x\n")
     os.utime(tmp_path / "f3", ns=(0, 0))
     assert list(ward.look().protected) == ["f3/.git"]

@@ -178,6 +178,8 @@ def _limits(state: RunState) -> list[str]:
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
     if base.get("sandbox") == "none":
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
+    elif base.get("sandbox") == "landlock":
+        out.append("bubblewrap was not there: tests and checks ran under Landlock, in their own folders")
     ended = texts(state.facts.get("green", {}).get("superseded"))
     if ended:
         out.append(

@@ -96,10 +96,11 @@ class Bubblewrap:
 class _Status:
     """What bubblewrap tells about its child; the child waits until it is in its control group, where there is one."""
 
-    def __init__(self, reader: int, writer: int, gate: tuple[int, int] | None) -> None:
+    def __init__(self, reader: int, writer: int, *, gate: tuple[int, int] | None, filters: int | None) -> None:
         self._reader = reader
         self._writer = writer
         self._gate = gate
+        self._filters = filters
         self._said = b""
 
     @classmethod
@@ -110,23 +111,29 @@ class _Status:
 
         reader, writer = os.pipe()
         gate = os.pipe() if own_group() is not None else None
-        status = cls(reader, writer, gate)
+        filters = _filter_file()
+        status = cls(reader, writer, gate=gate, filters=filters)
         try:
             yield status
         finally:
-            for fd in (reader, status._writer, *(gate or ())):
+            for fd in (reader, status._writer, *(gate or ()), *(() if filters is None else (filters,))):
                 with suppress(OSError):  # the writer is closed when the child has started
                     os.close(fd)
 
     @property
     def inherited(self) -> tuple[int, ...]:
         """The descriptors that bubblewrap gets."""
-        return (self._writer, self._gate[0]) if self._gate else (self._writer,)
+        return (
+            self._writer,
+            *(self._gate[:1] if self._gate else ()),
+            *(() if self._filters is None else (self._filters,)),
+        )
 
     def arguments(self) -> list[str]:
         """Name the descriptors to bubblewrap."""
         given = ["--json-status-fd", str(self._writer)]
-        return [*given, "--block-fd", str(self._gate[0])] if self._gate else given
+        given += ["--block-fd", str(self._gate[0])] if self._gate else []
+        return given if self._filters is None else [*given, "--seccomp", str(self._filters)]
 
     def started(self, _pid: int) -> None:
         """Move the child into the control group before it runs anything."""
@@ -155,6 +162,18 @@ class _Status:
         with suppress(BlockingIOError):
             self._said += os.read(self._reader, 4096)
         return self._said
+
+
+def _filter_file() -> int | None:
+    """The filter of system calls as a file that bubblewrap reads; None where there is none for this processor."""
+    from agentforge.workspace.seccomp import program
+
+    if not program() or not hasattr(os, "memfd_create"):
+        return None
+    fd = os.memfd_create("filter")
+    os.write(fd, program())
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def _await_end(status: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Which hosts commands may reach: exact names, `*.name`, addresses and ranges, each with a port. Pure; nothing is resolved here."""
+"""Which hosts commands may reach: exact names, `*.name`, addresses and ranges. Pure; nothing is resolved here."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def _entry(text: str) -> Entry:
         f"sandbox.network: {text!r} is no host",
         hint='write "example.org", "*.example.org", "host:8080" or "10.0.0.0/8"',
     )
-    host, ports = text.strip(), PORTS
+    host = text.strip()
+    ports: tuple[int, ...] = PORTS
     name, colon, port = host.rpartition(":")
     if colon and port.isdigit() and (":" not in name or name.endswith("]")):
         if not 0 < int(port) < 65_536:

@@ -83,7 +83,7 @@ def _machine(
     more_hidden: tuple[Path, ...],
     interpreters: tuple[Path, ...],
     mount_at: Path,
-    network: bool,  # noqa: FBT001 # a key of the cache
+    network: bool,  # a key of the cache
 ) -> tuple[str, ...]:
     """Everything but the workspace. Some hundred file lookups: once per task, not once per command."""
     home = Path(dict(environ).get("HOME") or "/root")

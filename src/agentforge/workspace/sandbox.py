@@ -196,7 +196,7 @@ def _detected(
     environ: tuple[tuple[str, str], ...],
     network: Network,
     hidden: tuple[Path, ...],
-    only_landlock: bool,  # noqa: FBT001 # a key of the cache
+    only_landlock: bool,  # a key of the cache
 ) -> Sandbox:
     known = dict(environ)
     program = _program(known)
@@ -213,10 +213,6 @@ def _detected(
 
 def landlock_missing_because() -> str:
     """Say in words why Landlock cannot be used here; empty when it can."""
-    from importlib.util import find_spec
-
-    if find_spec("agentforge.workspace.landlock") is None:
-        return "not built"
     from agentforge.workspace.landlock import missing_because as missing
 
     return missing()

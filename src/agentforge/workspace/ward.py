@@ -160,13 +160,13 @@ def ward_of(workspace: Path) -> Ward:
 
 def _sorted_out(folder: str, entries: list[os.DirEntry[str]], *, changed_ns: int) -> _Listing:
     prefix = f"{folder}/" if folder else ""
-    protected, masked, folders = [], [], []
+    protected: list[str] = []
+    masked: list[str] = []
+    folders: list[str] = []
     bare = folder and {entry.name for entry in entries} >= _BARE_REPOSITORY
     for entry in entries:
         path = prefix + entry.name
-        if is_protected(path):
-            protected.append(path)
-        elif bare and entry.name in {"config", "hooks", "HEAD"}:
+        if is_protected(path) or (bare and entry.name in {"config", "hooks", "HEAD"}):
             protected.append(path)
         elif entry.is_dir(follow_symlinks=False):
             (masked if entry.name in _FOLDERS_HIDDEN else folders).append(path)

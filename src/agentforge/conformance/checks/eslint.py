@@ -20,7 +20,7 @@ def _skip(site: Site) -> str | None:
         return "the project does not configure eslint"
     if not (site.mount_at / "node_modules/.bin/eslint").is_file():
         return "configured, but eslint is not in node_modules"
-    if site.sandbox.kind == "none" and not (site.checkout / "node_modules").exists():
+    if site.sandbox.kind != "bubblewrap" and not (site.checkout / "node_modules").exists():
         return "configured, but node_modules cannot be shown to a fresh checkout without bubblewrap"
     return None
 
