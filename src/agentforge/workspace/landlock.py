@@ -105,28 +105,31 @@ class Landlocked:
         timeout_s, output_limit_bytes = limits_of_run
         env = child_environment(self.environ, {"HOME": str(own), "TMPDIR": str(own), **box.env})
         reader, writer = os.pipe()
+        gate, opener = os.pipe()
         try:
+            specification = self._specification(box, own, reaches=reaches, descriptors=(writer, gate))
             done = process.run(
-                [*_launcher(), self._specification(box, own, reaches=reaches, status=writer), *argv],
+                [*_launcher(), specification, *argv],
                 cwd=box.workspace / box.cwd,
                 env=env,
                 timeout_s=timeout_s,
                 output_limit_bytes=output_limit_bytes,
                 stdin=stdin,
-                pass_fds=(*pass_fds, writer),
+                pass_fds=(*pass_fds, writer, gate),
                 merge_stderr=merge_stderr,
+                on_start=lambda pid: _into_group(pid, opener),
             )
             os.set_blocking(reader, False)
             started = _started(reader)
         finally:
-            os.close(reader)
-            os.close(writer)
+            for fd in (reader, writer, gate, opener):
+                os.close(fd)
         if not started and not done.timed_out:
             complaint = (done.stderr or done.output).decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise SandboxError(f"no sandbox for {box.workspace}: {complaint}", hint="run `agentforge doctor`")
         return done
 
-    def _specification(self, box: Box, own: Path, *, reaches: bool, status: int) -> str:
+    def _specification(self, box: Box, own: Path, *, reaches: bool, descriptors: tuple[int, int]) -> str:
         import json
 
         from agentforge.workspace.seccomp import program
@@ -141,7 +144,8 @@ class Landlocked:
         (writable if box.writable else readable).append(str(box.workspace))
         return json.dumps(
             {
-                "readable": readable, "writable": writable, "network": reaches, "limits": limits(), "status": status,
+                "readable": readable, "writable": writable, "network": reaches, "limits": limits(), "status": descriptors[0],
+                "gate": descriptors[1],
                 "filter": program(sockets="no-unix").hex(), "filter_without_namespace": program(sockets="none").hex(),
             }
         )  # fmt: skip
@@ -174,6 +178,15 @@ def _launcher() -> list[str]:
 
     found = find_spec("agentforge.workspace.landlock_launch")
     return [sys.executable, "-I", str(found.origin if found else "")]
+
+
+def _into_group(pid: int, opener: int) -> None:
+    from agentforge.workspace.cgroup import own_group
+
+    group = own_group()
+    if group is not None:
+        group.add(pid)
+    os.write(opener, b"1")
 
 
 def _started(reader: int) -> bool:

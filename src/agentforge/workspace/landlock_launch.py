@@ -32,6 +32,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main(argv: list[str]) -> int:
     """Run the command and give its exit code; 128 + N when signal N ended it."""
     spec, command = json.loads(argv[0]), argv[1:]
+    os.read(spec["gate"], 1)  # until we are in the control group
+    os.close(spec["gate"])
     alone = _separate(network=bool(spec["network"]))
     if not alone and not spec["network"]:
         spec["filter"] = spec["filter_without_namespace"]
