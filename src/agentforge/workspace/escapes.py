@@ -181,14 +181,14 @@ class _Baits:
 
 
 def _home_bait(environ: Mapping[str, str], stack: ExitStack) -> Path | None:
-    home = Path(environ.get("HOME") or "/root")
+    """Lay a file in the home; None where the home is read-only, or missing."""
+    bait = Path(environ.get("HOME") or "/root") / f".agentforge-bait-{secrets.token_hex(4)}"
     try:
-        bait = stack.enter_context(tempfile.NamedTemporaryFile(dir=home, prefix=".agentforge-bait-"))
-    except OSError:  # a read-only home, or none
+        bait.write_text("bait\n")
+    except OSError:
         return None
-    bait.write(b"bait\n")
-    bait.flush()
-    return Path(bait.name)
+    stack.callback(bait.unlink, missing_ok=True)
+    return bait
 
 
 def _digest(file: str) -> str:

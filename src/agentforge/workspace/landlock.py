@@ -165,9 +165,7 @@ def missing_because() -> str:
     with tempfile.TemporaryDirectory(prefix="agentforge-probe-") as folder:
         place = Path(folder).resolve()
         try:
-            done = Landlocked(environ=dict(os.environ)).run(
-                ["true"], box=Box(workspace=place, mount_at=place), timeout_s=10
-            )
+            done = Landlocked(environ={}).run(["true"], box=Box(workspace=place, mount_at=place), timeout_s=10)
         except SandboxError as exc:
             return exc.message
     return "" if done.exit_code == 0 else f"a command that should succeed ended with {done.exit_code}"
