@@ -145,11 +145,7 @@ def _network(settings: Settings) -> Network:
     """What commands may reach: "off", "on", or the hosts that the user has listed."""
     value = settings.get("sandbox.network")
     if isinstance(value, list):
-        from agentforge.workspace.hostlist import parse
-
-        hosts = tuple(str(host) for host in value)
-        parse(hosts)
-        return hosts
+        return tuple(str(host) for host in value)
     return "on" if value == "on" else "off"
 
 
