@@ -37,6 +37,11 @@ class Rig:
     timeout_s: float
     cache: ResultCache | None = None
 
+    @property
+    def confinement(self) -> str:
+        """What the result of a run depends on: the sandbox, and what the network lets through."""
+        return f"{self.sandbox.kind} {self.sandbox.network}"
+
     def read(self, tree: str) -> Callable[[str], bytes | None]:
         """Read repository paths at a tree."""
         return lambda path: self.git.show(tree, path)
@@ -91,7 +96,7 @@ def run_tree(
     """
     key = {
         "tree": tree, "plan": plan_digest(rig.plan), "tests": sorted(tests), "seed": seed, "edits": edits.digest,
-        "protected": sorted(protected), "repeat": repeat, "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+        "protected": sorted(protected), "repeat": repeat, "sandbox": rig.confinement, "at": str(rig.mount_at),
     }  # fmt: skip
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:

@@ -67,6 +67,10 @@ class Sandbox(Protocol):
     def kind(self) -> Kind:
         """What stands between the command and the machine."""
 
+    @property
+    def network(self) -> Network:
+        """What commands may reach."""
+
     def run(
         self,
         argv: Sequence[str],
@@ -89,6 +93,7 @@ class Unconfined:
     """
 
     environ: Mapping[str, str]
+    network: Network = "on"
     kind: Kind = "none"
 
     def run(
