@@ -157,6 +157,7 @@ GREEN_FACTS = {
     "config_changed": [],
     "out_of_scope": [],
     "new_suppressions": [],
+    "checks_changed": [],
     "flaky": [],
     "deceptions": [],
     "held_out": {"checked": 2, "failed": [], "unchecked": []},
@@ -166,6 +167,15 @@ GREEN_FACTS = {
     "test_files": ["tests/test_slugs.py"],
     "controls": CONTROLS,
     "conformance": {"passed": True, "new": [], "crashed": []},
+    "coverage": {
+        "measured": True,
+        "lost": "",
+        "blind": False,
+        "requirements": [{"id": "REQ-001", "tests": [], "touches": True, "note": ""}],
+        "untested": [{"path": "slugs.py", "lines": "9", "function": "slugify", "inert": True, "statements": 1}],
+        "untested_allowed": 0,
+        "returns_left": False,
+    },
 }
 _RED_IDS = [f"tests/test_slugs.py::test_{name}" for name in ("words", "ends", "limit")]
 FACTS: dict[str, dict[str, Any]] = {
@@ -211,6 +221,7 @@ FACTS: dict[str, dict[str, Any]] = {
         "existing_changed": [],
         "vacuous": [],
         "product_changed": [],
+        "runner_hooks": [],
         "frozen": dict.fromkeys([*_RED_IDS, "tests/test_slugs.py::test_names_stay"], "0" * 64),
         "frozen_files": {"tests/test_slugs.py": "0" * 64},
         "controls": CONTROLS,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
-from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
+from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
 
@@ -84,7 +84,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=context.messages,
+        messages=tuple(_scrubbed(message, spec) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -100,7 +100,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         stage=state.stage,
         attempt=stage.attempt if stage else 1,
         model=spec.model_name,
-        request=spec.blobs.put(canonical_bytes(request_value(request))),
+        request=spec.blobs.put(request_bytes(request)),
         context_tokens=context.tokens,
         sections=context.sections,
         seen=_seen(state, spec),
@@ -111,6 +111,11 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _scrubbed(message: Message, spec: AgentSpec) -> Message:
+    """A message without secrets: what the user's own files hold is neither sent nor recorded."""
+    return replace(message, parts=tuple(replace(part, text=spec.policy.scrub(part.text)) for part in message.parts))
 
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
@@ -151,6 +156,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         requests=reply.requests,
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
+        sent=reply.sent,
     )
 
 
@@ -183,7 +189,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
+            touches=kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub),
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
+from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Stage
@@ -36,7 +37,7 @@ def tool_context(
             may_write=may_write if stage.writes != "none" else None,
             named=product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else (),
         ),
-        run_tests=lambda tests: _run_tests(tests or suite_files(state), runtime),
+        run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,

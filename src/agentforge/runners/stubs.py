@@ -230,10 +230,18 @@ def _values_of(symbol: Symbol, source: Source) -> Values:
 
 
 def _declaration(symbol: Symbol) -> ast.stmt | None:
-    """Parse the signature as people write it: with or without `def`, colon, class prefix or body."""
+    """Parse the signature as people write it: with or without name, `def`, colon, class prefix or body."""
     text = symbol.signature.strip().rstrip(":").removesuffix("...").rstrip().rstrip(":")
     bare = re.sub(r"^[A-Za-z_][\w.]*\.(?=[A-Za-z_]\w*\()", "", text)
-    for candidate in (f"{text}: pass", f"{text}:\n    pass", f"def {bare}: pass", f"class {bare}: pass", text):
+    nameless = f"def {symbol.last}{'()' * text.startswith('->')}{text}: pass"
+    for candidate in (
+        f"{text}: pass",
+        f"{text}:\n    pass",
+        f"def {bare}: pass",
+        f"class {bare}: pass",
+        nameless,
+        text,
+    ):
         try:
             body = ast.parse(candidate).body
         except (SyntaxError, ValueError):

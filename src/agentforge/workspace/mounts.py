@@ -87,7 +87,8 @@ def _machine(
 ) -> tuple[str, ...]:
     """Everything but the workspace. Some hundred file lookups: once per task, not once per command."""
     home = Path(dict(environ).get("HOME") or "/root")
-    hidden = _hidden_roots((home, *more_hidden))
+    own = dict(environ).get("AGENTFORGE_HOME")  # signing keys, other tasks
+    hidden = _hidden_roots((home, *((Path(own),) if own else ()), *more_hidden))
     given = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     for path in hidden:
         given += ["--tmpfs", str(path)]

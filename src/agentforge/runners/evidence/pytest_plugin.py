@@ -32,7 +32,7 @@ class Evidence:
         self._setup = setup
         self._send = send
         self._describe = describe
-        self._wanted = tuple(setup["tests"])
+        self._wanted = frozenset(one.rstrip("/") for one in setup["tests"])
         self._canaries = tuple(setup["canaries"])
         self._current: dict[str, Any] = {}
         self._deselected: set[str] = set()
@@ -206,9 +206,17 @@ def _function_and_code(item: Any) -> tuple[Any, Any]:
     return function, getattr(function, "__code__", None)
 
 
-def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a test is one of the wanted ones: its id, its file, class, or all cases of a parametrised test."""
-    return any(nodeid == one or nodeid.startswith((one + "::", one + "[", one.rstrip("/") + "/")) for one in wanted)
+def _selected(nodeid: str, wanted: frozenset[str]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its file, class, folder, or all cases of a parametrised test."""
+    path, _, name = nodeid.partition("::")
+    bare = name.partition("[")[0]
+    if not wanted.isdisjoint((nodeid, path, f"{path}::{bare}")):
+        return True
+    owners = bare.split("::")[:-1]
+    folders = path.split("/")[:-1]
+    return any("::".join((path, *owners[: end + 1])) in wanted for end in range(len(owners))) or any(
+        "/".join(folders[: end + 1]) in wanted for end in range(len(folders))
+    )
 
 
 def _shuffled(items: list[Any], seed: int) -> list[Any]:
