@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.errors import SandboxError
 from agentforge.workspace.process import Completed
 from agentforge.workspace.sandbox import Box, Sandbox, choose, missing_because
 from agentforge.workspace.ward import Ward
@@ -230,3 +231,27 @@ def test_git_outside_runs_nothing_that_a_command_has_planted(boxed: Sandbox, box
     shell(boxed, f"git config core.fsmonitor 'touch {proof}'; printf '#!/bin/sh\\ntouch {proof}' > .git/hooks/x", box)
     subprocess.run(["git", "status"], cwd=box.workspace, check=True, capture_output=True)
     assert not proof.exists()
+
+
+def test_a_start_through_a_link_and_a_read_only_home_are_no_obstacle(box: Box, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id_rsa").write_text("secret-value\n")
+    home.chmod(0o500)
+    put(box, "real/a.txt", "here\n")
+    (box.workspace / "link").symlink_to("real")
+    sandbox = choose("bubblewrap", {"PATH": os.environ["PATH"], "HOME": str(home)})
+    done = shell(sandbox, "cat a.txt; cat ~/.ssh/id_rsa; touch ~/x && echo private", box, cwd="link")
+    home.chmod(0o700)
+    assert "secret-value" not in done.text
+    assert done.text.startswith("here\n")
+    assert done.text.endswith("private\n")
+
+
+def test_a_start_that_leads_out_of_the_workspace_finds_nothing(boxed: Sandbox, box: Box, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.txt").write_text("secret-value\n")
+    (box.workspace / "link").symlink_to(outside)
+    with pytest.raises(SandboxError, match="no sandbox for"):
+        shell(boxed, "cat a.txt", box, cwd="link")

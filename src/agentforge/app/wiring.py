@@ -100,7 +100,6 @@ def wire(
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
-    from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
     git = opened or Git(repo)
@@ -111,11 +110,7 @@ def wire(
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
-    sandbox = choose(
-        cast("Preference", settings.text("sandbox.kind", "auto")),
-        network=_network(settings),
-        hidden=(worktree.parent,),
-    )
+    sandbox = _sandbox(settings, worktree)
     supplied = state.digests.get("tests")
     runtime = Runtime(
         repo=repo,
@@ -173,6 +168,14 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
         return own_signer(environ)
 
     return signer
+
+
+def _sandbox(settings: Settings, worktree: Path) -> Sandbox:
+    """The sandbox of the settings; no command sees the other tasks."""
+    from agentforge.workspace.sandbox import choose
+
+    kind = cast("Preference", settings.text("sandbox.kind", "auto"))
+    return choose(kind, network=_network(settings), hidden=(worktree.parent,))
 
 
 def _network(settings: Settings) -> Network:
