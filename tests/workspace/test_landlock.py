@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,24 @@ def test_what_it_cannot_give_is_refused(box: Box) -> None:
     (box.workspace / ".git").mkdir()
     with pytest.raises(SandboxError, match="cannot protect"):
         shell(choose("landlock"), "true", box)
+
+
+_NO_NAMESPACES = ("bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--")
+_INSIDE = """
+import os, sys
+from pathlib import Path
+from agentforge.workspace.sandbox import Box, choose, missing_because
+place = Path(sys.argv[1])
+sandbox = choose("auto", dict(os.environ))
+code = "import socket; socket.socketpair(); print('pair'); socket.socket(socket.AF_INET)"
+done = sandbox.run(["python3", "-c", code], box=Box(workspace=place, mount_at=place), timeout_s=20)
+print(bool(missing_because(os.environ)), sandbox.kind, done.text.splitlines()[0], "PermissionError" in done.text)
+"""
+
+
+def test_bubblewrap_without_user_namespaces_leaves_landlock_and_no_socket_at_all(tmp_path: Path) -> None:
+    if subprocess.run([*_NO_NAMESPACES, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("bubblewrap cannot forbid namespaces here")
+    command = [*_NO_NAMESPACES, sys.executable, "-c", _INSIDE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "True landlock pair True\n", done.stderr

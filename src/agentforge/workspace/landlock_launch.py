@@ -54,15 +54,29 @@ def main(argv: list[str]) -> int:
 def _separate(*, network: bool) -> bool:
     """Leave the network, the processes and the shared memory of the machine; whether that was possible."""
     flags = _NEW_PID | _NEW_IPC | (0 if network else _NEW_NET)
-    user, group = os.getuid(), os.getgid()
     if _libc.unshare(flags) != 0:
-        if _libc.unshare(flags | _NEW_USER) != 0:
+        # There is no way back out of a user namespace whose numbers cannot be mapped: a child tries first.
+        trial = os.fork()
+        if trial == 0:
+            os._exit(0 if _as_user(flags) else 1)
+        if os.waitpid(trial, 0)[1] != 0 or not _as_user(flags):
             return False
+    if not network:
+        _loopback_up()
+    return True
+
+
+def _as_user(flags: int) -> bool:
+    """Make the namespaces inside a user namespace, where this process keeps its own numbers."""
+    user, group = os.getuid(), os.getgid()
+    if _libc.unshare(flags | _NEW_USER) != 0:
+        return False
+    try:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 # a program of its own, started for each command
                 file.write(text)
-    if not network:
-        _loopback_up()
+    except OSError:
+        return False
     return True
 
 
