@@ -144,7 +144,7 @@ from pathlib import Path
 from agentforge.workspace.sandbox import Box, choose, missing_because
 place = Path(sys.argv[1])
 sandbox = choose("auto", dict(os.environ))
-code = "import socket; socket.socketpair(); print('pair'); socket.socket(socket.AF_INET)"
+code = "import socket; socket.socketpair(); print('pair', flush=True); socket.socket(socket.AF_INET)"
 done = sandbox.run(["python3", "-c", code], box=Box(workspace=place, mount_at=place), timeout_s=20)
 print(bool(missing_because(os.environ)), sandbox.kind, done.text.splitlines()[0], "PermissionError" in done.text)
 """
