@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from figures import Bench, Program, bare, ours, peer, stdlib_loop
+from floor import over_bare_ms
 from trail import trail_rows
 
 _PEER = "agentforge-harness==0.1.3"
@@ -96,6 +97,7 @@ def measured(
         ("  prompt tokens, largest", "8000", {mine: reading["prompt_max"]}),
         (f"scripted step, shell x {shell}, own CPU ms", "12", {mine: running["own_ms"]}),
         ("  children, CPU ms", "", {mine: running["children_ms"]}),
+        ("sandbox over the bare command, CPU ms", "6", {mine: over_bare_ms(runs=max(5, shell))}),
     ]
 
 

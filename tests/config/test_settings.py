@@ -92,6 +92,8 @@ def test_one_key_in_both_project_files_names_both_places(project: Path, environ:
         ("model = 'x'", "config.toml:1: model: .*expected object"),
         ("approval = 'maybe'", "one of on-request, on-failure"),
         ("[mcp_servers.a]\nargs=[]", "mcp_servers.a"),
+        ("[sandbox]\nnetwork = ['http://a.org']", "config.toml:2: sandbox.network: 'http://a.org' is no host"),
+        ("[sandbox]\nnetwork = []", "config.toml:2: sandbox.network"),
         ("[sandbox]\nnetwork = true", "config.toml:2: sandbox.network: .*one of off, on"),
         ("[test]\nenv = {A = 1}", "test.env.A"),
     ],

@@ -40,6 +40,8 @@ def test_third_party_modules_are_imported_where_they_are_used(sources: tuple[Sou
         f"{source.path}: {name}"
         for source in sources
         if not source.path.startswith(_EVIDENCE)  # runs in the target's interpreter, where pytest is
+        if source.path
+        != "src/agentforge/workspace/landlock_launch.py"  # a program of its own, started where it is there
         for name in _top_level_imports(source.tree)
         if name not in sys.stdlib_module_names and name != "agentforge"
         if not (name == "click" and source.path.startswith("src/agentforge/cli/"))

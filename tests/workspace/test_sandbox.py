@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.errors import SandboxError
 from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import Box, Sandbox, Unconfined, choose, detect, missing_because
+from agentforge.workspace.sandbox import Box, Sandbox, choose, detect, landlock_missing_because, missing_because
 
 NEEDS_BWRAP = pytest.mark.skipif(
     bool(missing_because(os.environ)), reason=f"bubblewrap does not work here: {missing_because(os.environ)}"
@@ -244,8 +244,9 @@ def test_without_a_sandbox_the_command_runs_in_the_workspace_and_says_so(box: Bo
 
 def test_a_machine_without_bubblewrap_is_told_apart(tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path)}
-    assert isinstance(detect(nowhere), Unconfined)
-    assert choose("auto", nowhere).kind == "none"
+    fallback = "none" if landlock_missing_because() else "landlock"
+    assert detect(nowhere).kind == fallback
+    assert choose("auto", nowhere).kind == fallback
     with pytest.raises(SandboxError, match="bwrap is not on PATH - install bubblewrap"):
         choose("bubblewrap", nowhere)
 
@@ -255,7 +256,7 @@ def test_a_bubblewrap_that_fails_its_probe_is_not_used(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\necho 'bwrap: no permission to create a namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
     environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    assert choose("auto", environ).kind == "none"
+    assert choose("auto", environ).kind != "bubblewrap"
     with pytest.raises(SandboxError, match="no permission to create a namespace"):
         choose("bubblewrap", environ)
 

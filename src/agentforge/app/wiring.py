@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentforge.runners.rig import Rig
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
-    from agentforge.workspace.sandbox import Preference, Sandbox
+    from agentforge.workspace.sandbox import Network, Preference, Sandbox
 
 _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 8
@@ -100,7 +100,6 @@ def wire(
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
-    from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
     git = opened or Git(repo)
@@ -111,7 +110,7 @@ def wire(
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
-    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    sandbox = _sandbox(settings, worktree)
     supplied = state.digests.get("tests")
     runtime = Runtime(
         repo=repo,
@@ -169,6 +168,22 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
         return own_signer(environ)
 
     return signer
+
+
+def _sandbox(settings: Settings, worktree: Path) -> Sandbox:
+    """The sandbox of the settings; no command sees the other tasks."""
+    from agentforge.workspace.sandbox import choose
+
+    kind = cast("Preference", settings.text("sandbox.kind", "auto"))
+    return choose(kind, network=_network(settings), hidden=(worktree.parent,))
+
+
+def _network(settings: Settings) -> Network:
+    """What commands may reach: "off", "on", or the hosts that the user has listed."""
+    value = settings.get("sandbox.network")
+    if isinstance(value, list):
+        return tuple(str(host) for host in value)
+    return "on" if value == "on" else "off"
 
 
 def _price(reply: ModelReply) -> float | None:

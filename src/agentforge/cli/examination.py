@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import data_dir
@@ -14,8 +14,13 @@ from agentforge.config.settings import Settings, load
 from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 
+if TYPE_CHECKING:
+    from agentforge.workspace.escapes import Attempt
+    from agentforge.workspace.sandbox import Preference
+
 Status = Literal["ok", "warning", "error"]
 
+_INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces"
 _VERSION_TIMEOUT_S = 10.0
 _MIN_FREE_BYTES = 500 * 1024 * 1024
 
@@ -30,17 +35,32 @@ class Check:
     detail: str = ""
 
 
-def examine(folder: Path, environ: Mapping[str, str]) -> list[Check]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """Everything that was looked at.
+
+    Attributes:
+        escapes: ways out of the sandbox that were tried; empty without a sandbox.
+    """
+
+    checks: tuple[Check, ...]
+    escapes: tuple[Attempt, ...]
+
+
+def examine(folder: Path, environ: Mapping[str, str]) -> Examination:
     """Look at everything that a task in `folder` would need.
 
-    Side effects: runs programs with `--version` and a command in the sandbox; a file comes and goes in the data folder.
+    Side effects: runs programs with `--version`; tries to get out of the sandbox, with baits in the home and in a temporary
+    folder; a file comes and goes in the data folder.
     """
     settings, found = _settings(folder, environ)
+    escapes, floor = _escapes(settings, environ)
     looks: tuple[Callable[[], Check], ...] = (
         _python,
         lambda: _git(environ),
         lambda: _repository(folder),
         lambda: _sandbox(settings, environ),
+        lambda: floor,
         lambda: _tests(folder, settings, environ),
         lambda: _program("ripgrep", "rg", environ, missing="searching falls back to a slow scan"),
         lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
@@ -48,7 +68,7 @@ def examine(folder: Path, environ: Mapping[str, str]) -> list[Check]:
         lambda: _model(settings, environ),
         lambda: _data(environ),
     )
-    return [found, *(look() for look in looks)]
+    return Examination(checks=(found, *(look() for look in looks)), escapes=escapes)
 
 
 def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check]:
@@ -87,18 +107,45 @@ def _repository(folder: Path) -> Check:
 
 
 def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
-    from agentforge.workspace.sandbox import missing_because
+    from agentforge.workspace.sandbox import landlock_missing_because, missing_because
 
     name = "bubblewrap"
     if settings.get("sandbox.kind") == "none":
         where = settings.origin("sandbox.kind")
         return Check(name=name, status="warning", message=f"switched off in {where}", detail="commands run unconfined")
     reason = missing_because(environ)
+    if reason and not landlock_missing_because():
+        return Check(name=name, status="warning", message=f"{reason}; Landlock stands in", detail=_INSTALL)
     if reason:
-        detail = 'install it (apt install bubblewrap), or set [sandbox] kind = "none" in your own settings'
+        detail = (
+            f"{_INSTALL}; Landlock: {landlock_missing_because()}. Until then the model gets no shell and tests run with your "
+            'own rights. [sandbox] kind = "none" in your own settings accepts that'
+        )
         return Check(name=name, status="error", message=reason, detail=detail)
     path = shutil.which("bwrap", path=environ.get("PATH")) or "bwrap"
     return Check(name=name, status="ok", message=f"{_version_of(path, environ)}, ran a command")
+
+
+def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Attempt, ...], Check]:
+    """Try to get out of the sandbox with a closed network, and sum up what held."""
+    from agentforge.workspace.escapes import try_escapes
+    from agentforge.workspace.sandbox import choose
+
+    name = "escapes"
+    try:
+        sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")), environ)
+        if sandbox.kind == "none":
+            return (), Check(name=name, status="warning", message="not tried: there is no sandbox")
+        attempts = try_escapes(sandbox, environ)
+    except AgentForgeError as exc:
+        return (), Check(name=name, status="error", message=exc.message, detail=exc.hint)
+    tried = [one for one in attempts if one.held is not None]
+    open_ways = [one for one in tried if not one.held]
+    message = f"{len(tried) - len(open_ways)} of {len(tried)} ways out of {sandbox.kind} are closed"
+    if not open_ways:
+        return attempts, Check(name=name, status="ok", message=message)
+    detail = "open: " + "; ".join(f"{one.what} ({one.detail})" for one in open_ways)
+    return attempts, Check(name=name, status="warning", message=message, detail=detail)
 
 
 def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:

@@ -138,8 +138,11 @@ def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     told = f"baseline: {passed} of {tests} tests pass before the change{failing}"
     if event.facts.get("sandbox") == "none":
         told += (
-            "\nno sandbox: bubblewrap does not work here, so tests run with your own rights and the model gets no shell"
+            "\nno sandbox: neither bubblewrap nor Landlock works here, so tests run with your own rights and the model "
+            "gets no shell (`agentforge doctor` says why)"
         )
+    elif event.facts.get("sandbox") == "landlock":
+        told += "\nsandbox: Landlock, because bubblewrap does not work here; see `agentforge doctor`"
     return Notice(text=told)
 
 

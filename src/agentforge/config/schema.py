@@ -24,6 +24,7 @@ def check(layer: Layer) -> None:
     """
     _check_names(layer, layer.values, _schema(), ())
     _check_types(layer)
+    _check_hosts(layer)
     if layer.project:
         _check_project(layer)
 
@@ -81,9 +82,26 @@ def _expected(schema_path: list[str | int]) -> str:
             node = _resolved(node).get(str(part), _resolved(node) if part == "$ref" else {})
     if not isinstance(node, Mapping):
         return ""
+    if "anyOf" in node:
+        choices = cast("list[Mapping[str, object]]", node["anyOf"])
+        words = [str(item) for choice in choices for item in cast("list[object]", choice.get("enum", []))]
+        return "one of " + ", ".join(words) + ", or a list of names"
     if "enum" in node:
         return "one of " + ", ".join(str(item) for item in cast("list[object]", node["enum"]))
     return f"expected {node['type']}" if "type" in node else ""
+
+
+def _check_hosts(layer: Layer) -> None:
+    sandbox = cast("Mapping[str, object]", layer.values.get("sandbox", {}))
+    hosts = sandbox.get("network")
+    if not isinstance(hosts, list):
+        return
+    from agentforge.workspace.hostlist import parse
+
+    try:
+        parse(tuple(str(host) for host in hosts))
+    except ConfigError as exc:
+        raise ConfigError(f"{layer.place(('sandbox', 'network'))}: {exc.message}", hint=exc.hint) from exc
 
 
 def _check_project(layer: Layer) -> None:
@@ -96,7 +114,7 @@ def _check_project(layer: Layer) -> None:
     refused: dict[Key, bool] = {
         ("model", "base_url"): bool(url) and urlsplit(url).hostname not in _LOOPBACK,
         ("sandbox", "kind"): sandbox.get("kind") == "none",
-        ("sandbox", "network"): sandbox.get("network") == "on",
+        ("sandbox", "network"): sandbox.get("network", "off") != "off",
         ("deliver", "apply"): deliver.get("apply") is True,
         ("checks", "project_code"): checks.get("project_code") is True,
     }

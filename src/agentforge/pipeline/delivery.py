@@ -183,6 +183,8 @@ def limits(state: RunState) -> list[str]:
         out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
     if base.get("sandbox") == "none":
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
+    elif base.get("sandbox") == "landlock":
+        out.append("bubblewrap was not there: tests and checks ran under Landlock, in their own folders")
     ended = texts(state.facts.get("green", {}).get("superseded"))
     if ended:
         out.append(

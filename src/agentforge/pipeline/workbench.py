@@ -11,7 +11,7 @@ from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
 from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import suite_files
+from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Stage
 from agentforge.tools.base import Observation, ToolContext
 
@@ -32,7 +32,11 @@ def tool_context(
     return ToolContext(
         root=runtime.worktree,
         base_commit=state.base_commit,
-        run_command=_Shell(runtime, may_write=may_write if stage.writes != "none" else None),
+        run_command=_Shell(
+            runtime,
+            may_write=may_write if stage.writes != "none" else None,
+            named=product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else (),
+        ),
         run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
@@ -49,11 +53,15 @@ class _Shell:
 
     Args:
         may_write: the stage's scope, None when it writes nothing.
+        named: files that the specification names; they may be written though they steer tools.
     """
 
-    def __init__(self, runtime: Runtime, *, may_write: Callable[[str], str | None] | None) -> None:
+    def __init__(
+        self, runtime: Runtime, *, may_write: Callable[[str], str | None] | None, named: tuple[str, ...] = ()
+    ) -> None:
         self._runtime = runtime
         self._may_write = may_write
+        self._named = named
 
     def __call__(self, command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
@@ -68,16 +76,15 @@ class _Shell:
         rig = self._runtime.rig()
         interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
         path = os.environ.get("PATH", os.defpath)
-        closed = (".agentforge",) if (self._runtime.worktree / ".agentforge").exists() else ()
         return Box(
             workspace=self._runtime.worktree,
             mount_at=self._runtime.repo,
             cwd=cwd or ".",
             writable=self._may_write is not None,
-            read_only=tuple(self._runtime.repo / name for name in closed),
             overlays=borrowed(self._runtime.repo, rig.plan.environments),
             env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
             interpreters=(interpreter,) if interpreter else (),
+            named=self._named,
         )
 
 

@@ -102,9 +102,9 @@ def box(plan: TestPlan, ground: Ground, *, env: Mapping[str, str], read_only: tu
 
 @contextmanager
 def borrowed(plan: TestPlan, ground: Ground) -> Iterator[None]:
-    """Without a sandbox nothing can be mounted: link the user's environments into the checkout while the tests run."""
+    """Without bubblewrap nothing can be mounted: link the user's environments into the checkout while the tests run."""
     links = []
-    if ground.sandbox.kind == "none" and ground.mount_at != ground.checkout:
+    if ground.sandbox.kind != "bubblewrap" and ground.mount_at != ground.checkout:
         for name in plan.environments:
             link, source = ground.checkout / name, ground.mount_at / name
             if source.exists() and not link.exists() and not link.is_symlink():

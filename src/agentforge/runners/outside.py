@@ -57,7 +57,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
-        "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.sandbox.kind,
+        "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
     }  # fmt: skip
     key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
     known = rig.cache.recall(key) if rig.cache is not None else None

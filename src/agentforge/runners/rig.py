@@ -38,6 +38,11 @@ class Rig:
     timeout_s: float
     cache: ResultCache | None = None
 
+    @property
+    def confinement(self) -> str:
+        """What the result of a run depends on: the sandbox, and what the network lets through."""
+        return f"{self.sandbox.kind} {self.sandbox.network}"
+
     def read(self, tree: str) -> Callable[[str], bytes | None]:
         """Read repository paths at a tree."""
         return lambda path: self.git.show(tree, path)
@@ -94,7 +99,7 @@ def run_tree(
     """
     key: dict[str, object] = {
         "tree": tree, "plan": plan_digest(rig.plan), "tests": sorted(tests), "seed": seed, "edits": edits.digest,
-        "protected": sorted(protected), "repeat": repeat, "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+        "protected": sorted(protected), "repeat": repeat, "sandbox": rig.confinement, "at": str(rig.mount_at),
     }  # fmt: skip
     if trace:
         key["trace"] = TRACE_VERSION

@@ -8,17 +8,10 @@ from fnmatch import fnmatchcase
 from posixpath import join, normpath
 
 from agentforge.frozen import dataclass
+from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret
 from agentforge.safety.modes import Verdict
-from agentforge.safety.scope import NEVER, ONLY_BY_NAME
 from agentforge.safety.shell.syntax import Word, names
 
-_SECRET_NAMES = names(
-    ".env .env.* *.pem *.key *.p12 *.pfx *.keystore *.jks id_rsa* id_dsa* id_ecdsa* id_ed25519* .netrc .npmrc "
-    ".pypirc .pgpass .git-credentials credentials credentials.json credentials.toml secrets.* .htpasswd shadow "
-    "gshadow sudoers .vault-token *.kdbx"
-)
-_NO_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
-_SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
 _READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /tmp /var/tmp /proc")
 _DEVICES = frozenset(
     names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
@@ -110,19 +103,6 @@ def judge_read(path: str | None, ground: Ground) -> PathFinding:
     if _below(real, ground.root) is None and not _inside(real, _READABLE):
         return PathFinding(verdict=Verdict.ASK, reason=f"{path} lies outside the workspace", path=real)
     return PathFinding(verdict=Verdict.ALLOW, path=real)
-
-
-def is_secret(path: str) -> bool:
-    """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
-    parts = [part for part in path.split("/") if part]
-    name = parts[-1] if parts else ""
-    if any(part in _SECRET_FOLDERS for part in parts):
-        return True
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _NO_SECRET):
-        return False
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _SECRET_NAMES):
-        return True
-    return _is_pattern(name) and name.startswith(".") and fnmatchcase(".env", name)
 
 
 def _protected(inside: str, named: tuple[str, ...]) -> str | None:

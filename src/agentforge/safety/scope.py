@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from agentforge.frozen import dataclass
 from agentforge.globs import is_wild, matches
-
-NEVER = (".git", ".agentforge")
-"""Folders that no tool writes into, at any depth: hooks, configuration, the trail itself."""
-
-ONLY_BY_NAME = (
-    *(".github/workflows", ".gitlab-ci.yml", ".circleci", ".pre-commit-config.yaml", ".husky"),
-    *(".envrc", ".npmrc", ".yarnrc", ".pypirc", ".mcp.json", ".gitmodules", ".vscode", ".idea"),
-    *(".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".vimrc", ".exrc"),
-)
-"""Files that run something later; a wild card does not reach them, only an allowed pattern that spells them out."""
+from agentforge.guarded import NEVER, ONLY_BY_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

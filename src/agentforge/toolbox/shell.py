@@ -28,6 +28,8 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     timeout_s = min(longest, number(arguments, "timeout", default=_TIMEOUT_S))
     done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
     observation = _observed(done, timeout_s=timeout_s)
+    if done.undone:
+        observation = _without_protected(observation, done.undone)
     return observation if settled is None else _with_files(observation, settled)
 
 
@@ -45,6 +47,19 @@ def _observed(done: Completed, *, timeout_s: int) -> Observation:
     if done.exit_code:
         return failed(summary, error_type="exit-code", text=output)
     return Observation(status="success", summary=summary, text=output)
+
+
+def _without_protected(observation: Observation, undone: tuple[str, ...]) -> Observation:
+    """Tell which protected places the command made or moved: they are gone, and the command did not succeed."""
+    line = "Protected, put right after the command: " + _listed([_printable(path) for path in undone])
+    failed_now = observation.status == "success"
+    return replace(
+        observation,
+        status="error" if failed_now else observation.status,
+        error_type="out-of-scope" if failed_now else observation.error_type,
+        summary=f"{observation.summary}; {_count(len(undone))} protected",
+        text="\n".join([observation.text.rstrip("\n"), line]),
+    )
 
 
 def _with_files(observation: Observation, settled: Settled) -> Observation:

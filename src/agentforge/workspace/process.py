@@ -6,7 +6,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -36,6 +36,7 @@ class Completed:
         output: stdout, with stderr in between when they were merged; the middle is cut when it was too long.
         omitted_bytes: what was cut from `output` and `stderr` together.
         stderr: empty when it was merged.
+        undone: protected places of the workspace that the command made or moved and that were put right after it.
     """
 
     exit_code: int
@@ -44,6 +45,7 @@ class Completed:
     timed_out: bool
     duration_s: float
     stderr: bytes = b""
+    undone: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -61,6 +63,7 @@ def run(
     stdin: bytes | None = None,
     pass_fds: tuple[int, ...] = (),
     merge_stderr: bool = True,
+    on_start: Callable[[int], None] | None = None,
 ) -> Completed:
     """Run `argv` in a process group of its own and wait for it.
 
@@ -73,6 +76,7 @@ def run(
         output_limit_bytes: per stream, >= 2; head and tail are kept in equal parts.
         stdin: what the child reads; None is an empty standard input.
         pass_fds: descriptors that stay open in the child under the same numbers.
+        on_start: called with the process number once the child runs, before anything is read from it.
     Raises:
         ToolchainError: the command cannot be started.
     """
@@ -81,6 +85,8 @@ def run(
     pipes = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
     ends = {pipe.fileno(): _BothEnds(output_limit_bytes) for pipe in pipes}
     try:
+        if on_start is not None:
+            on_start(child.pid)
         timed_out = _follow(child, ends, deadline=started + timeout_s)
     finally:
         _kill_group(child, signal.SIGKILL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -15,8 +15,10 @@ from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 from agentforge.workspace.toolchain import child_environment
 
-Kind = Literal["bubblewrap", "none"]
-Preference = Literal["auto", "bubblewrap", "none"]
+Kind = Literal["bubblewrap", "landlock", "none"]
+Preference = Literal["auto", "bubblewrap", "landlock", "none"]
+Network = Literal["off", "on"] | tuple[str, ...]
+"""What commands may reach: nothing but a private loopback, everything, or the hosts that are listed (see `hostlist`)."""
 
 _INSTALL_HINT = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or choose the sandbox `none`"
 
@@ -31,7 +33,8 @@ class Box:
             behave as the user has them. Absolute; it may but need not exist.
         cwd: starting folder, relative to `mount_at`.
         writable: whether the workspace may be changed.
-        network: whether the machine's network is reachable; a private loopback is always there.
+        network: whether the machine's network is reachable though the sandbox's own setting is "off"; a private loopback
+            is always there.
         env: variables on top of the allow-list.
         read_only: more paths to show; one inside `mount_at` names the workspace's own file and protects it.
         writable_paths: the same, writable.
@@ -39,6 +42,8 @@ class Box:
             `mount_at`. A missing destination folder is made in the workspace before.
         hidden: folders that the command must not see, such as the data directory when it lies outside the home.
         interpreters: executables whose installation must stay visible though it lies below the home.
+        named: paths of the workspace that may be written although they steer tools (CI files, `.envrc`), because the
+            specification names them; nothing opens `.git` and `.agentforge`.
     """
 
     workspace: Path
@@ -52,6 +57,7 @@ class Box:
     overlays: tuple[tuple[Path, Path], ...] = ()
     hidden: tuple[Path, ...] = ()
     interpreters: tuple[Path, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 class Sandbox(Protocol):
@@ -60,6 +66,10 @@ class Sandbox(Protocol):
     @property
     def kind(self) -> Kind:
         """What stands between the command and the machine."""
+
+    @property
+    def network(self) -> Network:
+        """What commands may reach."""
 
     def run(
         self,
@@ -83,6 +93,7 @@ class Unconfined:
     """
 
     environ: Mapping[str, str]
+    network: Network = "on"
     kind: Kind = "none"
 
     def run(
@@ -118,11 +129,14 @@ class Automatic:
     """Bubblewrap where it works, else no sandbox; found out when it is first needed, because trying costs a process."""
 
     environ: Mapping[str, str]
+    network: Network = "off"
+    hidden: tuple[Path, ...] = ()
+    only_landlock: bool = False
 
     @property
     def kind(self) -> Kind:
         """What it turned out to be."""
-        return detect(self.environ).kind
+        return self._found().kind
 
     def run(
         self,
@@ -136,7 +150,7 @@ class Automatic:
         merge_stderr: bool = True,
     ) -> Completed:
         """Run `argv` in what was found."""
-        return detect(self.environ).run(
+        return self._found().run(
             argv,
             box=box,
             timeout_s=timeout_s,
@@ -146,32 +160,67 @@ class Automatic:
             merge_stderr=merge_stderr,
         )
 
+    def _found(self) -> Sandbox:
+        return _detected(tuple(sorted(self.environ.items())), self.network, self.hidden, self.only_landlock)
 
-def choose(prefer: Preference, environ: Mapping[str, str] | None = None) -> Sandbox:
+
+def choose(
+    prefer: Preference,
+    environ: Mapping[str, str] | None = None,
+    *,
+    network: Network = "off",
+    hidden: tuple[Path, ...] = (),
+) -> Sandbox:
     """Find the sandbox that the settings ask for.
 
     Args:
-        prefer: "auto" takes bubblewrap where it works; `kind` of the result tells which it was.
+        prefer: "auto" takes bubblewrap where it works, else Landlock; `kind` of the result tells which it was.
         environ: the user's environment; None is that of this process.
+        network: what commands may reach.
+        hidden: folders that no command may see, such as the data directory.
     Raises:
-        SandboxError: bubblewrap was asked for and does not work here.
+        SandboxError: the sandbox that was asked for does not work here.
     """
-    environ = os.environ if environ is None else environ
+    environ = dict(os.environ if environ is None else environ)
     if prefer == "none":
-        return Unconfined(environ=dict(environ))
-    if prefer == "bubblewrap" and detect(environ).kind == "none":
+        return Unconfined(environ=environ)
+    if prefer == "bubblewrap" and missing_because(environ):
         raise SandboxError(f"bubblewrap cannot be used: {missing_because(environ)}", hint=_INSTALL_HINT)
-    return Automatic(environ=dict(environ))
+    if prefer == "landlock" and landlock_missing_because():
+        raise SandboxError(f"Landlock cannot be used: {landlock_missing_because()}", hint=_INSTALL_HINT)
+    return Automatic(environ=environ, network=network, hidden=hidden, only_landlock=prefer == "landlock")
 
 
 def detect(environ: Mapping[str, str]) -> Sandbox:
-    """Return bubblewrap when it works on this machine, else no sandbox. Probed once per process."""
-    from agentforge.workspace.bubblewrap import Bubblewrap
+    """Return bubblewrap when it works on this machine, else Landlock, else no sandbox. Probed once per process."""
+    return _detected(tuple(sorted(environ.items())), "off", (), False)
 
-    program = _program(environ)
-    if program is None or _probe(program):
-        return Unconfined(environ=dict(environ))
-    return Bubblewrap(program=program, environ=dict(environ))
+
+@lru_cache(maxsize=8)
+def _detected(
+    environ: tuple[tuple[str, str], ...],
+    network: Network,
+    hidden: tuple[Path, ...],
+    only_landlock: bool,  # a key of the cache
+) -> Sandbox:
+    known = dict(environ)
+    program = _program(known)
+    if program is not None and not only_landlock and not _probe(program):
+        from agentforge.workspace.bubblewrap import Bubblewrap
+
+        return Bubblewrap(program=program, environ=known, network=network, hidden=hidden)
+    if not landlock_missing_because():
+        from agentforge.workspace.landlock import Landlocked
+
+        return Landlocked(environ=known, network=network)
+    return Unconfined(environ=known)
+
+
+def landlock_missing_because() -> str:
+    """Say in words why Landlock cannot be used here; empty when it can."""
+    from agentforge.workspace.landlock import missing_because as missing
+
+    return missing()
 
 
 def missing_because(environ: Mapping[str, str]) -> str:

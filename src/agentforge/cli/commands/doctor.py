@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of
 from agentforge.cli.terminal import style_for, table, wrapped
 from agentforge.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from agentforge.workspace.escapes import Attempt
 
 
 @click.command(
@@ -24,7 +28,7 @@ Examples:
 @cwd_option
 @json_option
 def doctor(cwd: str | None, as_json: bool) -> int:
-    """Check what AgentForge needs on this machine and in this folder.
+    """Check what AgentForge needs on this machine and in this folder, and try to get out of the sandbox.
 
     Exit code 0 when nothing that is required is missing (warnings are not errors), else 7.
     """
@@ -32,18 +36,27 @@ def doctor(cwd: str | None, as_json: bool) -> int:
 
     from agentforge.cli.examination import examine
 
-    checks = examine(folder_of(cwd), os.environ)
+    found = examine(folder_of(cwd), os.environ)
+    checks = found.checks
     errors = sum(check.status == "error" for check in checks)
     warnings = sum(check.status == "warning" for check in checks)
     if as_json:
         rows = [asdict(check) for check in checks]
-        write_json({"ok": not errors, "errors": errors, "warnings": warnings, "checks": rows})
+        escapes = [asdict(attempt) for attempt in found.escapes]
+        write_json({"ok": not errors, "errors": errors, "warnings": warnings, "checks": rows, "escapes": escapes})
     else:
         style = style_for(sys.stdout, os.environ)
         cells = [(check.name, check.status, check.message) for check in checks]
         click.echo("\n".join(table(cells, head=("CHECK", "STATUS", "FOUND"), style=style)))
+        if found.escapes:
+            tried = [(attempt.what, _verdict(attempt), attempt.detail) for attempt in found.escapes]
+            click.echo("\n" + "\n".join(table(tried, head=("WAY OUT OF THE SANDBOX", "HELD", "DETAIL"), style=style)))
         for check in checks:
             if check.status != "ok" and check.detail:
                 text = f"{check.name}: {check.detail}"
                 click.echo("\n" + ("\n".join(wrapped(text, style.columns)) if style.columns else text))
     return InfrastructureError.exit_code if errors else 0
+
+
+def _verdict(attempt: Attempt) -> str:
+    return "not tried" if attempt.held is None else "yes" if attempt.held else "NO"

@@ -24,7 +24,7 @@ def _skip(site: Site) -> str | None:
         return "the project does not configure eslint"
     if not (site.mount_at / "node_modules/.bin/eslint").is_file():
         raise not_installed("eslint is not in node_modules", check="eslint")
-    if site.sandbox.kind == "none" and not (site.checkout / "node_modules").exists():
+    if site.sandbox.kind != "bubblewrap" and not (site.checkout / "node_modules").exists():
         raise not_installed("node_modules cannot be shown to a fresh checkout without bubblewrap", check="eslint")
     return None
 

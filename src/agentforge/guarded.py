@@ -1,0 +1,72 @@
+"""Names that steer git, the harness or a project's tools, and names that hold secrets: to judge paths and hide files."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+NEVER = (".git", ".agentforge")
+"""Folders that no tool writes into, at any depth: hooks, configuration, the trail itself."""
+
+ONLY_BY_NAME = (
+    *(".github/workflows", ".gitlab-ci.yml", ".circleci", ".pre-commit-config.yaml", ".husky"),
+    *(".envrc", ".npmrc", ".yarnrc", ".pypirc", ".mcp.json", ".gitmodules", ".vscode", ".idea"),
+    *(".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".vimrc", ".exrc"),
+)
+"""Files that run something later; a wild card does not reach them, only an allowed pattern that spells them out."""
+
+SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
+
+_SECRET_NAMES = (
+    *(".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc", ".pgpass"),
+    *(".git-credentials", "credentials", "credentials.json", "credentials.toml", "secrets.*", ".htpasswd"),
+    *("shadow", "gshadow", "sudoers", ".vault-token"),
+)
+_NO_SECRET = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub")
+_KEY_FILES = ("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks")
+_TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "fixtures", "__fixtures__", "examples"})
+_SOURCES = (
+    *("secrets.py", "secrets.pyi", "secrets.js", "secrets.mjs", "secrets.cjs", "secrets.ts", "secrets.tsx"),
+    *("secrets.go", "secrets.rs", "secrets.java", "secrets.kt", "secrets.rb", "secrets.php", "secrets.c", "secrets.h"),
+    *("secrets.cc", "secrets.cpp", "secrets.md", "secrets.rst", "secrets.html"),
+)
+
+
+def is_secret(path: str) -> bool:
+    """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
+    parts = [part for part in path.split("/") if part]
+    name = parts[-1] if parts else ""
+    if any(part in SECRET_FOLDERS for part in parts):
+        return True
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _NO_SECRET):
+        return False
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _SECRET_NAMES):
+        return True
+    return any(mark in name for mark in "*?[") and name.startswith(".") and fnmatchcase(".env", name)
+
+
+def is_masked(path: str) -> bool:
+    """Whether a file of a workspace is hidden from commands: a secret, but no source file and no key that tests use.
+
+    Args:
+        path: relative to the workspace.
+    """
+    *folders, name = path.split("/")
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _SOURCES):
+        return False
+    if any(fnmatchcase(name.lower(), pattern) for pattern in _KEY_FILES):
+        return _TEST_FOLDERS.isdisjoint(folders)
+    return is_secret(name)
+
+
+def is_protected(path: str, *, named: tuple[str, ...] = ()) -> bool:
+    """Whether a path of a workspace is itself one that commands may not write.
+
+    Args:
+        named: paths that may be written although they run something later; nothing opens `.git` and `.agentforge`.
+    """
+    lower = path.casefold()
+    if lower.rpartition("/")[2] in NEVER:
+        return True
+    steers = any(lower == name or lower.endswith("/" + name) for name in ONLY_BY_NAME)
+    return steers and not any(one == path or one.startswith(path + "/") for one in named)
