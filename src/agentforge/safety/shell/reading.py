@@ -7,9 +7,12 @@ bash are known to read differently (control characters, here documents, words th
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
+from agentforge.safety.shell.finding import fed_by
+from agentforge.safety.shell.flow import folders_after, is_plain_path
 from agentforge.safety.shell.quoting import decode_ansi, has_glob, unescape, unescape_double
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
 
@@ -74,9 +77,7 @@ class _Reader:
         if kind in _SEQUENCES:
             return self._sequence(node, folders)
         if kind in ("pipeline", "subshell"):
-            for child in node.children():
-                if child.is_named():
-                    self.statement(child, folders)
+            self._pipeline(node, folders)
             return folders
         if kind in _BRANCHES:
             return self._branches(node, folders)
@@ -96,6 +97,24 @@ class _Reader:
             self.refuse(node, "is not a plain command, list, pipeline, loop or condition")
         return folders
 
+    def _pipeline(self, node: SgNode, folders: Folders) -> None:
+        for child in node.children():
+            if not child.is_named():
+                continue
+            first = len(self.commands)
+            self.statement(child, folders)
+            mine = self.commands[first:]
+            if (
+                node.kind() == "pipeline"
+                and len(mine) == 1
+                and first
+                and mine[0].words[:1]
+                and child.kind() == "command"
+            ):
+                name = mine[0].words[0]
+                fed = fed_by(self.commands[first - 1].words) if name.value == "xargs" else ""
+                self.commands[first] = replace(mine[0], words=(replace(name, fed=fed), *mine[0].words[1:]))
+
     def _comment(self, node: SgNode) -> None:
         """bash begins a comment only where a word may begin; elsewhere # is part of the word."""
         start = node.range().start.index
@@ -106,6 +125,8 @@ class _Reader:
         if any(child.text() == "((" for child in node.children()):
             self.refuse(node, "arithmetic may run code inside a subscript")
             return folders
+        if node.kind() == "compound_statement" and not any(child.is_named() for child in node.children()):
+            self.refuse(node, "is no group of commands")
         now, before = folders, folders
         for child in node.children():
             if not child.is_named():
@@ -142,7 +163,7 @@ class _Reader:
             if kind == "variable_name":
                 name = child.text()
             elif kind == "do_group":
-                self.bound |= {name: items[0]} if items and all(_plain(item) for item in items) else {}
+                self.bound |= {name: items[0]} if items and all(is_plain_path(item) for item in items) else {}
                 now = self.statement(child, folders)
                 self.bound.pop(name, None)
             elif child.is_named():
@@ -173,7 +194,7 @@ class _Reader:
             folders=folders,
         )
         self.commands.append(command)
-        return _after(command, folders)
+        return folders_after(command, folders)
 
     def _name(self, node: SgNode) -> Word:
         inner = node.children()
@@ -206,7 +227,10 @@ class _Reader:
                 self.refuse(node, f"{child.text()} changes how the variable is read")
             elif child.is_named() and kind not in ("variable_name", "word"):
                 self.refuse(node, "declares a name that only the run knows")
-        self.commands.append(Command(text=node.text(), assignments=tuple(found), folders=folders))
+        exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)
+        self.commands.append(
+            Command(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
+        )
 
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
         redirects = tuple(self._redirects(node))
@@ -258,16 +282,17 @@ class _Reader:
                     self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
                 continue
             if str(child.kind()) in _WORD_KINDS:
-                self.word(child)
+                if self.word(child).splits and not double:
+                    self.refuse(node, f"{child.text()} without quotes may become an operator that runs code")
             elif child.kind() not in ("test_operator", "regex"):
                 self._words_inside(child, double=double)
 
     def word(self, node: SgNode) -> Word:
         """Read one word, and the commands inside it."""
         pieces: list[str | None] = []
-        flags = {"glob": False, "tilde": False}
+        flags = {"glob": False, "tilde": False, "splits": False}
         self._pieces(node, pieces, flags)
-        return Word(text=node.text(), pieces=tuple(pieces), glob=flags["glob"], tilde=flags["tilde"])
+        return Word(text=node.text(), pieces=tuple(pieces), **flags)
 
     def _pieces(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         kind, text = str(node.kind()), node.text()
@@ -292,6 +317,7 @@ class _Reader:
                 if child.is_named():
                     self.statement(child, ("",))
             pieces.append(None)
+            flags["splits"] = True
         else:
             if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
                 self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
@@ -300,10 +326,10 @@ class _Reader:
     def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         marks = [child.text() for child in node.children() if child.kind() == "word"]
         if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
-            flags["glob"] = True
+            flags["glob"] = flags["splits"] = True
             pieces.append(None)
             for child in node.children():
-                self._pieces(child, [], {"glob": False, "tilde": False})
+                self._pieces(child, [], dict(flags))
             return
         for child in node.children():
             if child.is_named():
@@ -321,7 +347,9 @@ class _Reader:
             if child.kind() == "string_content":
                 pieces.append(unescape_double(child.text()))
             elif child.is_named():
+                splits = flags["splits"]
                 self._pieces(child, pieces, flags)
+                flags["splits"] = splits
 
     def _expansion(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         text = node.text()
@@ -337,6 +365,7 @@ class _Reader:
         item = self.bound.get(text.strip("${}"))
         pieces += item.pieces if item is not None else (None,)
         flags["glob"] |= item is not None and item.glob
+        flags["splits"] |= (item is None or item.glob) and not text.startswith("${#")
 
 
 _WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
@@ -345,36 +374,11 @@ _WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
 }
 
 
-def _plain(word: Word) -> bool:
-    """Whether a loop's word is a path below the folder in which it runs, and can be no option."""
-    text = word.value
-    return (
-        bool(text) and not word.tilde and text is not None and text[0] not in "-/*?[" and ".." not in text
-    ) or _is_file_glob(text)
-
-
-def _is_file_glob(text: str | None) -> bool:
-    """`*.py` and the like: what it names ends in a known way, so that no such name is a whole option."""
-    return re.fullmatch(r"\*\.\w+", text or "") is not None
-
-
-def _after(command: Command, folders: Folders) -> Folders:
-    """Where the next command runs when this one succeeds."""
-    name = command.words[0].value if command.words else ""
-    if name in ("pushd", "popd"):
-        return (None,)
-    if name != "cd":
-        return folders
-    targets = [word for word in command.words[1:] if not (word.value or "").startswith("-")]
-    if len(targets) != 1 or len(targets) != len(command.words) - 1:
-        return (None,)
-    target = targets[0]
-    if target.value is None or target.glob or target.tilde or not target.value:
-        return (None,)
-    return tuple(None if one is None else _join(one, target.value) for one in folders)
-
-
-def _join(folder: str, target: str) -> str:
-    from posixpath import join, normpath
-
-    return normpath(join(folder, target))
+def _exported(node: SgNode) -> list[str]:
+    """The names that a declaration hands on to every later command."""
+    inner = [
+        grandchild if child.kind() == "variable_assignment" else child
+        for child in node.children()
+        for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
+    ]
+    return [child.text() for child in inner if child.kind() == "variable_name"]
