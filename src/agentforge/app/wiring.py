@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
+from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.runners.rig import Rig
+    from agentforge.safety.permission import Rule
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Preference, Sandbox
@@ -135,8 +137,31 @@ def wire(
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=_output_limit(settings),
+        approval=_approval(settings),
+        rules=_rules(settings),
+        allowed_tools=_allowed_tools(settings),
+        now=utc_now,
         temperature=cast("float | None", settings.get("model.temperature")),
     )
+
+
+def _approval(settings: Settings) -> str:
+    """The mode of tool calls in a pipeline: its own setting; `never` of the user holds here, too; else `auto`."""
+    own = settings.text("pipeline.approval")
+    return own or ("never" if settings.text("approval") == "never" else "auto")
+
+
+def _rules(settings: Settings) -> tuple[Rule, ...]:
+    if not settings.table("permissions"):
+        return ()
+    from agentforge.config.permissions import permission_rules
+
+    return permission_rules(settings)
+
+
+def _allowed_tools(settings: Settings) -> tuple[str, ...] | None:
+    names = cast("list[str] | None", settings.get("allowed_tools"))
+    return None if names is None else (*names, "submit_artifact", "ask_human")
 
 
 def _output_limit(settings: Settings) -> int:

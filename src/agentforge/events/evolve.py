@@ -210,7 +210,14 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
+        denials=(*state.denials, *_denial(event)),
     )
+
+
+def _denial(event: kinds.ToolFinished) -> tuple[Json, ...]:
+    if event.error_type not in ("not-approved", "hook"):
+        return ()
+    return ({"step": event.step, "tool": event.name, "reason": event.summary},)
 
 
 def _views(known: tuple[tuple[str, Json], ...], new: Json | None) -> tuple[tuple[str, Json], ...]:

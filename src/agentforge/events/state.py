@@ -174,6 +174,7 @@ class RunState:
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
         evidence: digests of the blobs with the details behind facts, by name.
         answers: human answers that belong to the current stage, newest last.
+        denials: calls that were not approved: {step, tool, reason}.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
     """
@@ -213,6 +214,7 @@ class RunState:
     evidence: Mapping[str, str] = field(default_factory=dict)
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     totals: Totals = Totals()
+    denials: tuple[Json, ...] = ()
     delivered: Json | None = None
     outcome: str = ""
     error: Json | None = None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
     from agentforge.runners.rig import Rig
+    from agentforge.safety.permission import Rule
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Sandbox
 
@@ -35,6 +36,10 @@ class Runtime:
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
+        approval: the mode in which tool calls are decided; nobody is asked.
+        rules: the permission rules of the settings.
+        allowed_tools: names or patterns of the tools that may be called; None = those of the stage.
+        now: the time, for rules that expire.
         supplied: contents of the tests that the user handed over, by repository path.
     """
 
@@ -57,4 +62,8 @@ class Runtime:
     supplied: Mapping[str, bytes]
     max_output_tokens: int
     temperature: float | None
+    approval: str = "auto"
+    rules: tuple[Rule, ...] = ()
+    allowed_tools: tuple[str, ...] | None = None
+    now: Callable[[], str] = str
     on_delta: Callable[[str], None] | None = None

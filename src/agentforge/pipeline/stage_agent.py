@@ -12,6 +12,7 @@ from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
+from agentforge.pipeline.approving import stage_approval
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import TEST_GLOBS, product_scope, suite_files
 from agentforge.pipeline.situation import recent_actions, situation, verification_status
@@ -34,7 +35,9 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         context=lambda now: _context(now, stage, runtime, pieces, tools),
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
-        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
+        policy=InvocationPolicy(
+            secrets=runtime.secrets, nonce=runtime.nonce, approve=stage_approval(state, stage, runtime)
+        ),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),
         price=runtime.price,

@@ -24,8 +24,6 @@ from agentforge.safety.permission import (
 )
 from agentforge.safety.places import Ground, PathFinding, absolute, is_below, judge_read, judge_write
 from agentforge.safety.shell.classes import CommandClass, Judged
-from agentforge.safety.shell.classify import classify
-from agentforge.safety.shell.reading import read_line
 from agentforge.safety.shell.syntax import Command, Word
 
 _LEAVING = (CommandClass.NETWORK,)
@@ -96,6 +94,8 @@ class Decision:
 
 def decide_command(line: str, policy: Policy) -> Decision:
     """Decide about a bash line; nothing is run and no file is opened."""
+    from agentforge.safety.shell.reading import read_line  # the grammar is loaded only for a line
+
     script = read_line(line)
     parts: list[Part] = []
     for command in script.commands:
@@ -157,6 +157,8 @@ def _by_mode(kind: CommandClass, policy: Policy) -> Verdict:
 
 
 def _command_parts(command: Command, policy: Policy) -> list[Part]:
+    from agentforge.safety.shell.classify import classify
+
     bare = not command.words and not command.assignments
     parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
     for redirect in command.redirects:

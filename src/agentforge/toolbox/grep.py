@@ -70,5 +70,6 @@ TOOL = Tool(
     description="Search files by regular expression.",
     parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context={**COUNT, "minimum": 0}),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,
 )

@@ -105,6 +105,10 @@ class Tool:
         parameters: JSON Schema (2020-12) of type object, `additionalProperties: false`; short, it is always sent.
         effect: what running it can change; decides scope checks and what is done when a crash leaves it in doubt.
         writes: the repository paths that a call would write, for the scope check at dispatch (write tools only).
+        reads: the repository paths that a call would read.
+        url: what a call would fetch; "" nothing.
+        command: the bash line that a call would run and the folder in which it would; "" none.
+        does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
     """
 
     name: str
@@ -113,6 +117,10 @@ class Tool:
     effect: Effect
     run: Callable[[Mapping[str, object], ToolContext], Observation]
     writes: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
+    reads: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
+    url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
+    command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
+    does: str = ""
 
     @property
     def schema(self) -> ToolSchema:

@@ -41,6 +41,8 @@ _PROJECT_FLAGS = (
 def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
     """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
     judged = _program(command.words, depth) if command.words else (_bare(command),)
+    if command.inline and judged[0].kind is Kind.UNKNOWN and programs.interpreter(judged[0].name) is not None:
+        judged = (replace(judged[0], kind=Kind.RUN, reason=f"{judged[0].name} runs code from the line"), *judged[1:])
     reason = _poisoned(command.assignments, judged) or _handed_on(command)
     if reason is not None:
         judged = (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])

@@ -141,11 +141,13 @@ class _Reader:
         return tuple(dict.fromkeys((*folders, *now))) if node.kind() != "list" else now
 
     def _branches(self, node: SgNode, folders: Folders) -> Folders:
-        now = folders
+        now, first = folders, len(self.commands)
         for child in node.children():
             if not child.is_named():
                 continue
             kind = str(child.kind())
+            if kind == "heredoc_redirect" and len(self.commands) == first + 1:
+                self.commands[first] = replace(self.commands[first], inline=True)
             if kind in _WORD_KINDS:
                 self.word(child)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
@@ -292,7 +294,13 @@ class _Reader:
         pieces: list[str | None] = []
         flags = {"glob": False, "tilde": False, "splits": False}
         self._pieces(node, pieces, flags)
-        return Word(text=node.text(), pieces=tuple(pieces), **flags)
+        return Word(
+            text=node.text(),
+            pieces=tuple(pieces),
+            glob=flags["glob"],
+            splits=flags["splits"],
+            tilde=flags["tilde"],
+        )
 
     def _pieces(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         kind, text = str(node.kind()), node.text()

@@ -65,6 +65,7 @@ class Command:
         text: as it is written.
         words: the command's name, then its arguments; empty for an assignment or a redirection alone.
         exported: names of variables that it hands on to every later command.
+        inline: its input stands in the line itself (a here document).
         folders: where it may run, relative to where the line starts ("" is there); None is a place nobody knows.
     """
 
@@ -72,6 +73,7 @@ class Command:
     words: tuple[Word, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
+    inline: bool = False
     exported: tuple[str, ...] = ()
     folders: tuple[str | None, ...] = ("",)
 
