@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "config": ("config:config", "Show the settings, each with its origin."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),

@@ -25,6 +25,17 @@ def stage_approval(
     return approval(lambda: stage_policy(state, stage, runtime), allowed=runtime.allowed_tools)
 
 
+def may_read(state: RunState, stage: Stage, runtime: Runtime) -> Callable[[str], bool]:
+    """Whether a search may show what stands in a file: where no rule closes files, in all of them."""
+    if not any(rule.pattern and rule.verdict != "allow" for rule in runtime.rules):
+        return lambda _path: True
+    from agentforge.safety.decision import decide_call
+    from agentforge.safety.shell.classes import CommandClass
+
+    policy = stage_policy(state, stage, runtime)
+    return lambda path: decide_call("read_file", policy, kind=CommandClass.READ_ONLY, reads=(path,)).verdict == "allow"
+
+
 def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
     """What holds for the tools of a stage.
 

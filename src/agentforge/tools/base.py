@@ -81,6 +81,7 @@ class ToolContext:
         run_tests: run tests of the workspace: test ids or paths ((), = the tests that matter for the stage) -> report.
         run_checks: conformance of the workspace's changed files -> report.
         git_diff: unified diff of the workspace against the base commit, optionally for one path.
+        may_read: whether a search may show what stands in a file.
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
@@ -93,6 +94,7 @@ class ToolContext:
     run_checks: Callable[[tuple[str, ...]], Observation]
     git_diff: Callable[[str], str]
     may_write: Callable[[str], str | None]
+    may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
 
