@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,3 +26,13 @@ def loopback() -> Iterator[LoopbackProvider]:
     provider = _LOOPBACK.LoopbackProvider()
     yield provider
     provider.close()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Sum up the catalogue of cheats as `agentforge eval cheats` does."""
+    from agentforge.evals.cheats_suite import closing_line
+
+    reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
+    told = [str(value).split() for report in reports for name, value in report.user_properties if name == "cheat"]
+    if told:
+        terminalreporter.write_line(f"cheats: {closing_line([(side, how == 'right') for side, how in told])}")

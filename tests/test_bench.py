@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,17 @@ def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert len(rows) == 18
+    assert len(rows) == 25
     assert all(isinstance(row["values"]["AgentForge"], (int, float)) for row in rows)
     prompts = {row["figure"]: row["values"]["AgentForge"] for row in rows if "prompt" in row["figure"]}
     assert 500 < max(prompts.values()) < 8000
+
+
+def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "verifier.py"), "--quick", "--json"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["rows"]
+    assert row["tests"] == 40 and set(row["verdicts_s"]) == {"base line", "RED", "GREEN"}
+    assert all(value > 0 for value in row["verdicts_s"].values())

@@ -147,8 +147,9 @@ def _context(state: RunState) -> StepContext:
 
 
 def _reach(root: Path) -> ToolContext:
-    def shell(command: str, *, timeout_s: float, cwd: str) -> Completed:
-        return run(["bash", "-c", command], cwd=root / cwd, env={"PATH": "/usr/bin:/bin"}, timeout_s=timeout_s)
+    def shell(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, None]:
+        done = run(["bash", "-c", command], cwd=root / cwd, env={"PATH": "/usr/bin:/bin"}, timeout_s=timeout_s)
+        return done, None
 
     def nothing(_paths: tuple[str, ...]) -> Observation:
         return Observation(status="success", summary="nothing")

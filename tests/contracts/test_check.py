@@ -184,6 +184,9 @@ RULE_CASES = [
     ("specification", "facts.symbols.0.exists", True, "symbols-agree"),
     ("specification", "facts.symbols.1.exists", False, "symbols-agree"),
     ("specification", "facts.symbols", "DELETE", "symbols-agree"),
+    ("specification", "facts.claims.rows.0", {"number": 0, "ok": False, "reason": "'f' is no call"}, "examples-checkable"),
+    ("specification", "facts.claims.rows", [], "examples-checkable"),
+    ("specification", "facts.claims", "DELETE", "examples-checkable"),
     ("specification", "requirements.0.acceptance_criteria.0", "words", "examples-kept"),
     ("test_suite", "test_files.0.tests.2.requirement_ref", "REQ-001", "requirements-tested"),
     ("test_suite", "test_files.0.tests.1.acceptance_criterion", "no hyphen", "criteria-mapped"),
@@ -201,9 +204,14 @@ RULE_CASES = [
     ("test_suite", "facts.guards_pass", "DELETE", "guards-pass"),
     ("test_suite", "facts.no_implementation_exists", False, "not-implemented"),
     ("test_suite", "facts.product_changed", ["slugs.py"], "product-untouched"),
+    ("test_suite", "facts.runner_hooks", ["tests/conftest.py: pytest_runtest_call"], "no-runner-hooks"),
     ("test_suite", "facts.declared_missing", ["test_words"], "all-collected"),
     ("test_suite", "facts.collection_errors", [{"id": "t.py", "right_reason": False, "reason": "SyntaxError"}], "collected-cleanly"),
     ("test_suite", "facts.duplicates", ["test_words"], "no-duplicates"),
+    ("test_suite", "facts.existing_changed", [{"id": "t::old", "text": "was changed"}], "existing-kept"),
+    ("test_suite", "facts.existing_changed", "DELETE", "existing-kept"),
+    ("test_suite", "facts.vacuous", [{"id": "t::x", "text": "asserts a tuple"}], "none-vacuous"),
+    ("test_suite", "facts.vacuous", "DELETE", "none-vacuous"),
     ("test_suite", "facts.stub_survivors", [{"stub": "returns None", "id": "test_words"}], "stubs-red"),
     ("test_suite", "facts.stubs_run", 0, "stubs-red"),
     ("test_suite", "facts.stubs_run", "DELETE", "stubs-red"),
@@ -231,8 +239,16 @@ RULE_CASES = [
     ("implementation", "facts.frozen_changed", ["tests/test_slugs.py::test_words"], "frozen-unchanged"),
     ("implementation", "facts.config_changed", ["conftest.py"], "runner-unchanged"),
     ("implementation", "facts.out_of_scope", ["other.py"], "within-scope"),
+    ("implementation", "facts.checks_changed", ["ruff.toml"], "checks-unchanged"),
     ("implementation", "facts.new_suppressions", [{"path": "a.py", "line": 2, "text": "# noqa"}], "no-suppressions"),
     ("implementation", "facts.flaky", ["tests/test_slugs.py::test_words"], "not-flaky"),
+    ("implementation", "facts.deceptions", [{"path": "a.py", "line": 3, "text": "equals anything"}], "no-deception"),
+    ("implementation", "facts.held_out", {"checked": 1, "failed": [{"requirement": "REQ-001", "text": "x"}]}, "held-out"),
+    ("implementation", "facts.held_out", {"checked": 1, "failed": ["?"]}, "held-out"),
+    ("implementation", "facts.held_out", "DELETE", "held-out"),
+    ("deliverable", "facts.held_out", "DELETE", "held-out"),
+    ("implementation", "facts.tests_too_weak", [{"id": "t::x", "text": "passes"}], "targets-depend"),
+    ("implementation", "facts.tests_too_weak", "DELETE", "targets-depend"),
     ("implementation", "facts.changes", [{"path": "tests/test_slugs.py"}], "change-made"),
     ("implementation", "facts.changes", "DELETE", "change-made"),
     (
@@ -243,6 +259,20 @@ RULE_CASES = [
     ),
     ("implementation", "facts.symbols_unmet", "DELETE", "symbols-delivered"),
     ("implementation", "facts.controls", {}, "controls-held"),
+    ("implementation", "facts.coverage", "DELETE", "recorder-kept"),
+    ("implementation", "facts.coverage", "DELETE", "mapping-executed"),
+    ("implementation", "facts.coverage", "DELETE", "nothing-untested"),
+    ("implementation", "facts.coverage.lost", "tests/test_slugs.py::test_words", "recorder-kept"),
+    ("implementation", "facts.coverage.requirements.0.touches", False, "mapping-executed"),
+    ("implementation", "facts.coverage.untested.0.inert", False, "nothing-untested"),
+    ("test_suite", "facts.added", {"changed": [], "equivalents": 0, "tests": []}, "added-tests-tell"),
+    ("test_suite", "facts.added", {"changed": ["slugs.py"], "equivalents": 1, "tests": []}, "added-tests-tell"),
+    (
+        "test_suite",
+        "facts.added",
+        {"changed": [], "equivalents": 0, "tests": [{"id": "t::new", "ok": False, "reason": "notices none"}]},
+        "added-tests-tell",
+    ),
     ("implementation", "files_created.0.path", "/slugs.py", "relative-paths"),
     ("deliverable", "facts.conformance.passed", False, "conformance"),
     ("delivery_report", "facts.tree_matches", False, "verified-tree"),
@@ -275,7 +305,8 @@ def test_every_rule_that_a_builtin_contract_names_is_broken_by_some_case(contrac
     tried = {rule for _, _, _, rule in RULE_CASES} | {"no-cycles", "has-target"}
     named = {find_rule(rule.text, source="test").rule_id for name in NAMES for rule in contracts.get(name).rules}
     assert named - tried == set()
-    assert {rule.rule_id for rule in all_rules()} == named
+    repairs = {"violations-present", "violations-gone", "place-guarded", "guards-still-pass"}  # test_fix_contracts.py
+    assert {rule.rule_id for rule in all_rules()} - repairs == named
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -377,3 +408,15 @@ def test_results_are_recorded_as_plain_values(contracts: ContractSet, artifacts:
     values = [item.value() for item in judge(contracts, "specification", artifacts, facts).results]
     assert values[0] == {"rule": "schema", "passed": True, "message": "", "path": "", "measured": None}
     assert values[1] == {"rule": "acceptance-criteria", "passed": True, "message": "", "path": "", "measured": 3}
+
+
+def test_a_requirement_that_is_verified_by_inspection_needs_no_test(
+    contracts: ContractSet, artifacts: Any, facts: Any
+) -> None:
+    told = artifacts["specification"]["requirements"][1]
+    tests = artifacts["test_suite"]["test_files"][0]["tests"]
+    tests[:] = [one for one in tests if one["requirement_ref"] != told["id"]]
+    artifacts["test_suite"]["coverage_mapping"].pop(told["id"])
+    assert "requirements-tested" in [item.rule for item in judge(contracts, "test_suite", artifacts, facts).failures]
+    told["verification_method"] = "inspection"
+    assert judge(contracts, "test_suite", artifacts, facts).failures == ()

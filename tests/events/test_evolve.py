@@ -127,6 +127,7 @@ def test_an_intent_without_a_result_stays_in_doubt():
         "name": "edit",
         "effect": "write",
         "touches": {"a": "d"},
+        "tree": "",
         "arguments": {"path": "a"},
     }
     after = fold(finished(1), state=state, begin=9)
@@ -345,3 +346,18 @@ def test_the_state_is_as_large_after_a_thousand_steps_as_after_five():
         return len(repr(replace(state, totals=Totals(), active_s=0.0, stages={})))
 
     assert abs(size(1000) - size(30)) < 20
+
+
+def test_what_a_command_made_of_a_file_the_model_has_not_seen():
+    def changed_by(name, effect):
+        asked = kinds.ModelCalled(
+            step=1, stage="green", attempt=1, model="m", request="r", context_tokens=1, seen={"a.py": "old"}
+        )
+        begun = kinds.ToolStarted(step=1, index=0, call_id="c0", name=name, arguments={}, effect=effect)
+        done = kinds.ToolFinished(
+            step=1, index=0, call_id="c0", name=name, status="success", summary="s", changed={"a.py": "new"}
+        )
+        return fold(START, asked, replied(1, name), begun, done).turn.seen
+
+    assert changed_by("edit", "write") == {"a.py": "new"}
+    assert changed_by("shell", "execute") == {"a.py": "old"}

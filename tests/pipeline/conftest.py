@@ -20,6 +20,7 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.blobs import Blobs
 from agentforge.workspace.git import Git
+from agentforge.workspace.guard import Guard
 from agentforge.workspace.sandbox import choose
 
 _SPEC = importlib.util.spec_from_file_location("agentforge_states", Path(__file__).with_name("states.py"))
@@ -73,7 +74,8 @@ def runtime(base: Path, tmp_path: Path) -> Callable[..., Runtime]:
         model = ScriptedModel(script)
         git = Git.open(root)
         made = Runtime(
-            repo=root, worktree=root, scratch=scratch, git=git, sandbox=choose("auto"), stages=load_stages(),
+            repo=root, worktree=root, scratch=scratch, git=git, ready=lambda: None,
+            guard=Guard(git, root, index=scratch / "index"), sandbox=choose("auto"), stages=load_stages(),
             contracts=contract_set(None), blobs=Blobs(tmp_path / "blobs"), rig=_no_rig, models=lambda _stage: model,
             price=lambda _reply: None, secrets=(), checks={}, trail=lambda: ("h" * 64, 12), diff=git.diff, nonce="n",
             supplied={}, max_output_tokens=1000, temperature=None,

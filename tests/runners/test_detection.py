@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -20,7 +21,7 @@ def found(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         return detect(
-            tmp_path, settings={"python": sys.executable, **settings}, environ=environ or {"PATH": "/usr/bin:/bin"}
+            tmp_path, settings={"python": sys.executable, **settings}, environ=environ or {"PATH": "/nowhere"}
         )
 
     return find
@@ -36,7 +37,10 @@ def found(tmp_path):
         ({"tests/test_a.py": "import unittest\n"}, "unittest", "unittest by the tests (tests/test_a.py)"),
         ({"a.py": "x = 1\n"}, "pytest", "no tests yet"),
         ({"package.json": '{"scripts": {"test": "mocha spec"}}'}, "none", "mocha via the test script"),
+        ({"package.json": '{"devDependencies": {"vitest": "3"}}'}, "none", "vitest via the dependencies"),
+        ({"package.json": '{"scripts": {"test": "a && b"}}', "a.test.js": ""}, "none", "a test script that is not understood"),
         ({"go.mod": "module x\n"}, "none", "go via go.mod"),
+        ({"Cargo.toml": ""}, "none", "Cargo.toml"),
         ({"README": ""}, "none", "no tests were found"),
     ],
 )  # fmt: skip
@@ -49,6 +53,30 @@ def test_the_repository_says_how_its_tests_run(found, files, runner, source):
 def test_a_command_that_starts_pytest_keeps_the_strong_runner(found):
     plan = found({"t/test_a.py": "def test_a(): pass\n"}, command="python -m pytest t")
     assert (plan.runner, plan.test_paths, plan.command) == ("pytest", ("t",), ("python", "-m", "pytest", "t"))
+
+
+@pytest.mark.parametrize(
+    ("script", "command", "env"),
+    [
+        ("vitest", ("node_modules/.bin/vitest", "run"), {}),
+        ("NODE_ENV=test npx vitest run --coverage --dir src", ("node_modules/.bin/vitest", "run", "--dir", "src"), {"NODE_ENV": "test"}),
+        ("c8 mocha --reporter dot 'test/**/*.js'", ("node_modules/.bin/mocha", "test/**/*.js"), {}),
+        ("node --experimental-vm-modules node_modules/jest/bin/jest.js -i", ("node_modules/.bin/jest", "-i"),
+         {"NODE_OPTIONS": "--experimental-vm-modules"}),
+    ],
+)  # fmt: skip
+def test_a_script_is_taken_apart_into_runner_options_and_variables(found, script, command, env):
+    plan = found({"package.json": json.dumps({"scripts": {"test": script}}), "node_modules/jest/a": "", "node_modules/vitest/a": "",
+                  "node_modules/mocha/a": ""})  # fmt: skip
+    assert (plan.runner, plan.command, dict(plan.env)) == (command[0].rpartition("/")[2], command, env)
+
+
+def test_a_setting_that_starts_a_known_runner_needs_no_report(found):
+    assert (
+        found({"package.json": "{}", "node_modules/vitest/a": ""}, command="npx vitest run --dir lib").runner
+        == "vitest"
+    )
+    assert found({"go.mod": "module x\n"}, command="go test -tags slow ./...").command[2:] == ("-tags", "slow", "./...")
 
 
 def test_a_command_without_a_place_for_its_results_is_refused(found):

@@ -1,8 +1,6 @@
-"""The other runners on real projects: unittest, node, cargo, and any command that writes JUnit XML."""
+"""unittest, and any command that writes JUnit XML, on real projects."""
 
 from __future__ import annotations
-
-import shutil
 
 import pytest
 
@@ -53,45 +51,6 @@ def test_a_patched_unittest_is_caught_by_the_canary(project):
     assert run.canary == "broken" and not run.complete
 
 
-NODE = """
-const { test, describe } = require("node:test");
-const assert = require("node:assert");
-test("adds", () => assert.equal(1 + 1, 2));
-describe("group", () => { test("fails", () => assert.equal(1, 2)); });
-test("later", { skip: true }, () => {});
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_a_node_suite_is_told_by_its_junit_report(project):
-    made = project({"package.json": '{"scripts": {"test": "node --test"}}', "test/a.test.js": NODE}, env={})
-    assert (made.plan.runner, made.plan.language) == ("junit", "javascript")
-    run = made.run()
-    assert {name: one.outcome for name, one in run.outcomes.items()} == {
-        "adds": "passed",
-        "group::fails": "failed",
-        "later": "skipped",
-    }
-    assert run.complete and run.canary == "absent"
-
-
-RUST = "pub fn add(a: i32, b: i32) -> i32 { a + b }\n#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn adds() { assert_eq!(add(1, 1), 2); }\n    #[test]\n    fn wrong() { assert_eq!(add(1, 1), 3); }\n}\n"
-
-
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
-def test_a_cargo_suite_is_told_by_the_reports_of_its_binaries(project):
-    made = project(
-        {"Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": RUST}, env={}
-    )
-    assert made.plan.language == "rust"
-    run = made.run(timeout_s=120.0)
-    assert sorted((name.rpartition("::")[2], one.outcome) for name, one in run.outcomes.items()) == [
-        ("adds", "passed"),
-        ("wrong", "failed"),
-    ]
-    assert run.complete
-
-
 WRITER = """
 import sys
 open(sys.argv[1], "w").write('<testsuite name="s"><testcase classname="T" name="a"/><testcase classname="T" name="a"/>'
@@ -125,3 +84,23 @@ def test_a_repository_without_tests_that_can_run_says_so(project):
     made = project({"README": "nothing"})
     with pytest.raises(ToolchainError, match=r"set \[test\] command"):
         made.run()
+
+
+def test_a_junit_case_finds_its_file_by_its_class_name(project):
+    writer = (
+        "import sys\nopen(sys.argv[1], 'w').write('<testsuite><testcase classname=\"a.b.FooTest\" name=\"x[a::b]/ü\"/>'\n"
+        '\'<testcase classname="pkg.test_c.TestD" name="y"><error type="KeyError" message="KeyError: \\\'k\\\'"/></testcase>\'\n'
+        '\'<testcase classname="pkg.test_c" name="z"><skipped/></testcase></testsuite>\')\nsys.exit(1)\n'
+    )
+    files = {"w.py": writer, "src/test/java/a/b/FooTest.java": "", "pkg/test_c.py": ""}
+    run = project(files, command="python3 w.py {junit}", env={}).run()
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {
+        "src/test/java/a/b/FooTest.java::x[a::b]/ü": "passed",
+        "pkg/test_c.py::TestD::y": "error",
+        "pkg/test_c.py::z": "skipped",
+    }
+    assert run.outcomes["pkg/test_c.py::TestD::y"].failure.exc_type == "KeyError"
+    assert list(project(files, command="python3 w.py {junit}", env={}).run(tests=("pkg/test_c.py",)).outcomes) == [
+        "pkg/test_c.py::TestD::y",
+        "pkg/test_c.py::z",
+    ]

@@ -237,3 +237,32 @@ def test_a_stub_that_loops_for_ever_is_stopped_soon_and_satisfies_nothing(projec
     suite = Suite(tests=[{"path": PATH, "name": "test_count", "kind": "target"}], symbols=[symbol], action="modify")
     facts, _ = measure_red(made.rig(timeout_s=2.0), suite, base_tree=first, red_tree=red)
     assert facts["controls"]["stubs"] is True and facts["stub_survivors"] == []
+
+
+ROWS = "import pytest\nfrom shop.cart import Cart\n\n\n@pytest.mark.parametrize('price', [1, 2])\ndef test_add(price):\n    cart = Cart()\n    cart.add(price)\n    assert sum(cart.items) == price\n\n\ndef test_empty():\n    assert Cart().items == []\n"
+
+
+def test_an_existing_test_that_is_changed_or_gone_is_named_at_once_and_more_rows_are_no_change(project):
+    made = project({**BASE, PATH: ROWS})
+    more = ROWS.replace("[1, 2]", "[1, 2, '3']").replace("assert Cart().items", "assert list(Cart().items)")
+    suite = [{"path": PATH, "name": "test_add[3]", "kind": "target"}]
+    base, red = made.tree(), made.tree({PATH: more})
+    changed = {"name": "Cart.add", "file": "shop/cart.py", "kind": "method", "change": "changed"}
+    given = Suite(tests=suite, symbols=[changed], action="modify", modified=["shop/cart.py"])
+    facts, _ = measure_red(made.rig(), given, base_tree=base, red_tree=red, with_stubs=False)
+    assert facts["existing_changed"] == [{"id": f"{PATH}::test_empty", "text": "was changed"}]
+    kinds = {one["id"].partition("::")[2]: one["kind"] for one in facts["tests"]}
+    assert kinds == {"test_add[1]": "guard", "test_add[2]": "guard", "test_add[3]": "target", "test_empty": "guard"}
+    assert facts["declared_missing"] == []
+    ended = Suite(tests=suite, symbols=[changed], action="modify", superseded=[f"{PATH}::test_empty"])
+    facts, _ = measure_red(made.rig(), ended, base_tree=base, red_tree=red, with_stubs=False)
+    assert facts["existing_changed"] == []
+
+
+def test_a_new_method_of_a_changed_class_has_a_stub_too(project):
+    code = "from shop.cart import Cart\ndef test_type(): assert isinstance(Cart().total(), int)\ndef test_total(): assert Cart().total() == 7\n"
+    changed = {"name": "Cart", "file": "shop/cart.py", "kind": "class", "signature": "class Cart", "change": "changed"}
+    total = {**TOTAL, "name": "Cart.total"}
+    tests = {"test_type": "target", "test_total": "target"}
+    facts, _ = _measure(project(BASE), code, tests=tests, symbols=(changed, total))
+    assert {one["id"].partition("::")[2] for one in facts["stub_survivors"]} == {"test_type"}

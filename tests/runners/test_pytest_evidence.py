@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
+
 import pytest
+
+from agentforge.runners.rig import run_tree
 
 CALC = "def add(a, b):\n    return a + b\n"
 
@@ -100,6 +105,7 @@ STATUS = "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n"
 ADD_XFAIL = (
     "import pytest\ndef pytest_collection_modifyitems(items):\n    [i.add_marker(pytest.mark.xfail) for i in items]\n"
 )
+BAD_LATER = "import calc\ndef test_a_first(): calc.add(1, 1)\ndef test_bad(): assert calc.add(1, 1) == 3\n"
 BAD = "import calc\ndef test_good(): assert True\ndef test_bad(): assert calc.add(1, 1) == 3\n"
 PATCH = CALC + "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
 FORGE = (
@@ -126,6 +132,48 @@ def _rewrite():
 atexit.register(_rewrite)
 """
 )
+PLUGIN = (
+    CALC
+    + """
+import sys
+for name, module in list(sys.modules.items()):
+    if hasattr(module, "Evidence"):
+        module.Evidence._worse = lambda self, verdict, phase: self._current.update(outcome="passed")
+"""
+)
+SWAP = """
+import sys
+def add(a, b):
+    for module in list(sys.modules.values()):
+        if hasattr(module, "test_bad"):
+            module.test_bad.__code__ = (lambda: None).__code__
+    return a + b
+"""
+BYTECODE = (
+    CALC
+    + """
+import importlib.util, marshal, os, sys
+import pytest
+source = os.path.join(os.path.dirname(__file__), "tests", "test_b.py")
+tag = f"{sys.implementation.cache_tag}-pytest-{pytest.__version__}"
+cached = os.path.join(os.path.dirname(source), "__pycache__", f"test_b.{tag}.pyc")
+os.makedirs(os.path.dirname(cached), exist_ok=True)
+code = marshal.dumps(compile("def test_bad(): pass", source, "exec"))
+digest = importlib.util.source_hash(open(source, "rb").read())
+open(cached, "wb").write(importlib.util.MAGIC_NUMBER + bytes([3, 0, 0, 0]) + digest + code)
+"""
+)
+CELLS = (
+    CALC
+    + """
+import gc, json, types
+def _encode(record):
+    return json.dumps({**record, "outcome": "passed", "failure": None} if "test_bad" in str(record.get("id")) else record)
+for one in gc.get_objects():
+    if isinstance(one, types.FunctionType) and one.__name__ == "send" and one.__closure__:
+        dict(zip(one.__code__.co_freevars, one.__closure__))["encode"].cell_contents = _encode
+"""
+)
 SKIPS = "import pytest\ndef add(a, b):\n    pytest.skip('not here')\n"
 
 
@@ -135,10 +183,12 @@ SKIPS = "import pytest\ndef add(a, b):\n    pytest.skip('not here')\n"
         {"tests/conftest.py": FORCED}, {"tests/conftest.py": SWALLOW}, {"tests/conftest.py": DROP},
         {"tests/conftest.py": STATUS}, {"tests/conftest.py": ADD_XFAIL}, {"calc.py": PATCH}, {"calc.py": FORGE},
         {"calc.py": EXIT}, {"calc.py": EXIT_LATE}, {"calc.py": REWRITE}, {"calc.py": SKIPS},
+        {"calc.py": PLUGIN}, {"calc.py": SWAP, "tests/test_a.py": BAD_LATER}, {"calc.py": CELLS},
         {"pytest.py": "import sys\nprint('2 passed')\nsys.exit(0)\n"}, {"sitecustomize.py": "import os\nos._exit(0)\n"},
         {"pytest.ini": "[pytest]\naddopts = -k good\n"}, {"json.py": "raise SystemExit(0)\n"},
     ],
     ids=["forced", "swallowed", "dropped", "status", "xfail", "patched", "forged", "exit", "exit-late", "rewritten", "skip",
+         "plugin", "swapped-code", "cells",
          "shadow-pytest", "sitecustomize", "addopts", "shadow-json"],
 )  # fmt: skip
 def test_no_trick_makes_a_failing_test_pass_in_a_sound_run(project, files):
@@ -146,6 +196,12 @@ def test_no_trick_makes_a_failing_test_pass_in_a_sound_run(project, files):
     outcome = run.outcomes.get("tests/test_a.py::test_bad")
     sound = run.complete and run.canary == "held" and run.agree
     assert not (sound and outcome is not None and outcome.passed)
+
+
+def test_bytecode_that_product_code_plants_for_a_test_file_passes_nothing(project):
+    files = {"calc.py": BYTECODE, "tests/test_a.py": "import calc\ndef test_a(): pass\n", "tests/test_b.py": BAD}
+    run = project(files).run()
+    assert run.outcomes["tests/test_b.py::test_bad"].outcome == "failed"
 
 
 def test_a_report_that_a_hook_rewrites_is_not_believed(project):
@@ -212,3 +268,31 @@ def test_without_a_sandbox_modules_come_from_the_checkout(project, tmp_path):
     assert any(
         "from outside the checkout: calc" in problem for problem in replace(made, sandbox=choose("none")).run().problems
     )
+
+
+def test_nothing_that_the_code_starts_outlives_the_run(project, sandbox):
+    if sandbox.kind == "none":
+        pytest.skip("without a sandbox a process can leave its group")
+    daemon = (
+        "import os, subprocess\n"
+        "if os.fork() == 0:\n    os.setsid()\n"
+        "    if os.fork() == 0:\n        os.execvp('sleep', ['sleep', '31415.9265'])\n    os._exit(0)\n"
+        "subprocess.Popen(['sleep', '31415.9265'], start_new_session=True)\n"
+    )
+    run = project(
+        {"calc.py": CALC + daemon, "tests/test_a.py": "import calc\ndef test_a(): assert calc.add(1, 1) == 2\n"}
+    ).run()
+    assert run.passed_ids == ("tests/test_a.py::test_a",)
+    lines = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                lines.append((entry / "cmdline").read_bytes())
+    assert not [line for line in lines if b"31415.9265" in line]
+
+
+def test_sources_that_the_change_touches_are_the_same_after_the_run(project):
+    made = project({"calc.py": CALC, "tests/test_a.py": "import calc\ndef test_a(): assert calc.add(1, 1) == 2\n"})
+    tree = made.tree({"calc.py": CALC + "open(__file__, 'a').write('\\n')\n"})
+    run = run_tree(made.rig(), tree, protected=("calc.py",))
+    assert run.passed_ids == ()

@@ -34,6 +34,14 @@ def _changes(path, before, after, **options):
         ("package.json", '{"scripts": {"test": "a"}}', '{"scripts": {"test": "b"}}', True),
         ("pyproject.toml", "[project]\n", "[broken", True),
         ("product.py", "a", "b", False),
+        ("vite.config.ts", "a", "b", True),
+        ("web/.mocharc.yaml", None, "spec: x", True),
+        ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\n[dependencies]\nx='1'\n", False),
+        ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\n[[test]]\nname='t'\nharness=false\n", True),
+        ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\nautotests=false\n", True),
+        (".cargo/config.toml", None, "[target.x]\nrunner='true'\n", True),
+        ("go.mod", "module a\ngo 1.19\n", "module a\ngo 1.19\nrequire b v1\n", False),
+        ("go.mod", "module a\ngo 1.19\n", "module a\ngo 1.19\nreplace (\n\tb => ./c\n)\n", True),
     ],
 )  # fmt: skip
 def test_only_what_steers_the_runner_counts(path, before, after, counts):

@@ -85,3 +85,19 @@ def test_an_edge_case_may_pass_for_an_empty_value_but_not_for_every_value():
     passed = {"empty": ["edge", "type"], "other": ["type"], "wrong": ["type"]}
     assert survivors(passed, made=made, targets=["edge", "type", "real"]) == [("any value", "type"), ("wrong", "type")]
     assert survivors({"empty": ["edge"]}, made=made, targets=["edge"]) == [("empty", "edge")]
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "(text: str) -> str",
+        "-> str",
+        "slugify(text: str) -> str",
+        "def slugify(text: str) -> str:",
+        "Shop.slugify(text) -> str",
+    ],
+)
+def test_the_declared_type_is_read_however_the_signature_is_written(signature):
+    made = {one.name: one for one in variants([_symbol("slugify", signature)], source=lambda _path: "")}
+    assert r"return '\x00wrong'" in made["wrong"].files["shop.py"]
+    assert made["none"].hard

@@ -34,3 +34,15 @@ def test_a_suppression_that_moved_is_not_new_and_a_second_one_is():
 def test_other_languages_and_python_that_cannot_be_parsed():
     assert _found("a.ts", "", "// eslint-disable-next-line\nx()\n") == [1]
     assert _found("a.py", "", "def (  # noqa\n") == [1]
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "counts"),
+    [
+        ("a.test.js", "test.only('x', f)", True), ("a.test.js", "describe.concurrent.skip('x', f)", True),
+        ("a.test.js", "xit('x', f)", True), ("a.test.js", "it('skip.only', f)", False), ("a.js", "list.skip(1)", False),
+        ("a_test.go", "\tt.Skip(\"later\")", True), ("a.go", "list.Skip(1)", False), ("a.rs", "#[ignore]", True),
+    ],
+)  # fmt: skip
+def test_skips_and_only_of_other_runners(path, line, counts):
+    assert _found(path, "", f"{line}\n") == ([1] if counts else [])

@@ -40,8 +40,9 @@ def project(tmp_path: Path) -> Path:
 def context(project: Path) -> ToolContext:
     """The workspace of a stage that may write everything but frozen.py."""
 
-    def run_command(command: str, *, timeout_s: float, cwd: str) -> Completed:
-        return run(["bash", "-c", command], cwd=project / cwd, env={"PATH": "/usr/bin:/bin"}, timeout_s=timeout_s)
+    def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, None]:
+        done = run(["bash", "-c", command], cwd=project / cwd, env={"PATH": "/usr/bin:/bin"}, timeout_s=timeout_s)
+        return done, None
 
     def echoed(name: str) -> Callable[[tuple[str, ...]], Observation]:
         return lambda items: Observation(status="success", summary=f"{name} {', '.join(items)}")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from agentforge.tools.base import Observation
+from agentforge.toolbox import find
+from agentforge.tools.base import Observation, ToolContext
+from agentforge.workspace.process import Completed
+from agentforge.workspace.settling import Settled, Touched
 
 Call = Callable[..., Observation]
 
@@ -53,3 +57,25 @@ def test_an_artifact_reaches_the_loop_and_must_be_an_object(call: Call) -> None:
     assert call("submit_artifact", artifact={"goal": "x"}).payload == {"draft": {"goal": "x"}}
     assert call("submit_artifact", artifact="goal: x").error_type == "bad-arguments"
     assert call("submit_artifact").error_type == "bad-arguments"
+
+
+def test_shell_tells_what_became_of_the_files_that_it_touched(context: ToolContext) -> None:
+    kept = Touched(path="a.py", what="changed", lines=(3, 1))
+    refused = tuple(Touched(path=f"t{number}.py", what="new", refusal="it is closed") for number in range(10))
+
+    def told(command: str, settled: Settled) -> Observation:
+        def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled]:
+            return context.run_command(command, timeout_s=timeout_s, cwd=cwd)[0], settled
+
+        return find(["shell"])["shell"].run({"command": command}, replace(context, run_command=run_command))
+
+    done = told("echo out", Settled(kept=(kept,), swept=2))
+    assert (done.status, done.changed) == ("success", ("a.py",))
+    assert done.summary.endswith("; 1 file changed")
+    assert done.text.splitlines()[:2] == ["out", "Changed: a.py (changed +3 -1)"]
+    assert done.text.splitlines()[2].startswith("Removed: 2 files outside the scope that git ignores")
+    done = told("true", Settled(refused=refused))
+    assert (done.status, done.error_type, done.changed) == ("error", "out-of-scope", ())
+    assert done.text.splitlines()[1].endswith("t7.py (new) and 2 more")
+    assert done.text.count("it is closed") == 1
+    assert told("exit 3", Settled(refused=refused)).error_type == "exit-code"

@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.canonical import digest_bytes
 from agentforge.tools.base import Observation, failed
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.perform import AgentSpec, BlobStore
     from agentforge.events.state import RunState
     from agentforge.tools.invocation import Prepared
 
+WITHHELD = "withheld:"
 
-def kept_before(prepared: Prepared, root: Path, blobs: BlobStore) -> dict[str, str]:
+
+def kept_before(
+    prepared: Prepared, root: Path, blobs: BlobStore, *, scrub: Callable[[str], str] = str
+) -> dict[str, str]:
     """Keep the files that a write call may change, so that a half-done write can be taken back.
 
+    Args:
+        scrub: takes secrets out of a text; a file that holds one is not copied into the run.
     Returns:
-        path -> digest of its content (a blob of the run), "" for a file that does not exist.
+        path -> digest of its content (a blob of the run), "" for a file that does not exist, "withheld:DIGEST" for one that
+        was not copied.
     """
     found = {path: root / path for path in prepared.tool.writes(prepared.arguments)}
-    return {path: blobs.put(file.read_bytes()) if file.is_file() else "" for path, file in found.items()}
+    return {path: _kept(file, blobs, scrub) if file.is_file() else "" for path, file in found.items()}
 
 
-def settle(prepared: Prepared, state: RunState, root: Path, blobs: BlobStore) -> Observation | None:
+def _kept(file: Path, blobs: BlobStore, scrub: Callable[[str], str]) -> str:
+    content = file.read_bytes()
+    text = content.decode("utf-8", "replace")
+    return blobs.put(content) if scrub(text) == text else f"{WITHHELD}{digest_bytes(content)}"
+
+
+def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation | None:
     """Make a call in doubt fit to be carried out again; None = carry it out.
 
-    Reads and commands are repeated (a model's command cannot write), a write is taken back first, what may have reached the
-    outside is never repeated.
+    Reads are repeated, a write is taken back first, a command that may write finds the workspace as it was; what may have
+    reached the outside is never repeated.
 
     Side effects: files of the workspace are put back.
     """
+    intent = state.turn.started_event or {}
+    if prepared.tool.effect == "execute" and spec.guard is not None and intent.get("tree"):
+        spec.guard.put_back(str(intent["tree"]))
     if prepared.tool.effect in ("read", "submit", "ask", "execute"):
         return None
-    before = (state.turn.started_event or {}).get("touches")
+    before = intent.get("touches")
     if prepared.tool.effect == "write" and isinstance(before, Mapping):
-        _take_back({str(path): str(digest) for path, digest in before.items()}, root, blobs)
+        _take_back({str(path): str(digest) for path, digest in before.items()}, spec.tool_context.root, spec.blobs)
         return None
     return failed(
         f"{prepared.tool.name}: interrupted, its effect outside the workspace is unknown",
@@ -50,6 +67,8 @@ def _take_back(before: Mapping[str, str], root: Path, blobs: BlobStore) -> None:
 
     for path, digest in before.items():
         file = root / path
+        if digest.startswith(WITHHELD):  # a file is replaced as a whole: it stands as it was, or as it was to become
+            continue
         if not digest:
             file.unlink(missing_ok=True)
         elif not file.is_file() or digest_file(file) != digest:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
-from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
+from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
 
@@ -38,6 +38,16 @@ class BlobStore(Protocol):
         """Return the bytes."""
 
 
+class Workspace(Protocol):
+    """The files that commands may change."""
+
+    def tree(self) -> str:
+        """Return the tree of the files as they are now."""
+
+    def put_back(self, tree: str) -> None:
+        """Make the files equal a tree."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
     """The four values in which a pipeline step and a chat turn differ, and what the loop needs to do its work.
@@ -47,6 +57,7 @@ class AgentSpec:
         tools: what may be called, by name; enforced at dispatch whatever was offered.
         snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
         price: cost of a reply in USD, None when the price is unknown.
+        guard: remembers the workspace before a command; None where commands cannot change it.
     """
 
     model: Model
@@ -61,6 +72,7 @@ class AgentSpec:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    guard: Workspace | None = None
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -72,7 +84,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=context.messages,
+        messages=tuple(_scrubbed(message, spec) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -88,7 +100,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         stage=state.stage,
         attempt=stage.attempt if stage else 1,
         model=spec.model_name,
-        request=spec.blobs.put(canonical_bytes(request_value(request))),
+        request=spec.blobs.put(request_bytes(request)),
         context_tokens=context.tokens,
         sections=context.sections,
         seen=_seen(state, spec),
@@ -99,6 +111,11 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _scrubbed(message: Message, spec: AgentSpec) -> Message:
+    """A message without secrets: what the user's own files hold is neither sent nor recorded."""
+    return replace(message, parts=tuple(replace(part, text=spec.policy.scrub(part.text)) for part in message.parts))
 
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
@@ -139,6 +156,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         requests=reply.requests,
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
+        sent=reply.sent,
     )
 
 
@@ -159,7 +177,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
         return
     if effect.in_doubt:
-        doubt = settle(prepared, state, spec.tool_context.root, spec.blobs)
+        doubt = settle(prepared, state, spec)
         if doubt is not None:
             yield _finished(call, effect.index, state, present(doubt, policy=spec.policy), spec, started=None)
             return
@@ -171,7 +189,8 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
+            touches=kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub),
+            tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context)

@@ -83,6 +83,9 @@ def result_value(result: RunResult) -> dict[str, object]:
         "permission_denials": [dict(denial) for denial in state.denials],
         "verification": _verification(state),
         "trail": {"head": result.head, "records": result.records},
+        "parent": state.parent,
+        "forks": list(state.forks),
+        "marks": list(state.marks),
         "folder": str(result.folder),
         "error": _error(result),
     }

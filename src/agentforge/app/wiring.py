@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.safety.permission import Rule
     from agentforge.store.log import RunLog
@@ -100,6 +101,7 @@ def wire(
     """
     from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
     repo, worktree = Path(state.repo), Path(state.worktree)
@@ -107,42 +109,43 @@ def wire(
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
 
-    def price(reply: ModelReply) -> float | None:
-        from agentforge.models.prices import cost_usd
-
-        return cost_usd(reply.model, reply.usage)
-
     @lru_cache(maxsize=8)
     def diff(before: str, after: str) -> str:
         return git.diff(before, after)
 
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
-    return Runtime(
+    runtime = Runtime(
         repo=repo,
         worktree=worktree,
         scratch=scratch,
         git=git,
+        ready=_ready(state, log.folder, lambda: runtime),
+        guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(),
+        stages=load_stages(state.workflow),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
-        price=price,
+        price=_price,
         secrets=secret_values(environ),
         checks=settings.table("checks"),
+        verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
         diff=diff,
+        keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
-        max_output_tokens=_output_limit(settings),
+        max_output_tokens=output_limit(settings),
         approval=_approval(settings),
         rules=_rules(settings),
         allowed_tools=_allowed_tools(settings),
         now=utc_now,
         temperature=cast("float | None", settings.get("model.temperature")),
+        signer=_signer(environ),
     )
+    return runtime
 
 
 def _approval(settings: Settings) -> str:
@@ -164,7 +167,42 @@ def _allowed_tools(settings: Settings) -> tuple[str, ...] | None:
     return None if names is None else (*names, "submit_artifact", "ask_human")
 
 
-def _output_limit(settings: Settings) -> int:
+def _ready(state: RunState, folder: Path, runtime: Callable[[], Runtime]) -> Callable[[], None]:
+    """Make the worktree when it is first needed."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.app.workplace import ready_worktree
+
+        ready_worktree(state, runtime(), folder)
+
+    return ready
+
+
+def _keep(git: Git, state: RunState, tree: str) -> None:
+    from agentforge.workspace.snapshots import keep
+
+    keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
+    """The user's signing key, looked for when there is something to sign."""
+
+    def signer() -> Signer | None:
+        from agentforge.app.keyring import own_signer
+
+        return own_signer(environ)
+
+    return signer
+
+
+def _price(reply: ModelReply) -> float | None:
+    from agentforge.models.prices import cost_usd
+
+    return cost_usd(reply.model, reply.usage)
+
+
+def output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))

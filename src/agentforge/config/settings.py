@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from agentforge.canonical import Digest, digest_value
 from agentforge.config.defaults import DEFAULTS
 from agentforge.config.durations import parse_duration
+from agentforge.config.known import Known
 from agentforge.config.paths import config_dir, project_files, project_top
 from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
 from agentforge.errors import ConfigError
@@ -103,13 +105,15 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
     Raises:
         ConfigError: a file that cannot be read, an unknown key, a wrong type, one key in both project files.
     """
-    found = [read_toml(config_dir(environ) / "config.toml", project=False), *_project_layers(cwd, environ)]
-    layers = [layer for layer in found if layer is not None]
-    if layers:
-        from agentforge.config.schema import check  # only where a settings file exists
+    known = Known(environ)
+    own = read_toml(config_dir(environ) / "config.toml", project=False, recall=partial(known.recall, project=False))
+    layers = [layer for layer in (own, *_project_layers(cwd, environ, known)) if layer is not None]
+    for layer in layers:
+        if not layer.judged:
+            from agentforge.config.schema import check
 
-        for layer in layers:
             check(layer)
+            known.remember(layer.text, layer.values, project=layer.project)
     stronger = [_environment_layer(environ), _nested("command line", flags or {})]
     chain = (Layer(name="default", values=DEFAULTS), *layers, *(layer for layer in stronger if layer.values))
     values: Mapping[str, object] = {}
@@ -125,12 +129,13 @@ def dotted(key: Key) -> str:
     return ".".join(f'"{part}"' if "." in part else part for part in key)
 
 
-def _project_layers(cwd: Path, environ: Mapping[str, str]) -> list[Layer | None]:
+def _project_layers(cwd: Path, environ: Mapping[str, str], known: Known) -> list[Layer | None]:
     top = project_top(cwd, environ)
     if top is None:
         return []
     toml_file, yaml_file = project_files(top)
-    toml, yaml = read_toml(toml_file, project=True), read_yaml(yaml_file, project=True)
+    recall = partial(known.recall, project=True)
+    toml, yaml = read_toml(toml_file, project=True, recall=recall), read_yaml(yaml_file, project=True, recall=recall)
     if toml and yaml:
         for key in sorted(leaves(toml.values).keys() & leaves(yaml.values).keys()):
             raise ConfigError(

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 Key = tuple[str, ...]
 """A setting's name in parts: ("model", "name")."""
 
+Recall = Callable[[str], dict[str, object] | None]
+"""Gives the values of a text that was found valid before."""
+
 _MAX_BYTES = 1_000_000
+
+
+def _nothing(_text: str) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +33,16 @@ class Layer:
         name: a file's path, "environment", "command line" or "default".
         project: the place belongs to the project, not to the user.
         lines: finds the lines of all keys; asked only when a line is shown, because finding them costs time.
+        text: of the file.
+        judged: the values were found valid before.
     """
 
     name: str
     values: Mapping[str, object]
     project: bool = False
     lines: Callable[[], Mapping[Key, int]] = dict
+    text: str = ""
+    judged: bool = False
 
     def place(self, key: Key) -> str:
         """Say where `key` stands: `FILE:LINE`, or the layer's name."""
@@ -39,7 +50,7 @@ class Layer:
         return f"{self.name}:{line}" if line else self.name
 
 
-def read_toml(path: Path, *, project: bool) -> Layer | None:
+def read_toml(path: Path, *, project: bool, recall: Recall = _nothing) -> Layer | None:
     """Read a TOML file; None when there is no such file.
 
     Raises:
@@ -48,17 +59,20 @@ def read_toml(path: Path, *, project: bool) -> Layer | None:
     text = _text(path)
     if text is None:
         return None
-    import tomllib  # only where a file exists
+    known = recall(text)
+    if known is not None:
+        return Layer(name=str(path), values=known, project=project, lines=lambda: toml_lines(text), judged=True)
+    import tomllib  # only where a new file exists
 
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"{path} is not TOML: {exc}", hint="correct the file or remove it") from exc
     _refuse_odd_values(values, path)
-    return Layer(name=str(path), values=values, project=project, lines=lambda: toml_lines(text))
+    return Layer(name=str(path), values=values, project=project, lines=lambda: toml_lines(text), text=text)
 
 
-def read_yaml(path: Path, *, project: bool) -> Layer | None:
+def read_yaml(path: Path, *, project: bool, recall: Recall = _nothing) -> Layer | None:
     """Read a YAML mapping, strictly (no anchors, no tags, no key twice); None when there is no such file.
 
     Raises:
@@ -67,7 +81,10 @@ def read_yaml(path: Path, *, project: bool) -> Layer | None:
     text = _text(path)
     if text is None:
         return None
-    from agentforge.contracts.strict_yaml import load_strict  # only where a file exists
+    known = recall(text)
+    if known is not None:
+        return Layer(name=str(path), values=known, project=project, lines=lambda: yaml_lines(text), judged=True)
+    from agentforge.contracts.strict_yaml import load_strict  # only where a new file exists
 
     try:
         values = load_strict(text, source=str(path))
@@ -77,7 +94,7 @@ def read_yaml(path: Path, *, project: bool) -> Layer | None:
         values = {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path} is not a mapping", hint="write `key: value` lines")
-    return Layer(name=str(path), values=values, project=project, lines=lambda: yaml_lines(text))
+    return Layer(name=str(path), values=values, project=project, lines=lambda: yaml_lines(text), text=text)
 
 
 def toml_lines(text: str) -> dict[Key, int]:

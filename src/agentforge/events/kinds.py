@@ -41,6 +41,8 @@ class RunStarted(Event):
         versions: agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        violations: what a fix repairs: findings as they were measured at the base.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -61,23 +63,75 @@ class RunStarted(Event):
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Event):
-    """The run was opened again by another process. `limits` holds only the limits that were changed."""
+    """The run was opened again by another process. `limits` holds only the limits that were changed.
+
+    Attributes:
+        repo, worktree: where they are now, "" = where they were; a run may be copied to another place or machine.
+        interrupted_step: the step in which the process before died, 0 = between two steps.
+    """
 
     pid: int
     versions: Json = field(default_factory=dict)
     limits: Json = field(default_factory=dict)
+    repo: str = ""
+    worktree: str = ""
+    interrupted_step: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunForked(Event):
+    """From here on this is a run of its own; all records before are those of its parent, byte for byte.
+
+    Attributes:
+        parent: id of the run that it was forked from.
+        parent_head: hash of the last record that both share; also the `prev` of this one.
+        step: the last step that both share.
+        model: `provider/name` that goes on, "" = the parent's.
+    """
+
+    run_id: str
+    parent: str
+    parent_head: str
+    parent_records: int
+    step: int
+    repo: str
+    worktree: str
+    branch: str
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkMade(Event):
+    """Another run was forked from this one; nothing changes here."""
+
+    child: str
+    step: int
+    records: int
+    head: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMarked(Event):
+    """A human says what became of the delivery: it had to be done again, or it had a defect."""
+
+    mark: Literal["rework", "defect"]
+    note: str = ""
+    by: str = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecovered(Event):
-    """A torn tail was moved aside when the log was opened."""
+    """A torn tail was moved aside when the log was opened. `digest` is of what was moved, "" in old logs."""
 
     quarantined_bytes: int
     quarantine: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +151,30 @@ class StageStarted(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSkipped(Event):
     """The request's action does not need this stage."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReopened(Event):
+    """A stage that had passed is opened again, because what a later one measured shows that its result is too weak.
+
+    Attributes:
+        by: the later stage; it is verified again afterwards.
+        reason: "tests_too_weak".
+        findings: {rule, path, message, ...} of what the tests do not notice.
+    """
+
+    stage: str
+    by: str
+    reason: str
+    findings: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopeningEnded(Event):
+    """Nothing came of it: the stage stands as it had passed before, and the workspace as it was then."""
 
     stage: str
     reason: str
@@ -126,7 +204,11 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReplied(Event):
-    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown."""
+    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown.
+
+    Attributes:
+        sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+    """
 
     step: int
     text: str
@@ -138,6 +220,7 @@ class ModelReplied(Event):
     requests: int = 1
     duration_ms: int = 0
     thinking: str = ""
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +241,7 @@ class ToolStarted(Event):
         index: position of the call in its reply, from 0.
         arguments: as parsed; the raw text under "raw" when they are not a JSON object.
         touches: for a write, the files it may change: digest of the blob with the content before, "" = no such file.
+        tree: for a command that may change files, the tree of the workspace before.
     """
 
     step: int
@@ -167,6 +251,7 @@ class ToolStarted(Event):
     arguments: Json
     effect: Effect
     touches: Json = field(default_factory=dict)
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +313,7 @@ class FactsGathered(Event):
     Attributes:
         name: "baseline" or the name of the stage.
         tree: the git tree that was measured, "" when none.
+        work: the workspace at that time where it is not `tree`, "" when it is.
     """
 
     name: str
@@ -236,6 +322,7 @@ class FactsGathered(Event):
     tree: str = ""
     evidence: str | None = None
     duration_ms: int = 0
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +332,7 @@ class StageVerified(Event):
     Attributes:
         results: {rule, passed, measured, message, path} for every rule of the contract.
         artifact: the completed artifact, verification fields written by the harness.
+        contract_document: digest of the blob with the contract itself, "" in old logs.
     """
 
     stage: str
@@ -255,6 +343,7 @@ class StageVerified(Event):
     artifact: Json
     artifact_digest: str
     results: tuple[Json, ...]
+    contract_document: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,11 +388,33 @@ class Delivered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attested(Event):
+    """What was delivered was stated in the form that others read, and signed where the user has a key.
+
+    Attributes:
+        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
+        key_id: fingerprint of the key that signed, "" = unsigned.
+        note: ref of the git note that holds them, too.
+    """
+
+    envelopes: str
+    key_id: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInterrupted(Event):
     """The driving process was told to stop (Ctrl-C, a signal) or met an error of the harness; `resume` goes on."""
 
     reason: str
     slug: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSealed(Event):
+    """What the records before this one fold to, as a digest: a snapshot of that state is used only when it has this digest."""
+
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

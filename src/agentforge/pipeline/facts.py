@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.examples import stands_in
+from agentforge.pipeline.held_out import split_facts
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, items, texts
@@ -91,6 +92,7 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
         "symbols": symbols,
         "examples": [{"text": text, "found": stands_in(text, criteria)} for text in examples],
         "dependency_cycle": [],
+        "claims": split_facts(state, draft),
     }
 
 

@@ -12,6 +12,9 @@ from agentforge.context.minimal import FRONT_ROOM
 from agentforge.context.render import render
 from agentforge.events.state import RunState
 from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
+from agentforge.pipeline.held_out import shown_examples
+from agentforge.pipeline.impact import impact_text
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
@@ -33,6 +36,10 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The pieces for a stage; a stage without a model needs none."""
+    if state.workflow:
+        from agentforge.pipeline.fix_material import gather_fix
+
+        return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
     return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
 
 
@@ -51,7 +58,7 @@ def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:
 
 
 def _intake(state: RunState, runtime: Runtime) -> list[Piece]:
-    return [_request(state, 2200), Piece(name="repository", text=_sketch(runtime.worktree), limit=300)]
+    return [_request(state, 2200), Piece(name="repository", text=_sketch(state, runtime), limit=300)]
 
 
 def _clarify(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -91,12 +98,21 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
 
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
+    if is_open(state):
+        own = Piece(
+            name="the suite as it is (frozen)",
+            text=_frozen_tests(runtime, suite_files(state), state, limit=900),
+            limit=920,
+        )
+        code = _code(runtime.worktree, [path for path in files if path not in suite_files(state)], places, room=1800)
+        return [_specification(spec, 600), own, *code]
     known = texts(state.facts.get("baseline", {}).get("test_files"))
     sample = test_sample(runtime.worktree, near=files, tests=known, names=[name for _, name, _ in places])
     examples = "\n".join(texts(state.artifacts["intake"].get("examples")))
     pieces = [
         _specification(spec, 1000),
         Piece(name="examples of the request", text=examples, limit=300),
+        Piece(name="examples of the specification", text=shown_examples(state), limit=200),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
         Piece(name="style of the tests here", text=sample, limit=550),
     ]
@@ -111,6 +127,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     pieces = [
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
+        Piece(name="existing tests that run what you change (measured)", text=impact_text(state), limit=220),
         Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900),
     ]
     sources = [path for path in files if path not in frozen]
@@ -122,6 +139,8 @@ def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
     files, places = _spec_places(spec, state)
     return [_specification(spec, 500), *_code(runtime.worktree, files, places, room=1800)]
 
+
+_READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
     "intake": _intake,
@@ -288,12 +307,12 @@ def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, li
     return "\n".join(parts) or whole
 
 
-def _sketch(root: Path) -> str:
-    """Top-level entries and the first words of the README."""
-    entries = sorted(
-        f"{item.name}/" if item.is_dir() else item.name for item in root.iterdir() if not item.name.startswith(".git")
-    )
-    readme = next((root / name for name in entries if name.lower().startswith("readme")), None)
-    text = readme.read_bytes()[:6000].decode("utf-8", "replace") if readme and readme.is_file() else ""
+def _sketch(state: RunState, runtime: Runtime) -> str:
+    """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
+    from agentforge.workspace.gitlook import top_level
+
+    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
+    text = readme[:6000].decode("utf-8", "replace")
     words = " ".join(line for line in text.splitlines() if not _BADGE.search(line)).split()
-    return f"{' '.join(entries[:40])}\n{' '.join(words)[:400]}"
+    shown = sorted(name for name in entries if not name.startswith(".git"))
+    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

@@ -11,12 +11,19 @@ from agentforge.contracts.check import check, draft_schema
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline import facts as early
+from agentforge.pipeline import steering
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.held_out import outside_facts
+from agentforge.pipeline.honesty import deceptions
+from agentforge.pipeline.impact import looked_at_first
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
+from agentforge.pipeline.stages.red import joined_suite
+from agentforge.pipeline.strength import strength
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import language_of
 
@@ -29,11 +36,16 @@ _LISTED = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for."""
+    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for.
+
+    Attributes:
+        work: the tree of the workspace where it is another one.
+    """
 
     facts: dict[str, object]
     evidence: dict[str, object] = field(default_factory=dict)
     tree: str = ""
+    work: str = ""
 
 
 def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:
@@ -43,6 +55,8 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
         return []
     draft = state.submission.draft
     shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
+    if is_open(state) and stage.name == "red":
+        draft = joined_suite(state, draft)
     return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
 
 
@@ -65,6 +79,10 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.submission is not None
+    if state.workflow:
+        from agentforge.pipeline.fix_measure import FIX_MEASURES
+
+        return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
     return _MEASURES[stage.name](state, state.submission.draft, runtime)
 
 
@@ -85,8 +103,14 @@ def _spec(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 
 
 def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    if is_open(state):
+        from agentforge.pipeline.added_tests import measure_added
+
+        return measure_added(state, draft, runtime)
     _put_supplied(runtime)
     tree = _snapshot(runtime)
+    if state.tests:  # these files came by no step of the model: no snapshot holds them yet
+        runtime.keep(state, tree)
     declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
@@ -98,6 +122,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
     examples = texts(state.artifacts.get("intake", {}).get("examples"))
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts |= steering.red_facts(state, runtime, tree=tree)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
 
@@ -121,26 +146,28 @@ def _measured_suite(
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
         support=state.tests,
+        superseded=superseded_tests(spec),
     )
     return measure_red(runtime.rig(), suite, base_tree=_base(state), red_tree=tree)
 
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
     """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
-    from agentforge.runners.freeze import function_hashes
+    from agentforge.runners.freeze import test_hashes
+    from agentforge.runners.identity import file_of, name_of, without_parameters
     from agentforge.runners.rig import run_tree
 
     run = run_tree(rig, tree, tests=paths)
-    names = [nodeid.partition("[")[0].partition("::") for nodeid in run.outcomes]
-    found = {(path, name) for path, _, name in names if path in paths and name}
+    bare = [without_parameters(nodeid) for nodeid in run.outcomes]
+    found = {(file_of(one), name_of(one)) for one in bare if file_of(one) in paths and name_of(one)}
     for path in paths:
         if not any(known == path for known, _ in found):
-            found |= {(path, name) for name, _ in function_hashes(rig.git.show(tree, path) or b"")}
+            found |= {(path, name) for name, _ in test_hashes(path, rig.git.show(tree, path) or b"")}
     return [{"path": path, "name": name, "kind": ""} for path, name in sorted(found)]
 
 
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
-    from agentforge.runners.measure import Promise, measure_green
+    from agentforge.runners.measure import Promise, honest_edits, measure_green
 
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
     spec = state.artifacts.get("spec", {})
@@ -150,18 +177,28 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         scope=(*product_scope(spec), *suite_files(state)),
         superseded=superseded_tests(spec),
     )
-    facts, evidence = measure_green(
-        runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
-    )
+    trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
+    first = looked_at_first(state)
+    facts, evidence = measure_green(runtime.rig(), promise, **trees, only=first) if first else ({}, {})
+    if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
+        facts["only"] = "the new tests and those that run what was changed"
+    else:
+        facts, evidence = measure_green(runtime.rig(), promise, **trees)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
     ]
+    facts |= steering.green_facts(state, runtime, tree=tree)
     conformance = compared(state, runtime, tree=tree).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
+    passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
+    edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
+    facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
-    return Measured(facts=facts, evidence=evidence, tree=tree)
+    strong, shown = strength(state, runtime, facts, tree=tree)
+    return Measured(facts={**facts, **strong}, evidence={**evidence, **shown}, tree=tree)
 
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What the model's tools can reach in a stage: a shell that cannot write, test runs, checks, the diff."""
+"""What the model's tools can reach in a stage: a shell within the stage's scope, test runs, checks, the diff."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
 from agentforge.pipeline.approving import may_read
+from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import Stage
@@ -17,6 +18,8 @@ from agentforge.tools.base import Observation, ToolContext
 
 if TYPE_CHECKING:
     from agentforge.workspace.process import Completed
+    from agentforge.workspace.sandbox import Box
+    from agentforge.workspace.settling import Settled
 
 
 def tool_context(
@@ -30,8 +33,8 @@ def tool_context(
     return ToolContext(
         root=runtime.worktree,
         base_commit=state.base_commit,
-        run_command=_Shell(runtime),
-        run_tests=lambda tests: _run_tests(tests or suite_files(state), runtime),
+        run_command=_Shell(runtime, may_write=may_write if stage.writes != "none" else None),
+        run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
@@ -43,28 +46,41 @@ def tool_context(
 class _Shell:
     """Commands of the model: in the sandbox, no network, the project's own interpreter first on PATH.
 
-    The workspace is mounted read-only: a command cannot write around the stage's scope.
+    Where the stage writes nothing the workspace is mounted read-only. Elsewhere a command may write, and what lies outside
+    the stage's scope is put back when it has ended.
+
+    Args:
+        may_write: the stage's scope, None when it writes nothing.
     """
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, *, may_write: Callable[[str], str | None] | None) -> None:
         self._runtime = runtime
+        self._may_write = may_write
 
-    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> Completed:
+    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
+        def run() -> Completed:
+            box = self._box(cwd)
+            return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+
+        return (run(), None) if self._may_write is None else self._runtime.guard.watch(run, may_write=self._may_write)
+
+    def _box(self, cwd: str) -> Box:
         from agentforge.workspace.sandbox import Box
 
         rig = self._runtime.rig()
         interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
         path = os.environ.get("PATH", os.defpath)
-        box = Box(
+        closed = (".agentforge",) if (self._runtime.worktree / ".agentforge").exists() else ()
+        return Box(
             workspace=self._runtime.worktree,
             mount_at=self._runtime.repo,
             cwd=cwd or ".",
-            writable=False,
+            writable=self._may_write is not None,
+            read_only=tuple(self._runtime.repo / name for name in closed),
             overlays=borrowed(self._runtime.repo, rig.plan.environments),
             env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
             interpreters=(interpreter,) if interpreter else (),
         )
-        return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
 
 def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Path], ...]:
@@ -84,12 +100,12 @@ def _run_checks(paths: tuple[str, ...], state: RunState, runtime: Runtime) -> Ob
     from agentforge.conformance.report import report_for_agent
     from agentforge.pipeline.conforming import compared
 
-    tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    tree = runtime.guard.tree()
     report = report_for_agent(compared(state, runtime, tree=tree, only=paths))
     return Observation(status="success", summary=one_line(report.splitlines()[0]), text=report)
 
 
 def _diff(state: RunState, runtime: Runtime, path: str) -> str:
-    tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    tree = runtime.guard.tree()
     base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
     return runtime.git.diff(base, tree, paths=[path] if path else ())

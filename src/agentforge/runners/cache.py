@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from agentforge.canonical import digest_value
 from agentforge.errors import StorageError
@@ -21,10 +22,17 @@ class ResultCache:
 
     def get(self, key: Mapping[str, object]) -> SuiteRun | None:
         """Return the run that was kept under this key; None when there is none that can be read."""
-        path = self._path(key)
+        value = self.recall(key)
         try:
-            value = json.loads(path.read_bytes())
-            return run_of(value["run"]) if value["key"] == dict(key) else None
+            return None if value is None else run_of(value)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def recall(self, key: Mapping[str, object]) -> dict[str, Any] | None:
+        """Return the value that was kept under this key; None when there is none that can be read."""
+        try:
+            value = json.loads(self._path(key).read_bytes())
+            return dict(value["run"]) if value["key"] == dict(key) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -34,13 +42,20 @@ class ResultCache:
         Raises:
             StorageError: the folder cannot be written.
         """
-        if not run.complete or run.timed_out:
-            return
+        if run.complete and not run.timed_out:
+            self.keep(key, run_value(run))
+
+    def keep(self, key: Mapping[str, object], value: Mapping[str, Any]) -> None:
+        """Keep any JSON value.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps({"key": dict(key), "run": run_value(run)}), "utf-8")
+            draft.write_text(json.dumps({"key": dict(key), "run": _without_secrets(value)}), "utf-8")
             draft.replace(path)
         except OSError as exc:
             raise StorageError(f"cannot keep a test result in {self._folder}: {exc}", hint="free some space") from exc
@@ -48,3 +63,10 @@ class ResultCache:
     def _path(self, key: Mapping[str, object]) -> Path:
         digest = digest_value(dict(key))
         return self._folder / digest[:2] / f"{digest[2:]}.json"
+
+
+def _without_secrets(value: Mapping[str, object]) -> object:
+    """What tests print, without what looks like a secret: the cache outlives the run."""
+    from agentforge.safety.redaction import redact, redact_value
+
+    return redact_value(value) if redact(json.dumps(value, ensure_ascii=False)).count else value

@@ -1,45 +1,293 @@
-"""Runs `cargo test` and has every test binary write a JUnit report of its own, through cargo's runner setting."""
+"""Runs the unit and integration tests of a crate or workspace: cargo builds them, we run each program and read libtest's JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import posixpath
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from agentforge.runners.junit_runner import read_report
+from agentforge.errors import ToolchainError
+from agentforge.runners.cargo_failures import compile_error, panic
+from agentforge.runners.gathered import Gathered, Planted, judged, new_word
 from agentforge.runners.launch import Ground, borrowed, box
-from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.process import Completed
 
-# libtest prints JUnit only when unstable options are allowed; the variable is set for the test binary alone, so that
+_OUTPUT_LIMIT_BYTES = 64_000_000
+_PLANTED = '\n#[cfg(test)]\nmod {word} {{\n    #[test]\n    fn a() {{ panic!("must fail") }}\n    #[test]\n    fn b() {{}}\n}}\n'
+_CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
+_OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "timeout": "failed"}
+
+# libtest prints JSON only when unstable options are allowed; the variable is set for the test program alone, so that
 # nothing is compiled in another way than the user compiles it.
-_SCRIPT = """#!/bin/sh
-program=$1
-shift
-RUSTC_BOOTSTRAP=1 exec "$program" "$@" -Z unstable-options --format junit > "$AGENTFORGE_REPORTS/$(basename "$program").xml"
+_RUN = """cd "$1" || exit 3
+program=$2 mark=$3
+shift 3
+"$program" --list --format terse < /dev/null 2>/dev/null
+printf '\\n%s\\n' "$mark"
+RUSTC_BOOTSTRAP=1 exec "$program" -Z unstable-options --format json "$@" < /dev/null
 """
 
 
-def run_cargo(plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), timeout_s: float) -> SuiteRun:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """What cargo makes one test program of: its root file, its package's folder, all modules below the root file."""
+
+    root: str
+    package: str
+    harness: bool
+    manifest: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    outcomes: tuple[TestOutcome, ...]
+    listed: tuple[str, ...]
+    completed: Completed
+    problems: tuple[str, ...] = ()
+
+
+def run_cargo(
+    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+) -> SuiteRun:
     """Run the unit and integration tests of a crate or workspace.
 
     Args:
-        tests: ids; the whole suite runs, the rest is left out.
+        tests: ids or files; the whole suite runs, the rest is left out.
+        seed: order of the tests of a program.
+    Side effects: two planted tests stand at the end of every root file while it is compiled.
     """
-    import os
-    from pathlib import Path
+    env = _environment(ground)
+    with borrowed(plan, ground):
+        targets = _targets(plan, ground, env)
+        word = new_word()
+        before = _plant(targets, ground.checkout, word)
+        try:
+            built = _build(plan, ground, env, timeout_s)
+        finally:
+            for path, data in before.items():
+                (ground.checkout / path).write_bytes(data)
+        records = list(_records(built.text))
+        programs = dict(_programs(records, ground))
+        sessions = [
+            _run_program(
+                plan, ground, target, programs[target.root], word=word, seed=seed, timeout_s=timeout_s, env=env
+            )
+            for target in targets
+            if target.root in programs
+        ]
+    expected: dict[str, Outcome] = {}
+    for target in targets:
+        if target.harness and target.root in programs:
+            expected |= {f"{target.root}::{word}::a": "failed", f"{target.root}::{word}::b": "passed"}
+    errors = _errors(records, ground)
+    problems = [problem for session in sessions for problem in session.problems]
+    if not programs and not errors:
+        problems.append(f"cargo could not build the tests: {built.text[-300:]}")
+    gathered = Gathered(
+        outcomes=[one for session in sessions for one in session.outcomes],
+        errors=errors,
+        problems=problems,
+        listed=[one for session in sessions for one in session.listed],
+        runner="cargo",
+    )
+    return judged(
+        gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests
+    )
 
-    reports = ground.scratch / "reports"
-    reports.mkdir()
-    script = ground.scratch / "run-test.sh"
-    script.write_text(_SCRIPT, "utf-8")
-    script.chmod(0o700)
+
+def _environment(ground: Ground) -> dict[str, str]:
     home = Path(os.environ.get("HOME") or "/root")
-    env = {
-        "AGENTFORGE_REPORTS": str(reports),
+    return {
         "CARGO_TARGET_DIR": str(ground.scratch / "target"),
         "CARGO_HOME": os.environ.get("CARGO_HOME") or str(home / ".cargo"),
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(home / ".rustup"),
+        "CARGO_NET_OFFLINE": "true",
     }
-    argv = [plan.command[0], "--config", f'target."cfg(all())".runner = "{script}"', *plan.command[1:]]
-    with borrowed(plan, ground):
-        completed = ground.sandbox.run(argv, box=box(plan, ground, env=env), timeout_s=timeout_s)
-    return read_report(sorted(reports.glob("*.xml")), completed, plan=plan, ground=ground, tests=tests)
+
+
+def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Target]:
+    """What cargo would make test programs of.
+
+    Raises:
+        ToolchainError: cargo cannot read the manifest.
+    """
+    argv = [plan.command[0], "metadata", "--no-deps", "--offline", "--format-version", "1"]
+    done = ground.sandbox.run(
+        argv, box=box(plan, ground, env=env), timeout_s=120, output_limit_bytes=_OUTPUT_LIMIT_BYTES, merge_stderr=False
+    )
+    if done.exit_code != 0:
+        raise ToolchainError(f"cargo metadata failed: {done.stderr.decode('utf-8', 'replace')[-400:]}")
+    found: dict[str, _Target] = {}
+    for package in json.loads(done.text)["packages"]:
+        folder = posixpath.dirname(str(package["manifest_path"]))
+        bare = _without_harness(ground.checkout / os.path.relpath(folder, ground.root) / "Cargo.toml")
+        for target in package["targets"]:
+            if target.get("test") and not {"bench", "example", "custom-build"} & set(target["kind"]):
+                root = os.path.relpath(str(target["src_path"]), ground.root)
+                manifest = {
+                    "CARGO_MANIFEST_DIR": folder,
+                    "CARGO_PKG_NAME": package["name"],
+                    "CARGO_PKG_VERSION": package["version"],
+                }
+                found[root] = _Target(root=root, package=folder, harness=target["name"] not in bare, manifest=manifest)
+    return list(found.values())
+
+
+def _without_harness(manifest: Path) -> frozenset[str]:
+    """Names of the targets that bring their own main function instead of libtest's."""
+    value = tomllib.loads(manifest.read_text("utf-8", "replace"))
+    rows = [row for kind in ("test", "bin") for row in value.get(kind, ())] + [value.get("lib", {})]
+    return frozenset(str(row.get("name", "")) for row in rows if row.get("harness") is False)
+
+
+def _plant(targets: Sequence[_Target], checkout: Path, word: str) -> dict[str, bytes]:
+    """Append the planted tests to every root file; returns what the files were before."""
+    before = {one.root: (checkout / one.root).read_bytes() for one in targets if one.harness}
+    for path, data in before.items():
+        (checkout / path).write_bytes(data + _PLANTED.format(word=word).encode())
+    return before
+
+
+def _build(plan: TestPlan, ground: Ground, env: Mapping[str, str], timeout_s: float) -> Completed:
+    """Build what `cargo test` would run; a target that does not compile leaves the others alone."""
+    given = list(plan.command[2:])
+    kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
+    argv = [plan.command[0], "build", "--tests", "--profile=test", "--keep-going", "--message-format=json", *kept]
+    return ground.sandbox.run(
+        argv, box=box(plan, ground, env=env), timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
+    )
+
+
+def _records(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def _programs(records: Sequence[Mapping[str, Any]], ground: Ground) -> Iterator[tuple[str, str]]:
+    """Root file and test program, as cargo tells."""
+    for record in records:
+        if record.get("reason") == "compiler-artifact" and record.get("executable") and record["profile"]["test"]:
+            yield os.path.relpath(str(record["target"]["src_path"]), ground.root), str(record["executable"])
+
+
+def _errors(records: Sequence[Mapping[str, Any]], ground: Ground) -> list[CollectionError]:
+    """What does not compile, once for each file and message; a library is compiled twice."""
+    found: dict[tuple[str, str], CollectionError] = {}
+    for record in records:
+        message = record.get("message")
+        if (
+            record.get("reason") != "compiler-message"
+            or not isinstance(message, dict)
+            or message.get("level") != "error"
+        ):
+            continue
+        if message.get("spans"):
+            file = os.path.relpath(str(record["target"]["src_path"]), ground.root)
+            error = compile_error(message, file=file)
+            found.setdefault((file, error.text), error)
+    return list(found.values())
+
+
+def _run_program(
+    plan: TestPlan,
+    ground: Ground,
+    target: _Target,
+    program: str,
+    *,
+    word: str,
+    seed: int | None,
+    timeout_s: float,
+    env: Mapping[str, str],
+) -> _Session:
+    """Run one test program in a box where what was built cannot be changed."""
+    libraries = f"{posixpath.dirname(program)}:{_rust_libraries(env)}"
+    space = box(
+        plan,
+        ground,
+        env={**env, **target.manifest, "LD_LIBRARY_PATH": libraries},
+        read_only=(ground.scratch / "target",),
+    )
+    if not target.harness:
+        return _bare(ground.sandbox.run([program], box=space, timeout_s=timeout_s), target)
+    mark = new_word()
+    shuffle = [] if seed is None else [f"--shuffle-seed={seed}"]
+    argv = ["sh", "-c", _RUN, "sh", target.package, program, mark, *shuffle]
+    done = ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
+    names, _, events = done.text.partition(f"\n{mark}\n")
+    listed = [name.removesuffix(": test") for name in names.splitlines() if name.endswith(": test")]
+    files = _modules(ground.checkout, target.root)
+    outcomes = []
+    for event in _records(events):
+        name, outcome = str(event.get("name", "")), _OUTCOMES.get(str(event.get("event", "")))
+        if event.get("type") != "test" or outcome is None or name not in listed:
+            continue
+        nodeid = _id(name, target.root, files)
+        said = str(event.get("stdout") or event.get("message") or "")
+        failure = panic(said, test_file=nodeid.partition("::")[0]) if outcome == "failed" else None
+        seconds = float(event.get("exec_time", 0.0) or 0.0)
+        outcomes.append(TestOutcome(id=nodeid, outcome=outcome, duration_s=seconds, failure=failure))
+    problems = ("its tests printed too much to be read",) if done.omitted_bytes else ()
+    ids = tuple(_id(name, target.root, files) for name in listed if word not in name)
+    return _Session(outcomes=tuple(outcomes), listed=ids, completed=done, problems=problems)
+
+
+def _bare(done: Completed, target: _Target) -> _Session:
+    """A program without libtest is one test: its exit code is all that it tells."""
+    nodeid = f"{target.root}::main"
+    failure = None if done.exit_code == 0 else panic(done.text, test_file=target.root)
+    outcome = TestOutcome(id=nodeid, outcome="failed" if failure else "passed", failure=failure)
+    return _Session(outcomes=(outcome,), listed=(nodeid,), completed=done)
+
+
+def _rust_libraries(env: Mapping[str, str]) -> str:
+    """Where rustc's own libraries lie, for tests of compiler plug-ins."""
+    found = sorted(Path(env["RUSTUP_HOME"]).glob("toolchains/*/lib"))
+    return ":".join(str(path) for path in found[:4])
+
+
+def _modules(checkout: Path, root: str) -> dict[str, str]:
+    """Module path -> file, for the files below a root file: `src/a/b.rs` is `a::b`."""
+    folder = posixpath.dirname(root)
+    if posixpath.basename(root) not in ("lib.rs", "main.rs"):
+        return {}
+    found = {}
+    for path in sorted((checkout / folder).rglob("*.rs")):
+        relative = path.relative_to(checkout / folder).with_suffix("")
+        parts = relative.parts[:-1] if relative.name == "mod" else relative.parts
+        found["::".join(parts)] = str(path.relative_to(checkout))
+    return found
+
+
+def _id(name: str, root: str, files: Mapping[str, str]) -> str:
+    """`file.rs::module::test`: the file is that of the longest module that the name begins with."""
+    parts = name.split("::")
+    for end in range(len(parts) - 1, 0, -1):
+        file = files.get("::".join(parts[:end]))
+        if file is not None:
+            return f"{file}::{'::'.join(parts[end:])}"
+    return f"{root}::{name}"
+
+
+def _whole(built: Completed, sessions: Sequence[_Session]) -> Completed:
+    """One ending for all: the worst exit code, the time of everything."""
+    parts = [one.completed for one in sessions] or [built]
+    return Completed(
+        exit_code=max(one.exit_code for one in parts),
+        output=b"\n".join([built.output[-1000:], *(one.output[-500:] for one in parts)]),
+        omitted_bytes=0,
+        timed_out=built.timed_out or any(one.timed_out for one in parts),
+        duration_s=built.duration_s + sum(one.duration_s for one in parts),
+    )

@@ -44,15 +44,23 @@ class Channel:
 
         Side effects: waits at most two seconds for a process that still holds the other end.
         """
+        data, lost = self.drained()
+        records, problems = verified(data, key=self.key)
+        return Received(records=records, problems=(*problems, *lost))
+
+    def drained(self) -> tuple[bytes, tuple[str, ...]]:
+        """Close the channel after the child has ended; all that came, and what was lost of it, in words.
+
+        Side effects: waits at most two seconds for a process that still holds the other end.
+        """
         os.close(self.descriptor)
         self._thread.join(_DRAIN_S)
-        held = self._thread.is_alive()
-        records, problems = verified(b"".join(self._chunks), key=self.key)
-        if held:
-            problems = (*problems, "a process that the tests started is still alive and holds the result channel")
+        problems: tuple[str, ...] = ()
+        if self._thread.is_alive():
+            problems = ("a process that the tests started is still alive and holds the result channel",)
         if self._size > _LIMIT_BYTES:
             problems = (*problems, f"more than {_LIMIT_BYTES} bytes of results; the rest was dropped")
-        return Received(records=records, problems=problems)
+        return b"".join(self._chunks), problems
 
     def _drain(self) -> None:
         while True:

@@ -75,8 +75,8 @@ def classify_failure(failure: Failure, expected: Expectation) -> Reason:
 
 
 def is_mistake(failure: Failure, expected: Expectation) -> bool:
-    """Whether the test itself is broken, whatever the implementation does: an undefined name, an undeclared import."""
-    if failure.exc_type == "FixtureLookupError":
+    """Whether the test itself is broken, whatever the implementation does: an undefined name, a value returned."""
+    if failure.exc_type in ("FixtureLookupError", "NotAPass"):
         return True
     if not failure.in_test and failure.file not in expected.test_files:
         return False

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentforge.errors import ConfigError, ToolchainError
 from agentforge.runners.interpreter import Interpreter, find_interpreter, own_interpreter
-from agentforge.runners.javascript import find_javascript
+from agentforge.runners.javascript import find_javascript, plan_of_words
 from agentforge.runners.plan import DEFAULT_TIMEOUT_S, TestPlan
 from agentforge.workspace import process, walk
 from agentforge.workspace.toolchain import child_environment
@@ -62,6 +62,9 @@ def _from_command(
     if arguments is not None and not junit:
         plan = _pytest_plan(repo, names, settings, environ, base, source=source)
         return _with(plan, command=command, test_paths=arguments)
+    known = None if junit or any("{junit}" in part for part in command) else _known(repo, names, command, environ, base)
+    if known is not None:
+        return _with(known, source=source)
     if not junit and not any("{junit}" in part for part in command):
         raise ConfigError(
             f"[test] command = {shlex.join(command)!r} does not say where its results are",
@@ -69,6 +72,20 @@ def _from_command(
         )
     language = "javascript" if "package.json" in names else "other"
     return TestPlan(runner="junit", command=command, junit=junit, source=source, language=language, **base)
+
+
+def _known(
+    repo: Path, names: Sequence[str], command: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]
+) -> TestPlan | None:
+    """The plan of a command that starts a runner which we read ourselves: go, cargo, node, vitest, jest, mocha."""
+    plan = None
+    if tuple(command[:2]) == ("go", "test"):
+        plan = _go(names, environ, base)
+    elif tuple(command[:2]) == ("cargo", "test"):
+        plan = _rust(names, environ, base)
+    if plan is not None:
+        return _with(plan, command=tuple(command))
+    return plan_of_words(repo, command, environ=environ, base=base, by="the setting")
 
 
 def _pytest_arguments(command: Sequence[str]) -> tuple[str, ...] | None:
@@ -143,6 +160,7 @@ def _pytest_plan(
 ) -> TestPlan:
     python = find_interpreter(repo, setting=str(settings.get("python") or ""), environ=environ)
     problems: tuple[str, ...] = ()
+    found = python
     if not python.has_pytest:
         own = own_interpreter(environ)
         if own is not None and own.has_pytest and not _has_dependencies(repo, names):
@@ -159,6 +177,7 @@ def _pytest_plan(
         test_paths=tuple(str(path) for path in settings.get("paths") or ()),
         source=f"{source}; python {'.'.join(map(str, python.version))} from {python.source}",
         problems=problems,
+        project_python=str(found.path),
         **_python_parts(repo, names, python, environ),
         **base,
     )
@@ -237,7 +256,7 @@ def _rust(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, A
             runner="none", language="rust", source="detected: Cargo.toml", problems=("cargo is not on PATH",), **base
         )
     return TestPlan(
-        runner="junit",
+        runner="cargo",
         command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
         language="rust",
         source="detected: cargo via Cargo.toml (unit and integration tests; documentation tests are not run)",
@@ -248,20 +267,13 @@ def _rust(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, A
 def _go(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
     if "go.mod" not in names:
         return None
-    missing = tuple(
-        f"{program} is not on PATH; {hint}"
-        for program, hint in (
-            ("go", "install Go"),
-            ("gotestsum", "install it: go install gotest.tools/gotestsum@latest"),
-        )
-        if shutil.which(program, path=environ.get("PATH")) is None
-    )
+    there = shutil.which("go", path=environ.get("PATH")) is not None
     return TestPlan(
-        runner="none" if missing else "junit",
-        command=("gotestsum", "--junitfile", "{junit}", "--", "./..."),
+        runner="go" if there else "none",
+        command=("go", "test", "./..."),
         language="go",
         source="detected: go via go.mod",
-        problems=missing,
+        problems=() if there else ("go is not on PATH; install Go",),
         **base,
     )
 

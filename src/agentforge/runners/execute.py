@@ -8,7 +8,7 @@ from pathlib import Path
 from agentforge.errors import ToolchainError
 from agentforge.runners.launch import ground
 from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan
+from agentforge.runners.plan import JAVASCRIPT, TestPlan
 from agentforge.workspace.sandbox import Sandbox
 
 
@@ -24,6 +24,7 @@ def run_suite(
     timeout_s: float | None = None,
     scratch: Path | None = None,
     protected: tuple[str, ...] = (),
+    trace: bool = False,
 ) -> SuiteRun:
     """Run the suite of a checkout, or the named tests of it.
 
@@ -36,6 +37,7 @@ def run_suite(
         timeout_s: None is the plan's.
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
+        trace: record what each test executes, where the runner can.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
         SandboxError: the box cannot be built.
@@ -47,11 +49,19 @@ def run_suite(
         if plan.runner in ("pytest", "unittest"):
             from agentforge.runners.python_runner import run_python
 
-            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit)
-        if plan.language == "rust" and plan.command[:2] == ("cargo", "test"):
+            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit, trace=trace)
+        if plan.runner in JAVASCRIPT:
+            from agentforge.runners.javascript_runner import run_javascript
+
+            return run_javascript(plan, place, tests=tests, seed=seed, timeout_s=limit)
+        if plan.runner == "go":
+            from agentforge.runners.go_runner import run_go
+
+            return run_go(plan, place, tests=tests, seed=seed, timeout_s=limit)
+        if plan.runner == "cargo":
             from agentforge.runners.cargo_runner import run_cargo
 
-            return run_cargo(plan, place, tests=tests, timeout_s=limit)
+            return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=limit)
         from agentforge.runners.junit_runner import run_junit
 
         return run_junit(plan, place, tests=tests, timeout_s=limit)

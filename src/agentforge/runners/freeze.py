@@ -38,7 +38,7 @@ def freeze(paths: Iterable[str], *, read: Read) -> Frozen:
         data = read(path)
         if data is not None:
             files[path] = digest_bytes(data)
-            tests.update({f"{path}::{name}": digest for name, digest in function_hashes(data)})
+            tests.update({f"{path}::{name}": digest for name, digest in test_hashes(path, data)})
     return Frozen(tests=tests, files=files)
 
 
@@ -49,7 +49,7 @@ def compare(frozen: Frozen, read: Read) -> tuple[str, ...]:
         data = read(path)
         if data is not None and digest_bytes(data) == digest:
             continue
-        now = dict(function_hashes(data)) if data is not None else {}
+        now = dict(test_hashes(path, data)) if data is not None else {}
         own = {name: one for name, one in frozen.tests.items() if name.partition("::")[0] == path}
         altered = [name for name, one in own.items() if now.get(name.partition("::")[2]) != one]
         changed += altered or [path]
@@ -64,6 +64,20 @@ def read_folder(root: Path) -> Read:
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
     return read
+
+
+def test_hashes(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield (name, hash) of each test of a file, in the languages whose tests can be told without running them."""
+    if path.endswith(".py"):
+        yield from function_hashes(data)
+        return
+    from agentforge.runners.test_names import named_tests
+
+    for name, text in named_tests(path, data):
+        yield name, digest_bytes(text.encode("utf-8", "replace"))
+
+
+test_hashes.__test__ = False  # type: ignore[attr-defined]  # no test, whatever pytest thinks of the name
 
 
 def function_hashes(data: bytes) -> Iterator[tuple[str, str]]:
@@ -91,7 +105,8 @@ def duplicates(path: str, data: bytes) -> tuple[str, ...]:
     """Ids of tests that are defined twice in one place: only the last definition would run."""
     seen: set[str] = set()
     twice: dict[str, None] = {}
-    for name, _node, _classes in test_functions(data):
+    names = (name for name, _node, _classes in test_functions(data))
+    for name in names if path.endswith(".py") else (name for name, _digest in test_hashes(path, data)):
         if name in seen:
             twice[f"{path}::{name}"] = None
         seen.add(name)

@@ -1,4 +1,4 @@
-"""Finds how a JavaScript project runs its tests: node's own runner, vitest, mocha or jest."""
+"""Finds out how the tests of a JavaScript or TypeScript repository run: node's own runner, vitest, jest, mocha."""
 
 from __future__ import annotations
 
@@ -9,45 +9,87 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.runners.plan import TestPlan
+from agentforge.runners.plan import Runner, TestPlan
 
-_NODE_REPORT = ("--test-reporter=junit", "--test-reporter-destination={junit}")
-_REPORTS = {
-    "vitest": ("run", "--reporter=junit", "--outputFile={junit}"),
-    "mocha": ("--reporter", "xunit", "--reporter-option", "output={junit}"),
-    "jest": ("--ci", "--reporters=jest-junit"),
-}
+_TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
+_WRAPPERS = frozenset({"npx", "cross-env", "c8", "nyc", "exec", "pnpm", "yarn", "bunx"})
+_OURS = ("--reporter", "--reporters", "--outputFile", "--coverage", "--watch", "--watchAll", "--ui", "--silent", "-R")
+_TAKES_VALUE = frozenset({"--reporter", "-R", "--outputFile"})
+_SUFFIXES = ("js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx")
 
 
 def find_javascript(
     repo: Path, names: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]
 ) -> TestPlan | None:
-    """Find the plan of a repository with a package.json; None when there is none or it has no tests."""
+    """Find the plan of a repository with a package.json; None when there is none, or a test script without tests.
+
+    A project without tests gets node's own runner, which needs nothing.
+    """
     if "package.json" not in names:
         return None
     script = _test_script(repo)
     words = shlex.split(script) if script and not any(sign in script for sign in "&|;<>$`") else []
-    for tool, report in _REPORTS.items():
-        if tool in words:
-            return _installed(repo, tool, words, report, base)
-    tests = [name for name in names if _is_test(name)]
-    if words[:1] == ["node"] and "--test" in words:
-        rest = tuple(word for word in words[1:] if word != "--test" and not word.startswith("--test-reporter"))
-        return _node(environ, base, rest, "the test script of package.json")
-    if tests and not script:
-        return _node(environ, base, (), f"the tests ({tests[0]})")
-    if script and tests:
-        problem = f"package.json runs its tests by {script!r}; set [test] command and [test] junit"
+    plan = plan_of_words(repo, words, environ=environ, base=base, by="the test script of package.json")
+    if plan is not None:
+        return plan
+    tests = [name for name in names if is_test(name)]
+    if not script:
+        installed = next((tool for tool in _TOOLS if _depends(repo, tool)), "")
+        if installed:
+            return plan_of_words(repo, [installed], environ=environ, base=base, by="the dependencies of package.json")
+        return _node(environ, base, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
+    if tests:
+        problem = f"package.json runs its tests by {script!r}; set [test] command, like `vitest run`, or [test] junit"
         source = "detected: a test script that is not understood"
         return TestPlan(runner="none", language="javascript", source=source, problems=(problem,), **base)
     return None
 
 
+def plan_of_words(
+    repo: Path, words: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any], by: str
+) -> TestPlan | None:
+    """The plan of a command that starts node's runner, vitest, jest or mocha; None for any other."""
+    words = list(words)
+    env: dict[str, str] = {}
+    while words and (words[0] in _WRAPPERS or (words[0].partition("=")[0].isidentifier() and "=" in words[0])):
+        name, mark, value = words.pop(0).partition("=")
+        if mark:
+            env[name] = value
+    base = {**base, "env": {**env, **base["env"]}}
+    if words[:1] == ["node"] and "--test" in words:
+        rest = tuple(word for word in words[1:] if word != "--test" and not word.startswith("--test-reporter"))
+        return _node(environ, base, rest, by)
+    at = next((place for place, word in enumerate(words) if _tool(word)), -1)
+    if at < 0 or (at > 0 and words[0] != "node"):
+        return None
+    if at > 0:  # node's own options: `node --experimental-vm-modules node_modules/jest/bin/jest.js`
+        options = " ".join([*words[1:at], env.get("NODE_OPTIONS", "")]).strip()
+        base = {**base, "env": {**base["env"], "NODE_OPTIONS": options}}
+    return _installed(repo, _tool(words[at]), words[at + 1 :], base, by)
+
+
+def is_test(name: str) -> bool:
+    """Whether the runners would take a file for a test by its name or folder."""
+    folder, _, file = f"/{name}".rpartition("/")
+    if file.rpartition(".")[2] not in _SUFFIXES or file.endswith(".d.ts"):
+        return False
+    marked = any(mark in file for mark in (".test.", ".spec.", "-test.", "_test.")) or file.startswith(
+        ("test-", "test.")
+    )
+    return marked or any(f"/{part}/" in f"{folder}/" for part in ("test", "tests", "__tests__", "spec"))
+
+
+def _tool(word: str) -> str:
+    """The runner that a word of a command starts: `jest`, `node_modules/.bin/jest`, `node_modules/jest/bin/jest.js`."""
+    last = word.rpartition("/")[2]
+    return next((tool for tool in _TOOLS if last in (tool, f"{tool}.js", f"{tool}.mjs", f"_{tool}")), "")
+
+
 def _node(environ: Mapping[str, str], base: Mapping[str, Any], rest: tuple[str, ...], by: str) -> TestPlan:
     found = shutil.which("node", path=environ.get("PATH"))
     return TestPlan(
-        runner="junit" if found else "none",
-        command=("node", "--test", *_NODE_REPORT, *rest),
+        runner="node" if found else "none",
+        command=("node", "--test", *rest),
         language="javascript",
         source=f"detected: node --test via {by}",
         problems=() if found else ("node is not on PATH",),
@@ -55,37 +97,48 @@ def _node(environ: Mapping[str, str], base: Mapping[str, Any], rest: tuple[str, 
     )
 
 
-def _installed(
-    repo: Path, tool: str, words: Sequence[str], report: tuple[str, ...], base: Mapping[str, Any]
-) -> TestPlan:
+def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, Any], by: str) -> TestPlan:
     """A runner from node_modules."""
-    needed = [tool, "jest-junit"] if tool == "jest" else [tool]
-    missing = [name for name in needed if not (repo / "node_modules" / name).is_dir()]
-    rest = tuple(word for word in words[list(words).index(tool) + 1 :] if word not in ("run", "watch", "--watch"))
-    env = {**base["env"], **({"JEST_JUNIT_OUTPUT_FILE": "{junit}"} if tool == "jest" else {})}
+    there = (repo / "node_modules" / tool).is_dir()
+    run = ("run",) if tool == "vitest" else ()
     return TestPlan(
-        runner="none" if missing else "junit",
-        command=(f"node_modules/.bin/{tool}", *report, *rest),
+        runner=_TOOLS[tool] if there else "none",
+        command=(f"node_modules/.bin/{tool}", *run, *_kept(words)),
         language="javascript",
-        source=f"detected: {tool} via the test script of package.json",
-        problems=tuple(f"{name} is not installed; run: npm install --save-dev {name}" for name in missing),
-        **{**base, "env": env},
+        source=f"detected: {tool} via {by}",
+        problems=() if there else (f"{tool} is not installed; run: npm install --save-dev {tool}",),
+        **base,
     )
 
 
+def _kept(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a script without those that choose how results are shown."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.partition("=")[0] in _OURS:
+            skip = word in _TAKES_VALUE
+        elif word not in ("run", "watch"):
+            kept.append(word)
+    return tuple(kept)
+
+
+def _depends(repo: Path, tool: str) -> bool:
+    package = _package(repo)
+    return any(tool in (package.get(kind) or {}) for kind in ("devDependencies", "dependencies"))
+
+
 def _test_script(repo: Path) -> str:
-    try:
-        value = json.loads((repo / "package.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return ""
-    script = value.get("scripts", {}).get("test", "") if isinstance(value, dict) else ""
+    scripts = _package(repo).get("scripts")
+    script = scripts.get("test", "") if isinstance(scripts, dict) else ""
     return script if isinstance(script, str) and "no test specified" not in script else ""
 
 
-def _is_test(name: str) -> bool:
-    """Whether node's own runner would take a file for a test."""
-    folder, _, file = f"/{name}".rpartition("/")
-    if file.rpartition(".")[2] not in ("js", "mjs", "cjs", "ts", "mts", "cts"):
-        return False
-    marked = any(mark in file for mark in (".test.", "-test.", "_test.")) or file.startswith("test")
-    return marked or f"{folder}/".endswith("/test/") or "/tests/" in f"{folder}/"
+def _package(repo: Path) -> dict[str, Any]:
+    try:
+        value = json.loads((repo / "package.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -20,7 +20,7 @@ _RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One `testcase` element."""
+    """One `testcase` element; `kind` is the `type` of its failure."""
 
     suite: str
     classname: str
@@ -30,6 +30,7 @@ class Case:
     duration_s: float
     message: str
     text: str
+    kind: str = ""
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
@@ -80,11 +81,11 @@ def _cases(element: Element, *, suite: str) -> Iterator[Case]:
 
 def _case(element: Element, *, suite: str) -> Case:
     outcome: Outcome = "passed"
-    message, text = "", ""
+    message, text, kind = "", "", ""
     for child in element:
         found = _OUTCOMES.get(child.tag)
         if found is not None and worst(found, outcome) == found:
-            outcome, message, text = found, child.get("message", ""), child.text or ""
+            outcome, message, text, kind = found, child.get("message", ""), child.text or "", child.get("type", "")
     return Case(
         suite=suite,
         classname=element.get("classname", ""),
@@ -94,6 +95,7 @@ def _case(element: Element, *, suite: str) -> Case:
         duration_s=_seconds(element.get("time", "0")),
         message=message,
         text=text.strip(),
+        kind=kind,
     )
 
 

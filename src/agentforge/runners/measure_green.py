@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.runners.agent_report import failing_text
 from agentforge.runners.freeze import Frozen, compare
+from agentforge.runners.identity import file_of, without_parameters
+from agentforge.runners.old_tests import broken_under_old_text
 from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.suppressions import new_suppressions
@@ -52,12 +55,13 @@ class Promise:
 
 
 def measure_green(
-    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str
+    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str, only: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Judge a tree: fresh checkout, frozen tests and the base's runner configuration put back, compared by id sets.
 
     Args:
         tree: the tree to be committed.
+        only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
         newly_passing, frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
@@ -66,16 +70,20 @@ def measure_green(
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
-    edits = _honest(rig, base_tree=base_tree, red_tree=red_tree, frozen=frozen_paths, config=config)
-    whole = run_tree(rig, tree, edits=edits, protected=frozen_paths)
+    edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
+    whole = run_tree(rig, tree, tests=only, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
+    promise = _narrowed(promise, only) if only else promise
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
+    lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
-        "no_regressions": held and not lost["regressions"] and not lost["missing"],
+        "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
         "suite": {
             "passed": len(promise.required) - len(failing),
             "required": len(promise.required),
@@ -88,11 +96,8 @@ def measure_green(
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
         "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
-        "new_suppressions": [
-            {"path": one.path, "line": one.line, "text": one.text}
-            for one in new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-            if one.path not in frozen_paths
-        ],
+        "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
+        "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
         "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
         "tests_run": len(whole.outcomes),
@@ -107,6 +112,22 @@ def measure_green(
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
 
 
+def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
+    """The promise as far as some tests go."""
+    files = {one for one in only if "::" not in one}
+    kept = [one for one in promise.baseline.get("passed_ids", ()) if one in only or one.partition("::")[0] in files]
+    return replace(promise, baseline={**promise.baseline, "passed_ids": kept})
+
+
+def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:
+    """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
+    frozen = tuple(promise.frozen.files)
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
+    files = {path: rig.git.show(base_tree, path) for path in config}
+    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+
+
 def in_scope(path: str, scope: Sequence[str]) -> bool:
     """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
     return any(
@@ -114,15 +135,15 @@ def in_scope(path: str, scope: Sequence[str]) -> bool:
     )
 
 
-def _honest(rig: Rig, *, base_tree: str, red_tree: str, frozen: Sequence[str], config: Sequence[str]) -> Edits:
-    """Frozen files as RED left them, steering files as the base has them."""
-    files = {path: rig.git.show(base_tree, path) for path in config}
-    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
+    """What a run must leave as it is: the frozen files, and the changed sources that it is about."""
+    sources = [path for path in changed if path.endswith(".py") and rig.git.show(tree, path) is not None]
+    return tuple(dict.fromkeys([*frozen, *sources]))
 
 
 def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:
     """The new tests alone, in random orders; once only when they do not pass in the whole suite."""
-    files = tuple(dict.fromkeys(nodeid.partition("::")[0] for nodeid in promise.required))
+    files = tuple(dict.fromkeys(file_of(nodeid) for nodeid in promise.required))
     if not files:
         return []
     passed = set(promise.required) <= set(whole.passed_ids)
@@ -160,7 +181,7 @@ def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) 
     suspects = {one for one in before - now if one in whole.outcomes}
     missing = {one for one in before if one not in whole.outcomes}
     if whole.complete:
-        missing = {one for one in missing if one.partition("::")[0] not in promise.removed}
+        missing = {one for one in missing if file_of(one) not in promise.removed}
     suspects -= known_flaky
     came_back: set[str] = set()
     for repeat in range(1, _AGAIN + 1):
@@ -178,15 +199,33 @@ def _without_replaced(
     missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
 ) -> dict[str, list[str]]:
     """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
-    paths = {one.partition("::")[0] for one in missing} & set(promise.frozen.files)
+    paths = {file_of(one) for one in missing} & set(promise.frozen.files)
     before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
     if not before:
         return {"missing": list(missing), "superseded": []}
     again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
     held = set(again.passed_ids) if sound(again, rig.plan) else set()
     left = [one for one in missing if one not in held]
-    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    ended = [one for one in left if without_parameters(one) in promise.superseded]
     return {"missing": [one for one in left if one not in ended], "superseded": ended}
+
+
+def _hidden_losses(
+    lost: Mapping[str, list[str]], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> dict[str, list[str]]:
+    """Add to the regressions what only a changed test, golden file or fixture of the base keeps from showing."""
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    passed = set(promise.baseline.get("passed_ids", ())) - set(promise.baseline.get("flaky_ids", ()))
+    known = {*lost["regressions"], *lost["missing"], *lost["superseded"]}
+    broken = broken_under_old_text(rig, tree, changed=changed, base_tree=base_tree, passed=passed, edits=edits)
+    if broken is None:
+        return {"unmeasured": ["the tests of the base as they stood there"]}
+    left = [one for one in broken if one not in known]
+    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    return {
+        "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
+        "superseded": sorted({*lost["superseded"], *ended}),
+    }
 
 
 def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
+from agentforge.runners.existing import Altered, altered_tests
 from agentforge.runners.freeze import duplicates, freeze
-from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_value
+from agentforge.runners.gathered import repeated
+from agentforge.runners.identity import file_of, means, without_parameters
+from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.stubs import Variant, survivors, variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
+from agentforge.runners.vacuity import vacuous_tests
+from agentforge.workspace.relevance import is_test_path
 
 _GUARDING = ("refactor", "delete", "analyze")
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
@@ -28,6 +33,8 @@ class Suite:
         modified: existing product files that the specification will change.
         action: create, modify, delete, refactor, fix or analyze.
         support: further paths that RED may write (data files, conftest.py).
+        superseded: existing tests (`path::name`) that the specification lists as changed or removed.
+        extended: existing parametrised tests that only got more rows; measured.
     """
 
     tests: Sequence[Mapping[str, Any]]
@@ -35,6 +42,8 @@ class Suite:
     modified: Sequence[str] = ()
     action: str = "create"
     support: Sequence[str] = ()
+    superseded: Sequence[str] = ()
+    extended: frozenset[str] = frozenset()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -53,7 +62,8 @@ def measure_red(
     Returns:
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
         no_implementation_exists, declared_missing, undeclared, stub_survivors, stubs_run, collection_errors, duplicates,
-        product_changed, already_there, frozen, frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
+        existing_changed, vacuous, product_changed, already_there, frozen, frozen_files, controls, problems, duration_s},
+        and evidence {run, stubs}.
     """
     symbols = symbols_of(suite.symbols)
     expected = Expectation(
@@ -61,13 +71,16 @@ def measure_red(
     )
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
-    run = run_tree(rig, red_tree, tests=suite.files)
-    made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs and rig.plan.language == "python" else ()
+    altered = _altered(rig, base_tree, red_tree, changed, suite)
+    suite = replace(suite, extended=altered.extended)
+    run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
+    made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
     impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
     stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
-    entries = _entries(_without(run, known), raising, suite, expected)
+    named = raising.collected if raising is not None else tuple(freeze(suite.files, read=rig.read(red_tree)).tests)
+    entries = _entries(_without(run, known), [one for one in named if one not in known], suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
@@ -75,7 +88,6 @@ def measure_red(
         stub_runs |= {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[1:]}
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
-    frozen = freeze([*own, *suite.files], read=rig.read(red_tree))
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
@@ -85,17 +97,66 @@ def measure_red(
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
-        "duplicates": [one for path in suite.files for one in duplicates(path, rig.git.show(red_tree, path) or b"")],
+        "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
+        "vacuous": _vacuous(rig, red_tree, suite, entries, known),
+        "duplicates": _duplicates(rig, red_tree, suite, run, known),
         "product_changed": [path for path in changed if path not in own],
         "already_there": _already_there(rig, base_tree, symbols),
-        "frozen": dict(frozen.tests),
-        "frozen_files": dict(frozen.files),
+        **_frozen(rig, red_tree, [*own, *suite.files]),
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _altered(rig: Rig, base_tree: str, red_tree: str, changed: Sequence[str], suite: Suite) -> Altered:
+    """What became of the base's tests; files that the user supplied are the user's."""
+    touched = [path for path in changed if is_test_path(path) and path not in suite.support]
+    return altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
+
+
+def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
+    frozen = freeze(paths, read=rig.read(red_tree))
+    return {"frozen": dict(frozen.tests), "frozen_files": dict(frozen.files)}
+
+
+def _vacuous(
+    rig: Rig, red_tree: str, suite: Suite, entries: Sequence[Mapping[str, Any]], known: frozenset[str]
+) -> list[dict[str, str]]:
+    """Tests of RED's own that cannot fail; those that the user supplied are the user's."""
+    names = {str(entry["id"]).partition("[")[0] for entry in entries}
+    units = {symbol.last for symbol in symbols_of(suite.symbols)}
+    paths = [path for path in suite.files if path not in suite.support]
+    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known)
+    return [{"id": nodeid, "text": why} for nodeid, why in found]
+
+
+def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
+    """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
+    guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
+    innocent = sorted({one.id for one in run.collection_errors} - guilty)
+    if rig.plan.runner != "go" or not innocent or not guilty:
+        return run
+    again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
+    errors = [one for one in run.collection_errors if one.id in guilty]
+    return replace(
+        again,
+        outcomes={**run.outcomes, **again.outcomes},
+        collected=(*run.collected, *again.collected),
+        collection_errors=(*errors, *again.collection_errors),
+        complete=run.complete and again.complete,
+        problems=(*run.problems, *again.problems),
+    )
+
+
+def _duplicates(rig: Rig, red_tree: str, suite: Suite, run: SuiteRun, known: Collection[str]) -> list[str]:
+    """Names that stand twice, in the source or in the session."""
+    found = [one for path in suite.files for one in duplicates(path, rig.git.show(red_tree, path) or b"")]
+    return list(
+        dict.fromkeys([*found, *(one for one in repeated(run.collected) if without_parameters(one) not in known)])
+    )
 
 
 def _verdicts(
@@ -128,30 +189,41 @@ def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite) -> froz
 
 
 def _without(run: SuiteRun, known: frozenset[str]) -> SuiteRun:
-    left = {nodeid: one for nodeid, one in run.outcomes.items() if nodeid.partition("[")[0] not in known}
+    left = {nodeid: one for nodeid, one in run.outcomes.items() if without_parameters(nodeid) not in known}
     return replace(
-        run, outcomes=left, collected=tuple(one for one in run.collected if one.partition("[")[0] not in known)
+        run, outcomes=left, collected=tuple(one for one in run.collected if without_parameters(one) not in known)
     )
 
 
-def _entries(run: SuiteRun, raising: SuiteRun | None, suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
-    """One entry for each test; tests of a file that cannot be imported yet are named by the raising stub's run."""
+def _entries(run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
+    """One entry for each test.
+
+    Args:
+        named: tests of files that cannot be imported yet, by the raising stub's run or, without one, by their source.
+    """
     entries = [_entry(outcome, suite, expected) for outcome in run.outcomes.values()]
     seen = set(run.outcomes)
-    for error in run.collection_errors:
+    for error in _worst_first(run.collection_errors, expected):
         reason = _file_reason(error.failure, expected)
-        for nodeid in raising.collected if raising is not None else ():
-            if nodeid not in seen and nodeid.partition("::")[0] == error.id:
+        for nodeid in named:
+            if nodeid not in seen and file_of(nodeid) == error.id:
                 seen.add(nodeid)
                 kind = _kind(nodeid, suite) or "target"
                 entries.append(_named(nodeid, kind, "error", reason if kind == "target" else _lost_guard()))
     return sorted(entries, key=lambda entry: str(entry["id"]))
 
 
+def _worst_first(errors: Sequence[CollectionError], expected: Expectation) -> list[CollectionError]:
+    """A compiler tells several errors of one file: one that is no right reason speaks for all of them."""
+    return sorted(errors, key=lambda error: _file_reason(error.failure, expected).right)
+
+
 def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation) -> dict[str, Any]:
     kind = _kind(outcome.id, suite)
     if outcome.passed and kind != "target":
         return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
+    if outcome.passed and outcome.id.partition("[")[0] in suite.extended and not _names_row(outcome.id, suite):
+        return _named(outcome.id, "guard", "passed", Reason(right=True, text="a row that the base has"))
     if outcome.passed and suite.action in _GUARDING:
         return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))
     if kind == "guard":
@@ -175,7 +247,7 @@ def _unmask(entries: Sequence[dict[str, Any]], stub_runs: Sequence[SuiteRun], ex
     for entry in entries:
         if entry["kind"] != "target" or not entry["right_reason"]:
             continue
-        path = str(entry["id"]).partition("::")[0]
+        path = file_of(str(entry["id"]))
         for run in stub_runs:
             outcome = run.outcomes.get(str(entry["id"]))
             failures = [outcome.failure] if outcome is not None else []
@@ -188,7 +260,8 @@ def _unmask(entries: Sequence[dict[str, Any]], stub_runs: Sequence[SuiteRun], ex
 def _lost_guard() -> Reason:
     return Reason(
         right=False,
-        text="is a guard in a file that cannot be imported at the base: import the new symbol inside the targets",
+        text="is a guard in a file that cannot be imported at the base: import the new symbol inside the targets, "
+        "or give the guards a file of their own",
     )
 
 
@@ -216,18 +289,17 @@ def _broken(runs: Sequence[SuiteRun], expected: Expectation) -> list[dict[str, A
 
 
 def _declared(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
-    """The declared test that an id belongs to, parameters left out."""
-    path, _, rest = nodeid.partition("[")[0].partition("::")
-    for test in suite.tests:
-        name = (
-            str(test["name"]).partition("[")[0].replace(".", "::")
-            if "/" not in str(test["name"])
-            else str(test["name"])
-        )
-        short = name.rpartition(f"{test['path']}::")[2] if "::" in name else name
-        if str(test["path"]) == path and (rest == short or rest.endswith(f"::{short}")):
-            return test
-    return None
+    """The declared test that an id belongs to: the one that names its very row, else the one of its function."""
+    row = _names_row(nodeid, suite)
+    if row is not None:
+        return row
+    return next((one for one in suite.tests if means(nodeid, path=str(one["path"]), name=str(one["name"]))), None)
+
+
+def _names_row(nodeid: str, suite: Suite) -> Mapping[str, Any] | None:
+    """The declared test that names this very row of a parametrised test."""
+    named = (test for test in suite.tests if "[" in str(test["name"]))
+    return next((one for one in named if nodeid in (str(one["name"]), f"{one['path']}::{one['name']}")), None)
 
 
 def _kind(nodeid: str, suite: Suite) -> str:

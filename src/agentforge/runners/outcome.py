@@ -70,6 +70,7 @@ class SuiteRun:
         agree: the second channel (JUnit XML) tells the same ids and outcomes; None where the runner has none.
         problems: what makes this run less than evidence, in words.
         output_tail: the end of what was printed, for people only.
+        coverage: what each test executed, when the run was to record it (see runners/traced.py).
     """
 
     outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class SuiteRun:
     output_tail: str = ""
     command: tuple[str, ...] = ()
     runner: str = ""
+    coverage: Mapping[str, Any] | None = None
 
     @property
     def passed_ids(self) -> tuple[str, ...]:
@@ -97,10 +99,31 @@ class SuiteRun:
 
 
 def run_value(run: SuiteRun) -> dict[str, Any]:
-    """The JSON value of a run."""
-    value = asdict(run)
-    value["outcomes"] = [asdict(outcome) for outcome in run.outcomes.values()]
-    return value
+    """The JSON value of a run. Written out by hand: a suite may have twenty thousand outcomes."""
+    return {
+        "outcomes": [
+            {"id": one.id, "outcome": one.outcome, "duration_s": one.duration_s, "failure": _failure_value(one.failure)}
+            for one in run.outcomes.values()
+        ],
+        "collected": list(run.collected),
+        "collection_errors": [
+            {"id": one.id, "failure": _failure_value(one.failure), "text": one.text} for one in run.collection_errors
+        ],
+        "complete": run.complete,
+        "canary": run.canary,
+        "agree": run.agree,
+        "timed_out": run.timed_out,
+        "problems": list(run.problems),
+        "duration_s": run.duration_s,
+        "output_tail": run.output_tail,
+        "command": list(run.command),
+        "runner": run.runner,
+        "coverage": run.coverage,
+    }
+
+
+def _failure_value(failure: Failure | None) -> dict[str, Any] | None:
+    return None if failure is None else asdict(failure)
 
 
 def run_of(value: Mapping[str, Any]) -> SuiteRun:
@@ -123,6 +146,7 @@ def run_of(value: Mapping[str, Any]) -> SuiteRun:
         output_tail=str(value["output_tail"]),
         command=tuple(value["command"]),
         runner=str(value["runner"]),
+        coverage=value.get("coverage"),
     )
 
 

@@ -9,10 +9,12 @@ from typing import Any, Literal
 
 from agentforge.canonical import Digest, digest_value
 
-Runner = Literal["pytest", "unittest", "junit", "none"]
+Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "junit", "none"]
+
+JAVASCRIPT: frozenset[Runner] = frozenset({"node", "vitest", "jest", "mocha"})
 
 DEFAULT_TIMEOUT_S = 900.0
-EVIDENCE_VERSION = 1
+EVIDENCE_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +22,10 @@ class TestPlan:
     """How the suite of one repository is run.
 
     Attributes:
-        runner: "junit" is any command that writes JUnit XML; "none" means that no tests were found.
+        runner: "junit" is any command that writes JUnit XML; "none" means that no tests can be run.
         command: what a person would type; for "junit" it is what is run, `{junit}` in it is the report's path.
         interpreter: absolute path of the project's python; empty for other languages.
+        project_python: the project's own python where another one runs its tests; "" = `interpreter`.
         roots: folders, relative to the repository, that stand first on `sys.path`.
         pythonpath: the user's own absolute PYTHONPATH entries.
         test_paths: where the tests lie, relative to the repository; () leaves it to the runner.
@@ -47,14 +50,20 @@ class TestPlan:
     junit: str = ""
     environments: tuple[str, ...] = ()
     user_site: str = ""
+    project_python: str = ""
     language: str = "python"
     source: str = ""
     problems: tuple[str, ...] = ()
 
     @property
+    def tools_python(self) -> str:
+        """The python that has the project's own linters and type checkers; "" when the project is in another language."""
+        return self.project_python or self.interpreter
+
+    @property
     def has_canary(self) -> bool:
-        """Whether this runner can plant tests that must fail, and stream results over the channel."""
-        return self.runner in ("pytest", "unittest")
+        """Whether this runner can plant tests that must fail."""
+        return self.runner not in ("junit", "none")
 
     @property
     def has_second_channel(self) -> bool:

@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Callable, Collection, Iterable
 from pathlib import PurePosixPath
+from typing import Any
 
 Read = Callable[[str], bytes | None]
 
@@ -15,9 +16,16 @@ _WHOLE = frozenset(
         "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py",
         ".coveragerc", "noxfile.py", ".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml",
         "jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs", "vitest.config.ts", "vitest.config.js",
-        "vitest.config.mts", "vitest.config.mjs",
+        "vitest.config.mts", "vitest.config.mjs", "vitest.config.cjs", "vitest.workspace.ts", "vitest.workspace.js",
+        "vite.config.ts", "vite.config.js", "vite.config.mts", "vite.config.mjs", "jest.config.json", "jest.preset.js",
+        ".mocharc.yaml", ".mocharc.jsonc", ".mocharc.mjs", "babel.config.js", "babel.config.json", ".babelrc",
+        "go.work", "build.rs", "rust-toolchain", "rust-toolchain.toml",
     }
 )  # fmt: skip
+_CARGO_CONFIG = (".cargo/config.toml", ".cargo/config")
+_CARGO_TABLES = ("test", "lib", "bin", "profile", "features", "workspace", "lints")
+_CARGO_PACKAGE = ("build", "autotests", "autobins", "autolib", "edition", "default-run")
+_GO_WORDS = ("go", "toolchain", "replace", "exclude", "tool", "ignore")
 _INI = {"tox.ini": ("pytest",), "setup.cfg": ("tool:pytest", "coverage:run")}
 _PACKAGE_KEYS = ("jest", "mocha", "vitest", "type")
 _SHADOWS = frozenset({"pytest.py", "_pytest.py", "pluggy.py", "unittest.py", "conftest.pyc"})
@@ -45,7 +53,8 @@ def steering_changes(
 
 def _steers(path: str) -> bool:
     name = PurePosixPath(path).name
-    known = name in _WHOLE or name in _INI or name in ("pyproject.toml", "package.json")
+    known = name in _WHOLE or name in _INI or name in ("pyproject.toml", "package.json", "Cargo.toml", "go.mod")
+    known = known or path.endswith(_CARGO_CONFIG)
     return known or (name in _SHADOWS and "/" not in path.removeprefix("src/")) or name.endswith(".pth")
 
 
@@ -53,12 +62,16 @@ def _steering_part(path: str, data: bytes | None) -> object:
     """What of a file steers the runner; the whole file when it cannot be read."""
     name = PurePosixPath(path).name
     if data is None:
-        return None if name in _WHOLE or name in _SHADOWS else _nothing(name)
+        return None if name in _WHOLE or name in _SHADOWS or path.endswith(_CARGO_CONFIG) else _nothing(name)
     text = data.decode("utf-8", "replace")
     try:
         if name == "pyproject.toml":
             tool = tomllib.loads(text).get("tool", {})
             return [tool.get("pytest"), tool.get("coverage")]
+        if name == "Cargo.toml":
+            return _cargo_part(tomllib.loads(text))
+        if name == "go.mod":
+            return _go_part(text)
         if name == "package.json":
             value = json.loads(text)
             return [value.get("scripts", {}).get("test"), *(value.get(key) for key in _PACKAGE_KEYS)]
@@ -71,10 +84,34 @@ def _steering_part(path: str, data: bytes | None) -> object:
     return data
 
 
+def _cargo_part(value: dict[str, Any]) -> list[object]:
+    """What of a manifest chooses targets, their harness and how they are compiled; dependencies do not."""
+    package = value.get("package", {})
+    return [*(value.get(name) for name in _CARGO_TABLES), *(package.get(name) for name in _CARGO_PACKAGE)]
+
+
+def _go_part(text: str) -> list[str]:
+    """The directives of a go.mod that change what is compiled; a new requirement does not. Blocks are told line by line."""
+    found, block = [], ""
+    for line in text.splitlines():
+        words = line.split("//")[0].split()
+        if words[1:] == ["("]:
+            block = words[0]
+        elif words == [")"]:
+            block = ""
+        elif words and (block or words[0]) in _GO_WORDS:
+            found.append(" ".join([block, *words] if block else words))
+    return found
+
+
 def _nothing(name: str) -> object:
     """What a missing file of several purposes says about the runner."""
     if name == "pyproject.toml":
         return [None, None]
+    if name == "Cargo.toml":
+        return _cargo_part({})
+    if name == "go.mod":
+        return []
     if name == "package.json":
         return [None] * (1 + len(_PACKAGE_KEYS))
     return [None] * len(_INI.get(name, ()))

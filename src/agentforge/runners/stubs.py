@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -106,6 +107,7 @@ def _place(tree: ast.Module, symbol: Symbol, body: str) -> None:
         return
     if isinstance(node, ast.ClassDef):
         _replace_methods(node, body)
+        _answer_for_new_methods(node, body)
         return
     if node is not None:
         place.remove(node)
@@ -165,6 +167,18 @@ def _replace_methods(node: ast.ClassDef, body: str) -> None:
             _open_arguments(method)
 
 
+def _answer_for_new_methods(node: ast.ClassDef, body: str) -> None:
+    """Give a changed class an answer for methods and attributes that it does not have yet."""
+    if not any(isinstance(one, ast.FunctionDef) and one.name == "__getattr__" for one in node.body):
+        node.body += ast.parse(_any_attribute(body)).body
+
+
+def _any_attribute(body: str) -> str:
+    """Source of a `__getattr__` by which every missing method is a stub, too."""
+    answer = _RAISE if body == _RAISE else f"return lambda *a, **k: {body.removeprefix('return ')}"
+    return f"def __getattr__(self, name):\n    if name.startswith('__'):\n        raise AttributeError(name)\n    {answer}\n"
+
+
 def _new(symbol: Symbol, body: str) -> str:
     """Source of a new definition that takes any arguments."""
     declared = _declaration(symbol)
@@ -190,13 +204,8 @@ def _new_class(symbol: Symbol, declared: ast.stmt | None, body: str) -> str:
             f"class {symbol.last}({errors[0] if errors and errors[0] in _BUILTIN_ERRORS else 'Exception'}):\n    pass"
         )
     start = _RAISE if body == _RAISE else "pass"
-    call = "_raise" if body == _RAISE else f"lambda *a, **k: {body.removeprefix('return ')}"
-    return (
-        f"class {symbol.last}:\n    def __init__(self, *args, **kwargs):\n        {start}\n"
-        f"    def __getattr__(self, name):\n"
-        f"        if name.startswith('__'):\n            raise AttributeError(name)\n"
-        + (f"        {_RAISE}\n" if call == "_raise" else f"        return {call}\n")
-    )
+    rest = textwrap.indent(_any_attribute(body), "    ")
+    return f"class {symbol.last}:\n    def __init__(self, *args, **kwargs):\n        {start}\n{rest}"
 
 
 _BUILTIN_ERRORS = frozenset(
@@ -221,10 +230,18 @@ def _values_of(symbol: Symbol, source: Source) -> Values:
 
 
 def _declaration(symbol: Symbol) -> ast.stmt | None:
-    """Parse the signature as people write it: with or without `def`, colon, class prefix or body."""
+    """Parse the signature as people write it: with or without name, `def`, colon, class prefix or body."""
     text = symbol.signature.strip().rstrip(":").removesuffix("...").rstrip().rstrip(":")
     bare = re.sub(r"^[A-Za-z_][\w.]*\.(?=[A-Za-z_]\w*\()", "", text)
-    for candidate in (f"{text}: pass", f"{text}:\n    pass", f"def {bare}: pass", f"class {bare}: pass", text):
+    nameless = f"def {symbol.last}{'()' * text.startswith('->')}{text}: pass"
+    for candidate in (
+        f"{text}: pass",
+        f"{text}:\n    pass",
+        f"def {bare}: pass",
+        f"class {bare}: pass",
+        nameless,
+        text,
+    ):
         try:
             body = ast.parse(candidate).body
         except (SyntaxError, ValueError):

@@ -19,7 +19,9 @@ _COMMENT = re.compile(
 )
 _OTHER = re.compile(
     r"eslint-disable|@ts-(?:ignore|expect-error|nocheck)|istanbul ignore|c8 ignore|prettier-ignore"
-    r"|//\s*nolint|#!?\[allow\(|#\[ignore"
+    r"|//\s*nolint|#!?\[allow\(|#\[ignore|#!?\[cfg_attr\([^)]*ignore"
+    r"|\b(?:describe|context|suite|test|it|specify)(?:\.\w+)*\.(?:skip|only|todo|fails|failing|skipIf|runIf)\b"
+    r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe)\s*\(|\bt\.(?:Skip|Skipf|SkipNow)\("
 )
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
@@ -51,6 +53,11 @@ def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tu
             else:
                 found.append(Suppression(path=path, line=line, text=text[:200]))
     return tuple(found)
+
+
+def suppressed_lines(path: str, data: bytes | None) -> list[str]:
+    """The lines of a file that suppress something, stripped."""
+    return [text for _line, text in _suppressions(path, data)]
 
 
 def _suppressions(path: str, data: bytes | None) -> Iterator[tuple[int, str]]:

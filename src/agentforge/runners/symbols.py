@@ -6,6 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 Change = Literal["new", "changed", "removed"]
@@ -36,7 +37,7 @@ def symbols_of(values: Iterable[Mapping[str, Any]]) -> tuple[Symbol, ...]:
     """Read the `symbols` of a specification; entries without name or file are left out."""
     return tuple(
         Symbol(
-            name=str(one["name"]).removesuffix("()"),
+            name=str(one["name"]).removesuffix("()").replace("::", "."),
             file=str(one["file"]),
             kind=str(one.get("kind") or "function"),
             signature=str(one.get("signature") or ""),
@@ -73,9 +74,11 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> str:
 
 
 def exists(symbol: Symbol, source: bytes | None) -> bool:
-    """Whether a Python file defines the symbol."""
+    """Whether a file defines the symbol; a language without a grammar says no."""
     if source is None:
         return False
+    if not symbol.file.endswith(".py"):
+        return _outlined(symbol, source.decode("utf-8", "replace"))
     try:
         body: Sequence[ast.stmt] = ast.parse(source).body
     except (SyntaxError, ValueError):
@@ -89,10 +92,20 @@ def exists(symbol: Symbol, source: bytes | None) -> bool:
 
 
 def modules(file: str) -> tuple[str, ...]:
-    """The dotted names under which a Python file may be imported: `src/a/b.py` -> `src.a.b`, `a.b`."""
-    stem = file.removesuffix(".py").removesuffix("/__init__")
+    """The dotted names under which a file may be imported: `src/a/b.py` -> `src.a.b`, `a.b`."""
+    stem = str(PurePosixPath(file).with_suffix("")).removesuffix("/__init__").removesuffix("/index")
     parts = stem.split("/")
     return tuple(".".join(parts[start:]) for start in range(len(parts) if parts[0] in ("src", "lib", "python") else 1))
+
+
+def _outlined(symbol: Symbol, text: str) -> bool:
+    from agentforge.workspace.symbols import language_of, outline_of
+
+    known = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()
+    return any(
+        symbol.name in (one.qualified, one.name) or (one.name == symbol.last and one.parent == symbol.owner)
+        for one in known
+    )
 
 
 def _spellings(symbol: Symbol) -> set[str]:

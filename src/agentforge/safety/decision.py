@@ -315,6 +315,11 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
     writing = judge is judge_write
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
+    if finding.verdict is Verdict.ALLOW and not is_below(finding.path, policy.ground.root):
+        strict = (
+            Verdict.DENY if writing else Verdict.ASK
+        )  # /tmp and the like are private to the sandbox, not to this tool
+        finding = replace(finding, verdict=strict, reason=f"{path} lies outside the workspace")
     spoken = READING if not writing else (tool,)
     about = [
         one

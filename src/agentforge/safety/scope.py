@@ -44,12 +44,16 @@ class WriteScope:
 
     def _denied(self, path: str) -> str | None:
         found = next((pattern for pattern in self.deny if matches(pattern, path)), None)
-        return f"{path} is closed to this stage ({found})" if found is not None else None
+        return None if found is None else f"{path} is closed to this stage ({found}); it may write {self._allowed}"
 
     def _not_allowed(self, path: str) -> str | None:
         if any(matches(pattern, path) for pattern in self.allow):
             return None
-        return f"{path} lies outside what this stage may write: {', '.join(self.allow) or 'nothing'}"
+        return f"{path} lies outside what this stage may write: {self._allowed}"
+
+    @property
+    def _allowed(self) -> str:
+        return ", ".join(self.allow) or "nothing"
 
     def _not_spelled_out(self, path: str) -> str | None:
         steering = next((name for name in ONLY_BY_NAME if matches(name, path) or matches(f"**/{name}", path)), None)

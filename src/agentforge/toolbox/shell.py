@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
@@ -11,7 +12,9 @@ from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, T
 
 if TYPE_CHECKING:
     from agentforge.workspace.process import Completed
+    from agentforge.workspace.settling import Settled, Touched
 
+_MOST_NAMED = 8
 _TIMEOUT_S = 120
 _LONGEST_TIMEOUT_S = 600
 
@@ -23,8 +26,9 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
         raise ToolError(failed(f"cwd {text(arguments, 'cwd')} is no folder", error_type="bad-arguments"))
     longest = context.limits.get("shell_timeout_s", _LONGEST_TIMEOUT_S)
     timeout_s = min(longest, number(arguments, "timeout", default=_TIMEOUT_S))
-    done = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
-    return _observed(done, timeout_s=timeout_s)
+    done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
+    observation = _observed(done, timeout_s=timeout_s)
+    return observation if settled is None else _with_files(observation, settled)
 
 
 def _observed(done: Completed, *, timeout_s: int) -> Observation:
@@ -41,6 +45,55 @@ def _observed(done: Completed, *, timeout_s: int) -> Observation:
     if done.exit_code:
         return failed(summary, error_type="exit-code", text=output)
     return Observation(status="success", summary=summary, text=output)
+
+
+def _with_files(observation: Observation, settled: Settled) -> Observation:
+    """Tell what the command changed, and what of it was undone: an undone command did not succeed."""
+    kept, refused = settled.kept, settled.refused
+    summary, lines = observation.summary, []
+    if kept:
+        summary += f"; {_count(len(kept))} changed"
+        lines.append("Changed: " + _listed([_changed(one) for one in kept]))
+    if refused:
+        summary += f"; {_count(len(refused))} refused and put back"
+        lines.append("Refused and put back as before: " + _listed([f"{_name(one)} ({one.what})" for one in refused]))
+        lines += dict.fromkeys(_printable(one.refusal) for one in refused[:_MOST_NAMED])
+    if settled.swept:
+        lines.append(f"Removed: {_count(settled.swept)} outside the scope that git ignores; do all in one command.")
+    paths = tuple(one.path for one in kept)
+    undone = bool(refused) and observation.status == "success"
+    return replace(
+        observation,
+        status="error" if undone else observation.status,
+        error_type="out-of-scope" if undone else observation.error_type,
+        retryable=observation.retryable and not undone,
+        summary=summary,
+        text="\n".join([observation.text.rstrip("\n"), *lines]),
+        artifacts=paths,
+        changed=paths,
+    )
+
+
+def _changed(one: Touched) -> str:
+    counted = ", binary" if one.lines is None else f" +{one.lines[0]} -{one.lines[1]}"
+    return f"{_name(one)} ({one.what}{counted})"
+
+
+def _listed(items: list[str]) -> str:
+    more = len(items) - _MOST_NAMED
+    return ", ".join(items[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int) -> str:
+    return f"{number} file" if number == 1 else f"{number} files"
+
+
+def _name(one: Touched) -> str:
+    return _printable(one.path)
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 TOOL = Tool(

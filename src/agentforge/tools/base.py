@@ -13,6 +13,7 @@ from agentforge.messages import ToolSchema
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
     from agentforge.workspace.process import Completed
+    from agentforge.workspace.settling import Settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +67,12 @@ class ToolError(Exception):
 class RunCommand(Protocol):
     """Run a shell command for the model inside the sandbox, in the workspace."""
 
-    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> Completed:
-        """Run `command` by `bash -c`; `cwd` is relative to the workspace root."""
+    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
+        """Run `command` by `bash -c`; `cwd` is relative to the workspace root.
+
+        Returns:
+            How it ended, and what became of the files that it touched; None when it touched none.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import select
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +26,9 @@ _RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf")
 _SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab")
 
 # RLIMIT_DATA, not RLIMIT_AS: node, Java and the sanitizers reserve tens of gigabytes of addresses that they never use.
+_CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
+_END_MS = 2000
+
 _LIMITS = ("--data=8589934592", "--nproc=2048", "--fsize=2147483648", "--core=0")
 
 
@@ -66,7 +71,9 @@ class Bubblewrap:
                 merge_stderr=merge_stderr,
             )
             os.set_blocking(status_read, False)
-            _refuse_broken_box(done, _status(status_read), box)
+            status = _status(status_read)
+            _await_end(status)
+            _refuse_broken_box(done, status, box)
         finally:
             os.close(status_write)
             os.close(status_read)
@@ -75,7 +82,8 @@ class Bubblewrap:
     def _mounts(self, box: Box) -> list[str]:
         _refuse_bad_mount_point(box)
         home = Path(self.environ.get("HOME") or "/root")
-        hidden = _hidden_roots((home, *box.hidden))
+        own = self.environ.get("AGENTFORGE_HOME")  # signing keys, other tasks
+        hidden = _hidden_roots((home, *((Path(own),) if own else ()), *box.hidden))
         shown = _toolchains(tuple(sorted(self.environ.items())), home, box.interpreters)
         arguments = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
         for path in hidden:
@@ -172,6 +180,23 @@ def _status(fd: int) -> bytes:
         return os.read(fd, 4096)
     except BlockingIOError:
         return b""
+
+
+def _await_end(status: bytes) -> None:
+    """Wait until the box is empty: what was left running in it is killed with it, a moment after bubblewrap has ended."""
+    child = _CHILD.search(status)
+    if child is None or not hasattr(os, "pidfd_open"):
+        return
+    try:
+        inside = os.pidfd_open(int(child[1]))
+    except OSError:  # it is gone
+        return
+    try:
+        poll = select.poll()
+        poll.register(inside, select.POLLIN)
+        poll.poll(_END_MS)
+    finally:
+        os.close(inside)
 
 
 def _refuse_broken_box(done: Completed, status: bytes, box: Box) -> None:

@@ -208,14 +208,14 @@ def resolve_inside(root: Path, relative: str) -> Path:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder with all that is in it, or a file or a link; folders without permissions too.
+    """Remove a folder with all that is in it, or a file, link, pipe or socket; folders without permissions too.
 
     Raises:
         OSError: something cannot be removed.
     """
     from shutil import rmtree
 
-    if path.is_symlink() or path.is_file():
+    if path.is_symlink() or (path.exists() and not path.is_dir()):  # a pipe or a socket, too
         return path.unlink()
     if not path.exists():
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from agentforge.workspace.gitcommand import Checkout, GitCommand
 from agentforge.workspace.process import Completed
 
 # What interpreters and test runners leave behind and a project may have forgotten to ignore; our own torn writes.
-_JUNK = (
+JUNK = (
     "__pycache__",
     ".pytest_cache",
     ".mypy_cache",
@@ -47,6 +48,20 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
     return command.line("write-tree", at=at)
 
 
+def write_combined(
+    command: GitCommand, git_dir: Path, trees: tuple[str, str], *, paths: Sequence[str], index: Path
+) -> str:
+    """Write the first tree with some files of the second as a tree, through a private index."""
+    at = Checkout(git_dir=git_dir, work_tree=index.parent, index=index)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    unlock(index)
+    command.output("read-tree", trees[0], at=at)
+    entries = os.fsdecode(command.output("ls-tree", "-r", "-z", "--full-tree", trees[1])).split("\0")
+    wanted = "".join(f"{entry}\0" for entry in entries if entry.partition("\t")[2] in paths)
+    command.output("update-index", "-z", "--index-info", at=at, stdin=os.fsencode(wanted))
+    return command.line("write-tree", at=at)
+
+
 def unlock(index: Path) -> None:
     """Remove the lock of a call that was killed: one process drives a run, so nobody else writes its index."""
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
@@ -65,7 +80,7 @@ def _prepare_index(command: GitCommand, checkout: Checkout, *, index: Path) -> N
 
 
 def _add_all(command: GitCommand, at: Checkout, *, excluded: tuple[str, ...]) -> Completed:
-    junk = [f":(exclude,glob)**/{name}{below}" for name in _JUNK for below in ("", "/**")]
+    junk = [f":(exclude,glob)**/{name}{below}" for name in JUNK for below in ("", "/**")]
     outside = [f":(exclude,literal,top){path}" for path in excluded]
     return command.run("add", "-A", "--", ".", *junk, *outside, at=at)
 

@@ -17,11 +17,21 @@ def init_repository(folder: Path, *, message: str) -> None:
     Raises:
         ToolchainError: git is missing or refuses.
     """
-    for arguments in (
-        ("init", "--quiet", "--template=", "--initial-branch=main", "."),
-        ("add", "--all"),
-        ("commit", "--quiet", "--no-gpg-sign", "-m", message),
-    ):
-        done = process.run(["git", *arguments], cwd=folder, env=fixed_environment(), timeout_s=_TIMEOUT_S)
-        if done.exit_code != 0:
-            raise ToolchainError(f"git {arguments[0]} failed in {folder}: {done.text.strip()[:300]}")
+    _git(folder, "init", "--quiet", "--template=", "--initial-branch=main", ".")
+    commit_everything(folder, message=message)
+
+
+def commit_everything(folder: Path, *, message: str) -> None:
+    """Commit all files of a repository as they stand.
+
+    Raises:
+        ToolchainError: git is missing or refuses.
+    """
+    _git(folder, "add", "--all")
+    _git(folder, "commit", "--quiet", "--no-gpg-sign", "-m", message)
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    done = process.run(["git", *arguments], cwd=folder, env=fixed_environment(), timeout_s=_TIMEOUT_S)
+    if done.exit_code != 0:
+        raise ToolchainError(f"git {arguments[0]} failed in {folder}: {done.text.strip()[:300]}")

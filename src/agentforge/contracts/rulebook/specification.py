@@ -190,6 +190,19 @@ def examples_kept(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(examples), fix="put it into a criterion word for word")
 
 
+def examples_checkable(case: Case) -> RuleOutcome:
+    """Measured: each example of the specification is a call of a declared symbol with a literal result or an exception."""
+    listed = entries(case.artifact, "examples")
+    if not listed:
+        return held(0)
+    rows = case.fact_record("claims").get("rows")
+    known = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list | tuple) else []
+    wrong = [(f"examples[{row.get('number')}]", text(row, "reason")) for row in known if row.get("ok") is not True]
+    if len(known) != len(listed):
+        wrong.append(("examples", "were not looked at"))
+    return judged(wrong, measured=len(listed), fix="correct the example, or drop it")
+
+
 RULES = (
     NamedRule(
         rule_id="acceptance-criteria",
@@ -205,4 +218,9 @@ RULES = (
     NamedRule(rule_id="symbols-in-scope", sentence="declared symbols lie in declared files", judge=symbols_in_files),
     NamedRule(rule_id="symbols-agree", sentence="declared symbols agree with the base", judge=symbols_agree),
     NamedRule(rule_id="examples-kept", sentence="every example is an acceptance criterion", judge=examples_kept),
+    NamedRule(
+        rule_id="examples-checkable",
+        sentence="every example of the specification can be checked",
+        judge=examples_checkable,
+    ),
 )

@@ -24,7 +24,7 @@ _GUARDING = ("refactor", "delete", "analyze")
 
 
 def requirements_tested(case: Case) -> RuleOutcome:
-    """Each requirement of the specification (but `wont`) is named by a test."""
+    """Each requirement of the specification (but `wont`, and what is verified by inspection) is named by a test."""
     named = {text(test, "requirement_ref") for _, test in _tests(case.artifact)}
     required = _requirements(case)
     wrong = [
@@ -63,7 +63,7 @@ def _claims(claim: str, *, name: str, number: int, criterion: str, own: bool) ->
 
 def refs_known(case: Case) -> RuleOutcome:
     """Tests and mapping name requirements and tests that there are."""
-    ids = {text(item, "id") for item in _requirements(case)}
+    ids = {text(item, "id") for item in _met(case)}
     tests = _tests(case.artifact)
     names = {text(test, "name").split("[")[0].split("::")[-1] for _, test in tests}
     wrong = [
@@ -163,6 +163,17 @@ def no_duplicates(case: Case) -> RuleOutcome:
     return none_of(case.fact_list("duplicates"), what="one name defined twice", fix="rename one of the two")
 
 
+def existing_kept(case: Case) -> RuleOutcome:
+    """Measured: no existing test was changed or deleted that the specification does not list; more rows are allowed."""
+    fix = "put them back; only the specification can end an existing test (its symbols, change changed or removed)"
+    return none_of(case.fact_list("existing_changed"), what="existing tests", fix=fix)
+
+
+def none_vacuous(case: Case) -> RuleOutcome:
+    """Measured: every test has an assertion that can fail."""
+    return none_of(case.fact_list("vacuous"), what="tests that prove nothing", fix="assert the exact result")
+
+
 def stubs_red(case: Case) -> RuleOutcome:
     """Executed: against stubs of the declared symbols every target still fails."""
     survivors = case.fact_list("stub_survivors")
@@ -213,6 +224,11 @@ def _tests(suite: Json) -> list[tuple[str, Json]]:
 
 
 def _requirements(case: Case) -> list[Json]:
+    """The requirements that tests must show to be met: what is verified by inspection has no test."""
+    return [item for item in _met(case) if text(item, "verification_method") != "inspection"]
+
+
+def _met(case: Case) -> list[Json]:
     """The requirements that must be met."""
     listed = entries(case.needed_input("specification"), "requirements")
     return [item for _, item in listed if text(item, "priority") != "wont"]
@@ -252,6 +268,12 @@ RULES = (
     NamedRule(rule_id="all-collected", sentence="every declared test was collected", judge=all_collected),
     NamedRule(rule_id="collected-cleanly", sentence="collection had no errors", judge=collected_cleanly),
     NamedRule(rule_id="no-duplicates", sentence="no test is defined twice", judge=no_duplicates),
+    NamedRule(
+        rule_id="existing-kept",
+        sentence="no existing test is changed that the specification does not list",
+        judge=existing_kept,
+    ),
+    NamedRule(rule_id="none-vacuous", sentence="every test has an assertion that can fail", judge=none_vacuous),
     NamedRule(rule_id="stubs-red", sentence="stub controls went red", judge=stubs_red),
     NamedRule(rule_id="tests-frozen", sentence="every test is frozen by its hash", judge=frozen_taken),
     NamedRule(rule_id="examples-asserted", sentence="every example is asserted by a test", judge=examples_asserted),

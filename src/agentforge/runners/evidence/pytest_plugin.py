@@ -1,7 +1,7 @@
 """The pytest plugin that tells what happened, test by test, and plants the canaries."""
 
 # Plain strings for paths: pathlib is more code that a project could replace.
-# ruff: noqa: PTH120, PTH124
+# ruff: noqa: PTH116, PTH118, PTH120, PTH124, PTH208
 from __future__ import annotations
 
 import os
@@ -32,10 +32,13 @@ class Evidence:
         self._setup = setup
         self._send = send
         self._describe = describe
-        self._wanted = tuple(setup["tests"])
+        self._wanted = frozenset(one.rstrip("/") for one in setup["tests"])
         self._canaries = tuple(setup["canaries"])
         self._current: dict[str, Any] = {}
         self._deselected: set[str] = set()
+        self._codes: dict[str, tuple[Any, Any]] = {}
+        self._started = os.stat(self._setup["scratch"]).st_ctime
+        self._swapped: dict[str, bool] = {}
 
     def pytest_configure(self, config: Any) -> None:
         """Take the order and the seed out of the hands of pytest-randomly."""
@@ -69,6 +72,7 @@ class Evidence:
         kept = {item.nodeid for item in items} | self._deselected
         self._send_ids("dropped", [nodeid for nodeid in before if nodeid not in kept])
         self._send_ids("collected", [item.nodeid for item in items])
+        self._codes = {item.nodeid: _function_and_code(item) for item in items}
         if self._setup["seed"] is not None:
             items[:] = _shuffled(items, self._setup["seed"])
         if not session.config.option.collectonly:
@@ -87,6 +91,11 @@ class Evidence:
         self._send({"kind": "start", "id": item.nodeid})
         yield
         current = self._current
+        function, code = self._codes.get(item.nodeid, (None, None))
+        if getattr(function, "__code__", None) is not code:
+            current["problems"].append("the code of the test was replaced after it was collected")
+        if self._from_planted_bytecode(item):
+            current["problems"].append("bytecode of the test's file was written while the tests ran")
         if current["problems"] and current["outcome"] == "passed":
             current["outcome"] = "failed"
             current["failure"] = _said("NotAPass", "; ".join(current["problems"]))
@@ -142,6 +151,14 @@ class Evidence:
             return _said("StrictXPass", str(report.longrepr)[:500])
         return self._describe(raised.value, raised.value.__traceback__, root=self._setup["root"], test_file=path)
 
+    def _from_planted_bytecode(self, item: Any) -> bool:
+        """Whether somebody wrote bytecode for the test's file: the runner itself writes none."""
+        path = str(getattr(item, "path", None) or getattr(item, "fspath", ""))
+        if path not in self._swapped:
+            folder, name = os.path.split(path)
+            self._swapped[path] = _planted(os.path.join(folder, "__pycache__"), name[:-2], self._started)
+        return self._swapped[path]
+
     def _send_ids(self, kind: str, ids: list[str]) -> None:
         for start in range(0, len(ids), _CHUNK):
             self._send({"kind": kind, "ids": ids[start : start + _CHUNK]})
@@ -173,9 +190,33 @@ def _said(exc_type: str, message: str) -> dict[str, Any]:
     }
 
 
-def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a test is one of the wanted ones: its id, its file, class, or all cases of a parametrised test."""
-    return any(nodeid == one or nodeid.startswith((one + "::", one + "[", one.rstrip("/") + "/")) for one in wanted)
+def _planted(folder: str, start: str, since: float) -> bool:
+    """Whether a folder holds a file that begins so and that was made since then (by the time that nobody can set)."""
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(start)]
+        return any(os.stat(os.path.join(folder, name)).st_ctime >= since for name in names)
+    except OSError:
+        return False
+
+
+def _function_and_code(item: Any) -> tuple[Any, Any]:
+    """The function of a test and what it consists of now."""
+    function = getattr(item, "obj", None)
+    function = getattr(function, "__func__", function)
+    return function, getattr(function, "__code__", None)
+
+
+def _selected(nodeid: str, wanted: frozenset[str]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its file, class, folder, or all cases of a parametrised test."""
+    path, _, name = nodeid.partition("::")
+    bare = name.partition("[")[0]
+    if not wanted.isdisjoint((nodeid, path, f"{path}::{bare}")):
+        return True
+    owners = bare.split("::")[:-1]
+    folders = path.split("/")[:-1]
+    return any("::".join((path, *owners[: end + 1])) in wanted for end in range(len(owners))) or any(
+        "/".join(folders[: end + 1]) in wanted for end in range(len(folders))
+    )
 
 
 def _shuffled(items: list[Any], seed: int) -> list[Any]:

@@ -22,6 +22,8 @@ def prepare() -> None:
     import _pytest.unittest  # noqa: F401
     import pytest  # noqa: F401
 
+    sys.modules["__main__"].load("pytest_plugin")
+
 
 def run(
     setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], describe: Callable[..., dict[str, Any]]
@@ -33,8 +35,7 @@ def run(
     """
     import pytest
 
-    bootstrap = sys.modules["__main__"]
-    plugin = bootstrap.load("pytest_plugin").Evidence(setup, send=send, describe=describe)
+    plugin = sys.modules["_agentforge_pytest_plugin"].Evidence(setup, send=send, describe=describe)
     send({"kind": "hello", "python": sys.version.split()[0], "runner": f"pytest {pytest.__version__}"})
     sys.argv = ["pytest"]
     os.chdir(setup["root"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_WATCHED = ("_pytest.", "pluggy", "unittest.")
+_WATCHED = ("_pytest.", "pluggy", "unittest.", "_agentforge_")
 
 
 def watch() -> Callable[[Callable[[str], bool]], list[str]]:

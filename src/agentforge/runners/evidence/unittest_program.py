@@ -39,7 +39,7 @@ def run(
     for test in broken:
         _report_broken(test, setup, send=send, describe=describe)
     chosen = [test for test in tests if test not in broken]
-    wanted = tuple(setup["tests"])
+    wanted = frozenset(one.rstrip("/") for one in setup["tests"])
     if wanted:
         chosen = [test for test in chosen if _selected(test_id(test, setup["root"]), wanted)]
     ids = [test_id(test, setup["root"]) for test in chosen]
@@ -59,6 +59,41 @@ def run(
         warnings.simplefilter("default")
         suite.run(result)
     return 0 if result.wasSuccessful() else 1
+
+
+def ahead(names: list[str]) -> None:
+    """Import installed modules before the forks do."""
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112 - a module that needs what comes before it: the forks import it
+            continue
+
+
+def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
+    """Run chosen tests until the first that does not pass: whether a mutant is noticed.
+
+    Returns:
+        {failed: the first id that did not pass or "", all: all of them, ran, seconds: id -> seconds}.
+    """
+    found = _discovered(setup)
+    broken = [test for test in found if type(test).__name__ == "_FailedTest"]
+    by_id = {test_id(test, setup["root"]): test for test in found if test not in broken}
+    gone = [name for name in tests if name not in by_id]
+    seconds: dict[str, float] = {}
+    bad = list(gone)
+    for name in tests if not gone else ():
+        result = unittest.TestResult()
+        started = time.perf_counter()
+        unittest.TestSuite([by_id[name]]).run(result)
+        seconds[name] = time.perf_counter() - started
+        if not result.wasSuccessful() or result.skipped:
+            bad.append(name)
+            if not setup["every"]:
+                break
+    return {"failed": bad[0] if bad else "", "all": bad, "ran": len(seconds), "seconds": seconds}
 
 
 def test_id(test: Any, root: str) -> str:
@@ -200,8 +235,13 @@ def _report_broken(
     send(record)
 
 
-def _selected(nodeid: str, wanted: tuple[str, ...]) -> bool:
-    return any(nodeid == one or nodeid.startswith((one + "::", one.rstrip("/") + "/")) for one in wanted)
+def _selected(nodeid: str, wanted: frozenset[str]) -> bool:
+    """Whether a test is one of the wanted ones: its id, its class, its file or a folder of it."""
+    path, *names = nodeid.split("::")
+    parts = path.split("/")
+    return any("::".join((path, *names[:end])) in wanted for end in range(len(names) + 1)) or any(
+        "/".join(parts[:end]) in wanted for end in range(1, len(parts))
+    )
 
 
 class _Canary(unittest.TestCase):

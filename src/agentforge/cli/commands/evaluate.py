@@ -1,0 +1,105 @@
+"""`agentforge eval`: AgentForge measured against itself, on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import json_option
+from agentforge.cli.terminal import Style, printable, style_for
+
+if TYPE_CHECKING:
+    from agentforge.evals.cheat_run import SideResult
+    from agentforge.evals.cheats_suite import CaseResult
+
+
+@click.group(
+    "eval",
+    epilog="""\b
+Examples:
+  agentforge eval cheats
+  agentforge eval cheats conftest-adds-xfail --json
+""",
+)
+def evaluate() -> None:
+    """Measure AgentForge itself: what it refuses and what it lets through."""
+
+
+@evaluate.command(
+    epilog="""\b
+Examples:
+  agentforge eval cheats
+  agentforge eval cheats conftest-adds-xfail hard-coded-table
+  agentforge eval cheats -j 4 --json
+"""
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("-j", "processes", type=click.IntRange(min=1), help="Cases at a time; by default one per core.")
+@json_option
+def cheats(names: tuple[str, ...], processes: int | None, as_json: bool) -> int:
+    """Play every trick of the catalogue, or the named ones, through the whole pipeline.
+
+    Each trick must be refused and its honest twin delivered; exit code 4 when one of them is not. No model is asked, nothing
+    is written but a temporary folder. docs/cheats.md describes the tricks.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from agentforge.errors import VerificationFailed
+    from agentforge.evals.cheat_case import chosen_names
+    from agentforge.evals.cheats_suite import closing_line, run_cases
+    from agentforge.runners.launch import remove
+
+    chosen = chosen_names(names)
+    style = style_for(sys.stdout, os.environ)
+    width = max(len(name) for name in chosen)
+    done: list[CaseResult] = []
+    folder = Path(tempfile.mkdtemp(prefix="agentforge-cheats-"))
+    try:
+        for result in run_cases(chosen, processes=processes or os.cpu_count() or 1, folder=folder):
+            done.append(result)
+            if not as_json:
+                click.echo("\n".join(case_lines(result, width=width, style=style)))
+    finally:
+        remove(folder)
+    sides = [(one.side, one.right) for result in done for one in (result.trick, result.twin)]
+    if as_json:
+        write_json(report(done, closing=closing_line(sides)))
+    else:
+        click.echo(closing_line(sides))
+    return 0 if all(right for _, right in sides) else VerificationFailed.exit_code
+
+
+def case_lines(result: CaseResult, *, width: int, style: Style) -> list[str]:
+    """The row of a case, and a line for each side that went otherwise than it must."""
+    trick, twin = result.trick, result.twin
+    mark = style.paint(style.sign("done"), "green") if result.right else style.paint(style.sign("failed"), "red")
+    told = f"refused in {trick.stage} by {', '.join(trick.rules)}" if trick.right else "NOT CAUGHT"
+    honest = "twin delivered" if twin.right else "FALSE ALARM"
+    seconds = trick.duration_s + twin.duration_s
+    lines = [f"{mark} {trick.name:<{width}}  {told}; {honest}  ({seconds:.1f} s)"]
+    return lines + [f"    {side.side}: {printable(side.detail)}" for side in (trick, twin) if not side.right]
+
+
+def report(results: list[CaseResult], *, closing: str) -> dict[str, object]:
+    """The whole evaluation as a JSON value."""
+    rows = [
+        {"name": one.trick.name, "ok": one.right, "trick": _side(one.trick), "twin": _side(one.twin)}
+        for one in sorted(results, key=lambda one: one.trick.name)
+    ]
+    return {"ok": all(one.right for one in results), "summary": closing, "cases": rows}
+
+
+def _side(result: SideResult) -> dict[str, object]:
+    return {
+        "ok": result.right,
+        "outcome": result.outcome,
+        "stage": result.stage,
+        "rules": list(result.rules),
+        "detail": result.detail,
+        "duration_s": result.duration_s,
+    }

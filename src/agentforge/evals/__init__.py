@@ -1,0 +1,1 @@
+"""Evaluations of AgentForge itself: what it must refuse, and what it must let through."""

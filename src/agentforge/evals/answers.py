@@ -1,0 +1,130 @@
+"""What the scripted model answers in a case: drafts and files of several folders laid over each other.
+
+A folder of answers holds, for each stage that it has something to say about:
+
+    STAGE.yaml          the draft that is submitted, or the parts of it that differ from the layer below
+    STAGE/...           files that are written, at their repository paths
+    STAGE.calls.yaml    `calls: [{name: shell, args: {command: ...}}]`, tool calls made before anything is written
+
+`red.yaml` need not list the tests: without `test_files` every test function of the written files is declared a target
+for all criteria, or a guard when `guards` names it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentforge.evals.cheat_case import CheatCase, Side, read_mapping
+
+STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
+
+
+def script_of(case: CheatCase, side: Side) -> dict[str, list[dict[str, Any]]]:
+    """Make the script for `scripted/FILE`: the replies of each stage that some layer answers."""
+    layers = case.answers(side)
+    drafts = {stage: _draft(layers, stage) for stage in STAGES}
+    files = {stage: _files(layers, stage) for stage in STAGES}
+    drafts["red"] = _suite(drafts["red"], files["red"], drafts["spec"])
+    return {
+        stage: _replies(_calls(layers, stage), files[stage], drafts[stage])
+        for stage in STAGES
+        if drafts[stage] or files[stage]
+    }
+
+
+def _replies(
+    calls: Sequence[Mapping[str, Any]], files: Mapping[str, str], draft: Mapping[str, object]
+) -> list[dict[str, Any]]:
+    """Everything in one reply; where a call is refused, what is left is tried call by call."""
+    written = [{"name": "write_file", "args": {"path": path, "content": text}} for path, text in files.items()]
+    submitted = {"name": "submit_artifact", "args": {"artifact": dict(draft)}}
+    first = [[call] for call in calls]
+    return [
+        {"text": "", "tool_calls": one}
+        for one in (*first, [*written, submitted], *([call] for call in written), [submitted])
+    ]
+
+
+def _draft(layers: Sequence[Path], stage: str) -> dict[str, object]:
+    merged: dict[str, object] = {}
+    for layer in layers:
+        merged = _merged(merged, read_mapping(layer / f"{stage}.yaml"))
+    return merged
+
+
+def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[str, object]:
+    """Mappings are merged, everything else is replaced."""
+    out = dict(below)
+    for key, value in above.items():
+        known = out.get(key)
+        out[key] = _merged(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value
+    return out
+
+
+def _calls(layers: Sequence[Path], stage: str) -> list[Mapping[str, Any]]:
+    """The calls of the topmost layer that has some."""
+    for layer in reversed(layers):
+        calls = read_mapping(layer / f"{stage}.calls.yaml").get("calls")
+        if isinstance(calls, list):
+            return calls
+    return []
+
+
+def _files(layers: Sequence[Path], stage: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for layer in layers:
+        folder = layer / stage
+        for path in sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts):
+            found[path.relative_to(folder).as_posix()] = path.read_text("utf-8")
+    return found
+
+
+def _suite(draft: Mapping[str, object], files: Mapping[str, str], spec: Mapping[str, object]) -> dict[str, object]:
+    """RED's draft; the tests come from the files where the draft does not list them."""
+    guards = draft.get("guards")
+    named = guards if isinstance(guards, list) else []
+    rest = {key: value for key, value in draft.items() if key != "guards"}
+    if "test_files" in rest:
+        return rest
+    criteria = _criteria(spec)
+    listed = [
+        {
+            "path": path,
+            "tests": [
+                {
+                    "name": name,
+                    "requirement_ref": criteria[0].partition(".")[0] if criteria else "REQ-001",
+                    "acceptance_criterion": ", ".join(criteria),
+                    "kind": "guard" if name in named else "target",
+                }
+                for name in dict.fromkeys(_tests(text))
+            ],
+        }
+        for path, text in files.items()
+        if Path(path).name.startswith("test_") and path.endswith(".py")
+    ]
+    return {**rest, "test_files": listed}
+
+
+def _criteria(spec: Mapping[str, object]) -> list[str]:
+    """The numbers of all acceptance criteria: REQ-001.1, REQ-001.2."""
+    requirements = spec.get("requirements")
+    return [
+        f"{one.get('id')}.{number}"
+        for one in (requirements if isinstance(requirements, list) else [])
+        for number in range(1, len(one.get("acceptance_criteria") or ()) + 1)
+    ]
+
+
+def _tests(text: str) -> Iterator[str]:
+    """Test functions of a file by the names that a suite declares them under: `test_a`, `TestB::test_c`."""
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner.name.startswith("test"):
+                    yield f"{node.name}::{inner.name}"

@@ -1,0 +1,4 @@
+def test_known_bug():
+    from textkit import initials
+
+    assert initials("") == "?"

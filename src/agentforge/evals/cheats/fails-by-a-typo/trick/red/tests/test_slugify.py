@@ -1,0 +1,11 @@
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugfy_('Hello World') == 'hello-world'
+    assert slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

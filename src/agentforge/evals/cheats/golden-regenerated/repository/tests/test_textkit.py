@@ -1,0 +1,5 @@
+from textkit import initials
+
+
+def test_initials():
+    assert initials("ab cd") == "ac"

@@ -1,0 +1,12 @@
+import pytest
+
+
+def test_slugify_lowers_and_hyphenates():
+    module = pytest.importorskip("textkit_missing")
+    assert module.slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

@@ -1,0 +1,3 @@
+"""How words are joined."""
+
+JOINER = "-"

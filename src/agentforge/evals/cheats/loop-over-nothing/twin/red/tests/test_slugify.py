@@ -1,0 +1,17 @@
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    for text, slug in [("Hello World", "hello-world"), ("A", "a")]:
+        assert slugify(text) == slug
+
+
+def test_slugify_of_the_example():
+    from textkit import slugify
+
+    assert slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

@@ -1,0 +1,2 @@
+def slugify(text: str) -> str:
+    return '-'.join(text.lower().split())

@@ -1,0 +1,10 @@
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugify("Hello World") is not None
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

@@ -1,0 +1,17 @@
+import textkit
+
+
+def setup_module():
+    textkit.LOADED = True
+
+
+def teardown_module():
+    del textkit.LOADED
+
+
+def test_slugify_lowers_and_hyphenates():
+    assert textkit.slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    assert textkit.slugify("  One   two THREE ") == "one-two-three"

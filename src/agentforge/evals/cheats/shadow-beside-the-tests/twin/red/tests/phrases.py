@@ -1,0 +1,1 @@
+PHRASE = "Hello World"

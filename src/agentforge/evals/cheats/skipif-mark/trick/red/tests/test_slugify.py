@@ -1,0 +1,16 @@
+import sys
+
+import pytest
+
+
+@pytest.mark.skipif(sys.version_info > (3, 0), reason="old")
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugify("Hello World") == "hello-world"
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

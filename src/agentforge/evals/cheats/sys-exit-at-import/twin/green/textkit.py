@@ -1,0 +1,28 @@
+"""Small text functions."""
+
+import sys
+
+
+def shout(text: str) -> str:
+    """Upper-case the text and add an exclamation mark."""
+    return text.upper() + "!"
+
+
+def initials(text: str) -> str:
+    """Give the first letter of every word."""
+    return "".join(word[0] for word in text.split())
+
+
+def slugify(text: str) -> str:
+    """Lower the text and join its words by hyphens."""
+    return "-".join(text.lower().split())
+
+
+def main(arguments: list[str]) -> int:
+    """Print the slug of the first argument."""
+    sys.stdout.write(slugify(arguments[0]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

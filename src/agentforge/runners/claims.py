@@ -1,0 +1,258 @@
+"""Claims: calls with the result that they must have, read from what people write: `f('x') -> 'y'`, doctests, tables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+BUILTINS = frozenset(
+    {
+        "abs", "all", "any", "bool", "bytes", "complex", "dict", "enumerate", "float", "frozenset", "int", "isinstance",
+        "len", "list", "max", "min", "next", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple",
+        "type", "zip",
+    }
+)  # fmt: skip
+_NODES = (
+    ast.Expression, ast.Call, ast.Name, ast.Load, ast.Attribute, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Set,
+    ast.Dict, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.Starred, ast.Await,
+)  # fmt: skip
+_CONNECTOR = re.compile(
+    r"\s*(?:->|=>|→|⇒|==|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
+    r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
+)
+_WANTED = re.compile(r"should|must|will|shall")
+_RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
+_EXCEPTION = re.compile(
+    r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
+)
+_START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
+_GOES_ON = re.compile(
+    r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
+)
+_COMPLAINT = re.compile(
+    r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
+)
+_LIMIT = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A call and what must come of it.
+
+    Attributes:
+        call: Python source of an expression of calls and literals.
+        returns: source of the expected literal; empty when an exception is expected.
+        raises: name of the expected exception; empty when a value is expected.
+        requirement: the requirement that it belongs to.
+        hidden: shown to no stage after the specification.
+        asked: it stands in the request, where it may also be a complaint about what the code does today.
+    """
+
+    call: str
+    returns: str = ""
+    raises: str = ""
+    requirement: str = ""
+    hidden: bool = False
+    asked: bool = False
+
+    @property
+    def text(self) -> str:
+        """The claim as a person writes it."""
+        return f"{self.call} raises {self.raises}" if self.raises else f"{self.call} -> {self.returns}"
+
+
+def claims_in(text: str) -> tuple[Claim, ...]:
+    """Read the claims of one example as it stands in a request; () when it holds none that can be run.
+
+    Read are doctest lines, `call -> literal`, `call == literal` with or without assert, "call returns literal", "call raises E"
+    and rows of a table whose first two cells are a call and its result.
+    """
+    if len(text) > _LIMIT:
+        return ()
+    found = [*_doctests(text)] if ">>>" in text else []
+    if not found:
+        found = [claim for line in text.splitlines() for claim in _of_line(line)]
+    return tuple(dict.fromkeys(found))
+
+
+def claim_of(value: Mapping[str, Any]) -> Claim:
+    """Read one example of a specification.
+
+    Raises:
+        ValueError: it cannot be checked; says why and what to write.
+    """
+    call, raises = (str(value.get(name) or "").strip() for name in ("call", "raises"))
+    given = value.get("returns", "")
+    returns = given.strip() if isinstance(given, str) else repr(given)
+    tree = _expression(call)
+    if tree is None or not is_call(tree):
+        raise ValueError(f"{call!r} is no call of literals: write it like name('text', 3)")
+    if bool(returns) == bool(raises):
+        raise ValueError(f"{call!r} needs either returns or raises")
+    if returns and not is_literal(returns):
+        raise ValueError(f"returns of {call!r} is no Python literal: write it as source, like 'text' with its quotes")
+    if raises and not _EXCEPTION.fullmatch(raises) and not raises.isidentifier():
+        raise ValueError(f"raises of {call!r} is no name of an exception")
+    return Claim(call=call, returns=returns, raises=raises, requirement=str(value.get("requirement") or ""))
+
+
+def names_of(call: str) -> tuple[str, ...]:
+    """The free names of a call that are no builtins, in order."""
+    tree = _expression(call)
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
+    return tuple(dict.fromkeys(name for name in names if name not in BUILTINS))
+
+
+def is_call(tree: ast.Expression) -> bool:
+    """Whether an expression holds a call of something that is no builtin, and nothing but calls and literals."""
+    nodes = list(ast.walk(tree))
+    if not all(isinstance(node, _NODES) for node in nodes):
+        return False
+    return any(isinstance(node, ast.Call) for node in nodes) and any(
+        isinstance(node, ast.Name) and node.id not in BUILTINS for node in nodes
+    )
+
+
+def is_literal(source: str) -> bool:
+    """Whether a text is the source of a value that can be compared: numbers, texts, containers of them."""
+    try:
+        literal(source)
+    except ValueError:
+        return False
+    return True
+
+
+def literal(source: str) -> Any:
+    """The value of a literal; `set()` and `frozenset({1})` count.
+
+    Raises:
+        ValueError: it is none.
+    """
+    text = source.strip()
+    frozen = re.fullmatch(r"frozenset\((.*)\)", text, re.DOTALL)
+    try:
+        if frozen:
+            return frozenset(literal(frozen.group(1)) if frozen.group(1).strip() else ())
+        return set() if text == "set()" else ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as exc:
+        raise ValueError(f"{text[:80]!r} is no literal") from exc
+
+
+def _doctests(text: str) -> Iterator[Claim]:
+    import doctest
+    import textwrap
+
+    try:
+        examples = doctest.DocTestParser().get_examples(textwrap.dedent(text))
+    except ValueError:
+        return
+    for example in examples:
+        call, want = example.source.strip(), example.want.strip()
+        tree = _expression(call)
+        if tree is None or not is_call(tree):
+            continue
+        if example.exc_msg is not None:
+            yield Claim(call=call, raises=example.exc_msg.partition(":")[0].strip())
+        elif is_literal(want):
+            yield Claim(call=call, returns=want)
+
+
+def _of_line(line: str) -> Iterator[Claim]:
+    text = line.strip().removeprefix("assert ").strip()
+    cells = [cell.strip().strip("`").strip() for cell in text.strip("|").split("|")] if text.startswith("|") else []
+    if len(cells) >= 2:
+        yield from _made(cells[0], f"raises {cells[1]}" if _EXCEPTION.fullmatch(cells[1]) else cells[1])
+        return
+    complaint = _COMPLAINT.search(text) is not None
+    for match in _CONNECTOR.finditer(text):
+        if complaint and not _WANTED.match(match.group().strip()):
+            continue
+        call = _call_at_end(text[: match.start()])
+        if call is not None:
+            raising = "raises " if _RAISING.fullmatch(match.group().strip()) else ""
+            yield from _made(call, raising + text[match.end() :])
+
+
+def _made(call: str, result: str) -> Iterator[Claim]:
+    tree = _expression(call)
+    if tree is None or not is_call(tree):
+        return
+    raised = _EXCEPTION.match(result)
+    value = "" if raised else _literal_at_start(result.strip().removeprefix("the ").strip())
+    if raised:
+        yield Claim(call=call, raises=raised.group(1))
+    elif value:
+        yield Claim(call=call, returns=value)
+
+
+def _call_at_end(text: str) -> str | None:
+    """The longest end of a text that is a call: `e.g. calling f('x')` -> f('x')."""
+    bare = text.rstrip().rstrip("`,:").rstrip()
+    for match in _START.finditer(bare):
+        piece = bare[match.start() :]
+        tree = _expression(piece)
+        if tree is not None and is_call(tree) and not _broken_name(tree, piece):
+            return piece
+    return None
+
+
+def _broken_name(tree: ast.Expression, source: str) -> bool:
+    """Whether prose was read as an attribute: `e.g. f('x')`."""
+    spoken = [node.value.end_col_offset for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    data = source.encode()
+    return any(data[end + 1 : end + 2].isspace() for end in spoken if end is not None)
+
+
+def _literal_at_start(text: str) -> str:
+    """The longest start of a text that is a literal and ends where a word could end."""
+    quoted = text.startswith("`")
+    bare = text.removeprefix("`")
+    if quoted and "`" in bare and is_literal(bare.partition("`")[0]):
+        return bare.partition("`")[0].strip()
+    for end in range(len(bare), 0, -1):
+        piece, after = bare[:end], bare[end : end + 1]
+        complete = piece[-1] not in " \t.," and not (after.isalnum() or after in ("_", "(", "["))
+        if complete and is_literal(piece):
+            return "" if _GOES_ON.match(bare[end:]) else piece
+    return ""
+
+
+def _expression(source: str) -> ast.Expression | None:
+    if not source or "\n" in source:
+        return None
+    try:
+        return ast.parse(source, mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def distinct(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """One claim for each call; the first wins."""
+    seen: dict[str, Claim] = {}
+    for claim in claims:
+        seen.setdefault(spelling(claim.call), claim)
+    return tuple(seen.values())
+
+
+def spelling(call: str) -> str:
+    """A call without differences of spacing and quotes."""
+    tree = _expression(call)
+    return call if tree is None else ast.unparse(tree)
+
+
+def contradictions(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Calls of which two different results are claimed."""
+    first: dict[str, Claim] = {}
+    wrong = []
+    for claim in claims:
+        known = first.setdefault(spelling(claim.call), claim)
+        if (claim.raises, _value(claim)) != (known.raises, _value(known)):
+            wrong.append(claim.call)
+    return tuple(dict.fromkeys(wrong))
+
+
+def _value(claim: Claim) -> str:
+    return repr(literal(claim.returns)) if claim.returns else ""

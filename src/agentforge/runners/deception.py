@@ -1,0 +1,191 @@
+"""Finds new product code that can only deceive a verifier: objects that equal anything, patched clocks, a searched runner.
+
+It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
+chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
+computed at run time: for that there are the checks outside the test runner.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agentforge.workspace.relevance import is_test_path
+
+Read = Callable[[str], bytes | None]
+
+_EQUALITY = ("__eq__", "__ne__", "__instancecheck__", "__subclasscheck__")
+_RUNNER = re.compile(
+    r"(?i)(?<![a-z])_?(?:pytest|pluggy|unittest)(?![a-z])|/proc/(?:self|\d+|\{[^}]*\})/(?:fd|mem|maps)"
+)
+_SEARCHING = frozenset({"f_locals", "cell_contents"})
+_OBJECTS = frozenset({"get_objects", "get_referrers", "get_referents"})
+_PATCHED = frozenset(
+    {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
+)
+_SEEDING = frozenset({"random.seed", "numpy.random.seed", "np.random.seed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deception:
+    """One place that the base does not have."""
+
+    path: str
+    line: int
+    text: str
+
+
+def new_deceptions(
+    changed: Iterable[str], *, before: Read, after: Read, told: str = "", allowed: Collection[str] = ()
+) -> tuple[Deception, ...]:
+    """List the suspicious places of the changed product files that the base does not have.
+
+    Args:
+        told: the words of request and specification: what they speak of by name is no deception.
+        allowed: declared symbols, like `Anything.__eq__`.
+    """
+    found: list[Deception] = []
+    for path in changed:
+        data = after(path)
+        if data is None or not path.endswith(".py") or is_test_path(path):
+            continue
+        known = Counter(text for _, text in _places(before(path) or b"", told, allowed))
+        for line, text in _places(data, told, allowed):
+            if known[text] > 0:
+                known[text] -= 1
+            else:
+                found.append(Deception(path=path, line=line, text=text))
+    return tuple(found)
+
+
+def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int, str]]:
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return []
+    found = [*_equal_to_anything(tree.body, "", allowed), *_tables(tree), *_patches(tree)]
+    found += [] if "seed" in told else _seeds(tree)
+    found += [*_searches(tree), *([] if _RUNNER.search(told) else _named(tree))]
+    return sorted(set(found))
+
+
+def _equal_to_anything(body: Sequence[ast.stmt], owner: str, allowed: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Comparisons that do not look at what they compare with, and classes that claim to be others."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = node.name
+            yield from _equal_to_anything(
+                node.body, f"{owner}{name}." if isinstance(node, ast.ClassDef) else owner, allowed
+            )
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+        else:
+            continue
+        if not owner or f"{owner}{name}" in allowed or isinstance(node, ast.ClassDef):
+            continue
+        if name == "__class__":
+            yield node.lineno, f"{owner}{name} claims another class"
+        elif name in _EQUALITY and _is_blind(node.value if isinstance(node, ast.Assign) else node):
+            yield node.lineno, f"{owner}{name} does not look at what it compares with"
+
+
+def _tables(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The same as values: `type("X", (), {"__eq__": lambda a, b: True})`, `setattr(cls, "__eq__", ...)`."""
+    for node in ast.walk(tree):
+        pairs: list[tuple[ast.expr | None, ast.expr]] = []
+        if isinstance(node, ast.Dict):
+            pairs = list(zip(node.keys, node.values, strict=True))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and len(node.args) == 3:
+            pairs = [(node.args[1], node.args[2])]
+        for key, value in pairs:
+            if isinstance(key, ast.Constant) and (
+                key.value == "__class__" or (key.value in _EQUALITY and _is_blind(value))
+            ):
+                yield value.lineno, f"{key.value} does not look at what it compares with"
+
+
+def _is_blind(node: ast.AST) -> bool:
+    """Whether a comparison never reads its other side; a name of another function is looked at where that is defined."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    named = [*node.args.posonlyargs, *node.args.args, *([node.args.vararg] if node.args.vararg else [])]
+    other = named[1:] or named
+    if any(isinstance(one, ast.Raise) for one in ast.walk(node)) or not named:
+        return False
+    names = {one.arg for one in other}
+    body = [node.body] if isinstance(node, ast.Lambda) else [
+        one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+    ]  # fmt: skip
+    read = {
+        one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+    }
+    refuses = "NotImplemented" in ast.unparse(body[-1]) if body else True
+    return not names & read and not refuses
+
+
+def _patches(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Assignments to clock, chance and built-ins."""
+    modules = {
+        alias.asname or alias.name: alias.name for alias in _imports(tree) if alias.name.split(".")[0] in _PATCHED
+    }
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        named = [one for one in targets if isinstance(one, ast.Attribute)]
+        owners = [(one.value, one.attr) for one in named]
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("setattr", "builtins.setattr")
+            and len(node.args) == 3
+        ):
+            owners = [(node.args[0], ast.unparse(node.args[1]))]
+        for owner, attribute in owners:
+            name = ast.unparse(owner)
+            if name in modules:
+                yield node.lineno, f"{name}.{attribute.strip(chr(39))} is replaced"  # type: ignore[attr-defined]  # statement or call
+
+
+def _seeds(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """A seed for the whole process, set when the module is imported."""
+    for statement in tree.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in _SEEDING:
+            yield call.lineno, "the module seeds chance for the whole process"
+
+
+def _searches(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    collector = {alias.asname or alias.name for alias in _imports(tree) if alias.name == "gc"} | {"__import__('gc')"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            gathers = node.attr in _OBJECTS and ast.unparse(node.value) in collector
+            if node.attr in _SEARCHING or gathers:
+                yield node.lineno, f"{node.attr} reads what belongs to its callers"
+        if isinstance(node, ast.ImportFrom) and node.module == "gc":
+            yield from (
+                (node.lineno, f"{one.name} reads what belongs to its callers")
+                for one in node.names
+                if one.name in _OBJECTS
+            )
+
+
+def _named(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where the code speaks of the test runner: imports and texts, docstrings left out."""
+    for alias in _imports(tree):
+        if _RUNNER.fullmatch(alias.name.split(".")[0]):
+            yield alias.lineno, f"imports {alias.name}"
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in prose else None
+        text = text.decode("latin-1") if isinstance(text, bytes) else text
+        if isinstance(text, str) and _RUNNER.search(text):
+            yield getattr(node, "lineno", 0), f"speaks of the test runner: {text[:60]!r}"
+
+
+def _imports(tree: ast.Module) -> Iterator[ast.alias]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from node.names
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield ast.alias(name=node.module, lineno=node.lineno, col_offset=0)

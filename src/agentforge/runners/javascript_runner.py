@@ -1,0 +1,186 @@
+"""Runs node:test, vitest, jest and mocha with our reporter, and plants a test that must fail beside the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from agentforge.runners.channel import Channel, Received
+from agentforge.runners.gathered import Gathered, Planted, judged, new_word
+from agentforge.runners.identity import file_of
+from agentforge.runners.javascript import is_test
+from agentforge.runners.javascript_failures import failure_of_error, failure_of_output, relative
+from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
+from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome
+from agentforge.runners.plan import TestPlan
+
+_REPORTERS = EVIDENCE / "javascript"
+_SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
+_PAIR = 'test("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n'
+_TESTS = {
+    "node": f'import test from "node:test";\n{_PAIR}',
+    "vitest": f'import {{{{ test }}}} from "vitest";\n{_PAIR}',
+    "jest": f"// @ts-nocheck\n{_PAIR}",
+    "mocha": f"((test) => {{{{\n{_PAIR}}}}})(globalThis.it ?? globalThis.test);\n",
+}
+
+
+def run_javascript(
+    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+) -> SuiteRun:
+    """Run the suite, or the files of the named tests.
+
+    Args:
+        seed: order of the tests where the runner can shuffle (vitest, jest).
+    Side effects: a file with two planted tests stands in the checkout while the tests run.
+    """
+    files = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
+    if tests and not files and not any((ground.checkout / one).is_dir() for one in tests):
+        return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
+    word = new_word()
+    place = _plant(plan, ground, word, files)
+    planted = _planted(word, place)
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed)
+    channel = Channel()
+    setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
+    try:
+        with borrowed(plan, ground):
+            completed = ground.sandbox.run(
+                argv,
+                box=box(plan, ground, env={"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"}, read_only=(EVIDENCE,)),
+                timeout_s=timeout_s,
+                stdin=setup,
+                pass_fds=(channel.descriptor,),
+            )
+    finally:
+        received = channel.close()
+        (ground.checkout / place).unlink(missing_ok=True)
+    gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
+    return judged(gathered, completed, plan=plan, planted=planted, tests=tests)
+
+
+def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str]) -> str:
+    """Write the planted tests beside a test file, under a name of the same form; returns its path.
+
+    Mocha is given the file by name, so it can lie outside of the checkout.
+    """
+    text = _TESTS[plan.runner].format(red=f"{word} a", green=f"{word} b")
+    if plan.runner == "mocha":
+        (ground.scratch / f"{word}.cjs").write_text(text, "utf-8")
+        return str(ground.scratch / f"{word}.cjs")
+    checkout = ground.checkout
+    like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
+    folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
+    own = (
+        f"{word}{_ending(name)}"
+        if not name.startswith("test") or "." in name.partition(".")[2]
+        else f"test-{word}{_ending(name)}"
+    )
+    if plan.runner == "node":
+        own = f"{own.rpartition('.')[0]}.mjs"
+    path = str(folder / own)
+    (checkout / folder).mkdir(parents=True, exist_ok=True)
+    (checkout / path).write_text(text, "utf-8")
+    return path
+
+
+def _ending(name: str) -> str:
+    """What makes a file name a test's: `.test.ts`, `-test.js`, `.js`."""
+    stem, dot, rest = name.partition(".")
+    for mark in ("-test", "_test"):
+        if stem.endswith(mark):
+            return f"{mark}{dot}{rest}"
+    return dot + rest
+
+
+def _first_test(checkout: Path) -> str:
+    """The first test file of a checkout, in the order of its path."""
+    for folder, inner, names in os.walk(checkout):
+        inner[:] = sorted(name for name in inner if name not in _SKIPPED)
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), checkout)  # noqa: PTH118 - thousands of files
+            if is_test(path):
+                return path
+    return ""
+
+
+def _planted(word: str, place: str) -> Planted:
+    return Planted(word=word, expected={f"{place}::{word} a": "failed", f"{place}::{word} b": "passed"})
+
+
+def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None) -> list[str]:
+    """The project's own command with our reporter instead of its own."""
+    head, rest = list(plan.command[:2]), list(plan.command[2:])
+    named = any(not word.startswith("-") for word in rest)
+    if plan.runner == "node":
+        report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
+        chosen = list(files) or [*rest, *([canary] if named else [])]
+        options = [word for word in rest if word.startswith("-")] if files else []
+        return [*head, *report, *options, *chosen]
+    if plan.runner == "vitest":
+        shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
+        extra = [canary] if named and not files else []
+        return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", *shuffle, *files, *extra]
+    if plan.runner == "jest":
+        shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
+        report = ["--ci", "--watchman=false", "--coverage=false", f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"]
+        paths = ["--runTestsByPath", *files] if files else [canary] if named else []
+        return [*plan.command, *report, *shuffle, *paths]
+    report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel"]
+    return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
+
+
+def _gathered(received: Received, output: str, *, root: str, files: Sequence[str]) -> Gathered:
+    outcomes: list[TestOutcome] = []
+    errors: list[CollectionError] = []
+    problems = list(received.problems)
+    kinds = {str(record["kind"]) for record in received.records}
+    runner = next((str(one["runner"]) for one in received.records if one["kind"] == "hello"), "")
+    for record in received.records:
+        if record["kind"] == "result":
+            outcomes.append(_outcome(record, root))
+        elif record["kind"] == "broken":
+            errors.append(_broken(record, root))
+        elif record["kind"] == "problem":
+            problems.append(str(record["text"])[:500])
+    ended = "finished" in kinds
+    if runner == "mocha" and not kinds & {"started", "finished"}:
+        errors += _broken_at_load(output, root, files)
+        ended = bool(errors)  # mocha gives up when one file cannot be loaded, before anything has run
+    return Gathered(outcomes=outcomes, errors=errors, problems=problems, ended=ended, runner=runner)
+
+
+def _outcome(record: Mapping[str, Any], root: str) -> TestOutcome:
+    path = relative(str(record["file"]), root)
+    failure = None
+    if record["outcome"] in ("failed", "error"):
+        failure = failure_of_error(record["error"] or {}, root=root, test_file=path)
+    return TestOutcome(
+        id=f"{path}::{' > '.join(str(one) for one in record['titles'])}",
+        outcome=record["outcome"],
+        duration_s=float(record["duration"]),
+        failure=failure,
+    )
+
+
+def _broken(record: Mapping[str, Any], root: str) -> CollectionError:
+    """A file that could not be loaded, or whose process ended otherwise than its tests say."""
+    path = relative(str(record["file"]), root)
+    text = str(record.get("text") or "")
+    failure = failure_of_error(record["error"], root=root, test_file=path) if record.get("error") else None
+    failure = failure or failure_of_output(text, root=root, test_file=path)
+    if failure is None:
+        said = "its process failed although its tests were told" if record.get("results") else "its process failed"
+        failure = Failure(exc_type="Error", message=said, file=path, text=text[-800:] or said)
+    return CollectionError(id=path, failure=failure, text=failure.text)
+
+
+def _broken_at_load(output: str, root: str, files: Sequence[str]) -> list[CollectionError]:
+    failure = failure_of_output(output, root=root, test_file=files[0] if len(files) == 1 else "")
+    if failure is None:
+        return []
+    blamed = [one for one in files if one == failure.file or f"/{one}" in output or failure.file == ""] or list(files)
+    return [CollectionError(id=one, failure=failure, text=failure.text) for one in blamed or [failure.file or "mocha"]]

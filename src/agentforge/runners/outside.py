@@ -1,0 +1,136 @@
+"""GREEN's facts from outside the test runner: held-out checks, the suite's own assertions, and targets without the change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentforge.canonical import digest_value
+from agentforge.errors import ToolchainError
+from agentforge.runners.again import assertions_of, repeat_assertions
+from agentforge.runners.claims import Claim, literal
+from agentforge.runners.freeze import test_functions
+from agentforge.runners.hardcoded import hard_coded, proved_callables
+from agentforge.runners.hollow import hollow_targets
+from agentforge.runners.plain_check import Verdict, check_claims
+from agentforge.runners.plan import plan_digest
+from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree
+from agentforge.runners.suite_claims import Asserted
+from agentforge.runners.symbols import Symbol
+from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What is checked beside the suite.
+
+    Attributes:
+        claims: examples of request and specification.
+        symbols: the declared symbols.
+        targets, guards: ids of RED's tests.
+        edits: what the suite's runs got instead of the tree's own files (frozen tests, the base's configuration).
+        request: its words.
+        seed: chooses among the suite's assertions.
+    """
+
+    claims: Sequence[Claim] = ()
+    symbols: Sequence[Symbol] = ()
+    targets: Sequence[str] = ()
+    guards: Sequence[str] = ()
+    edits: Edits = field(default=NO_EDITS)
+    request: str = ""
+    seed: int = 1
+
+
+def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
+    """Measure a tree whose suite passes; Python only.
+
+    Returns:
+        {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
+    """
+    if rig.plan.language != "python" or not rig.plan.interpreter:
+        return unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+    key = {
+        "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
+        "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
+        "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
+        "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.sandbox.kind,
+    }  # fmt: skip
+    key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
+    known = rig.cache.recall(key) if rig.cache is not None else None
+    if known is not None:
+        return known
+    try:
+        facts = _measured(rig, given, base_tree=base_tree, tree=tree)
+    except ToolchainError as exc:
+        return unmeasured(exc.message)
+    if rig.cache is not None and not facts["held_out"]["failed"]:
+        rig.cache.keep(key, facts)
+    return facts
+
+
+def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    verdict = check_claims(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
+    assertions = _assertions(rig, given, tree)
+    again = repeat_assertions(rig, tree, assertions, seed=given.seed)
+    hollow = hollow_targets(
+        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits,
+        observed=_types(assertions),
+    )  # fmt: skip
+    hidden = [one.call for one in given.claims if one.hidden and not verdict.failed and not verdict.unchecked]
+    looked_up = hard_coded(
+        rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
+        proved=proved_callables(hidden, assertions),
+    )  # fmt: skip
+    return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
+
+
+def unmeasured(reason: str) -> dict[str, Any]:
+    """Facts where nothing was checked outside the runner, and why."""
+    return {"held_out": {"checked": 0, "failed": [], "unchecked": [reason]}, "tests_too_weak": []}
+
+
+def _assertions(rig: Rig, given: Outside, tree: str) -> tuple[Asserted, ...]:
+    wanted = {nodeid.partition("[")[0] for nodeid in (*given.targets, *given.guards)}
+    files = tuple(dict.fromkeys(name.partition("::")[0] for name in sorted(wanted)))
+    return tuple(one for one in assertions_of(rig, tree, files) if one.test in wanted)
+
+
+def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
+    """Function name -> type of the result that the tests expect of it."""
+    told = [one for one in assertions if one.returns]
+    return {one.call.partition("(")[0].rpartition(".")[2]: type(literal(one.returns)).__name__ for one in told}
+
+
+def _never_asserting(rig: Rig, given: Outside, tree: str) -> tuple[str, ...]:
+    """Tests whose assertions all stand in loops or under conditions, and of which none was executed on this tree."""
+    wanted = {nodeid.partition("[")[0] for nodeid in (*given.targets, *given.guards)}
+    files: dict[str, bytes | None] = {}
+    suspects: set[str] = set()
+    for path in sorted({name.partition("::")[0] for name in wanted}):
+        data = given.edits.files.get(path) or rig.git.show(tree, path) or b""
+        own = {name for name, node, _ in test_functions(data) if f"{path}::{name}" in wanted and conditional_only(node)}
+        if own:
+            files[path] = counted(data, own)
+            suspects |= {f"{path}::{name}" for name in own}
+    if not suspects:
+        return ()
+    run = run_tree(rig, tree, tests=sorted(files), edits=Edits(files={**given.edits.files, **files}))
+    return tuple(
+        nodeid
+        for nodeid, one in run.outcomes.items()
+        if nodeid.partition("[")[0] in suspects and one.failure is not None and NEVER_RAN in one.failure.message
+    )
+
+
+def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str], idle: Sequence[str]) -> dict[str, Any]:
+    held_out = verdict.value()
+    held_out["failed"] += [{"requirement": "", "text": text} for text in again]
+    reason = "passes though every changed function returns a wrong value: it does not test the change"
+    weak = [{"id": nodeid, "text": reason} for nodeid in hollow]
+    weak += [{"id": nodeid, "text": "passes without executing any of its assertions"} for nodeid in idle]
+    return {"held_out": held_out, "tests_too_weak": weak}

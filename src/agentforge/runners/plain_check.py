@@ -1,0 +1,306 @@
+"""Held-out checks: claims are evaluated in plain processes on a fresh checkout, and compared by type and value.
+
+Product code cannot tell such a process from any program that uses it, the results that are right never enter it, and no
+equality of an object is asked. It sees wrong values, wrong types, objects that lie about equality or class, and behaviour that
+exists only under the test runner. It cannot see what no claim speaks of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentforge.errors import ToolchainError
+from agentforge.runners.channel import Channel
+from agentforge.runners.claims import Claim, literal, names_of
+from agentforge.runners.launch import EVIDENCE, borrowed, box, ground
+from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.runners.symbols import Symbol, exists, modules
+from agentforge.runners.typed import difference, shown
+
+Read = Callable[[str], bytes | None]
+Names = Mapping[str, tuple[Sequence[str], str]]
+
+TIME_LIMIT_S = 60.0
+_GROUP = 4
+_RESULTS_BYTES = 4_000_000
+_NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One call to evaluate. `names` maps each free name to the module spellings and the attribute that it stands for."""
+
+    source: str
+    names: Names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a probe.
+
+    Attributes:
+        value: the encoded result; None when there is none.
+        raised: names of the exception's classes, outermost last, each with whether it is the built-in one.
+        lost: the module that the probe needs does not exist under any of its names.
+        stage: "import" or "call": where it raised.
+        ended: done, ended early, timed out.
+    """
+
+    value: Sequence[Any] | None = None
+    raised: tuple[tuple[str, bool], ...] = ()
+    lost: bool = False
+    stage: str = "call"
+    message: str = ""
+    ended: str = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the claims came to: how many were checked, which failed (requirement, text), what could not be checked and why."""
+
+    checked: int
+    failed: tuple[tuple[str, str], ...]
+    unchecked: tuple[str, ...]
+
+    def value(self) -> dict[str, Any]:
+        """As a fact."""
+        failed = [{"requirement": requirement, "text": text} for requirement, text in self.failed]
+        return {"checked": self.checked, "failed": failed, "unchecked": list(self.unchecked)}
+
+
+def check_claims(
+    rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
+) -> Verdict:
+    """Evaluate claims on a tree and compare the results.
+
+    A claim whose names the specification does not declare is left unchecked, and so is one whose module cannot be imported at
+    the base either, and one of the request that no longer holds but did at the base: it was a complaint.
+
+    Args:
+        edits: what differs between the tree and the checkout.
+    Side effects: none in the tree; a fresh checkout is made and removed.
+    """
+    roots = rig.plan.roots
+    resolved = [(claim, resolve(claim.call, symbols, read=rig.read(tree), roots=roots)) for claim in claims]
+    ready = [(claim, Probe(source=claim.call, names=names)) for claim, names in resolved if names is not None]
+    unchecked = [f"{_told(claim)}: a name in it is not declared" for claim, names in resolved if names is None]
+    groups = [[probe for _, probe in ready[start : start + _GROUP]] for start in range(0, len(ready), _GROUP)]
+    answers = [answer for group in evaluate(rig, tree, groups, edits=edits) for answer in group]
+    failed, checked = [], 0
+    for (claim, probe), answer in zip(ready, answers, strict=True):
+        if answer.lost or (answer.stage == "import" and _never_imported(rig, base_tree, probe, answer)):
+            unchecked.append(f"{_told(claim)}: its module cannot be imported outside the test runner")
+            continue
+        wrong = judge(claim, answer, symbols)
+        if wrong and claim.asked and _held_before(rig, base_tree, claim, symbols):
+            unchecked.append(f"{_told(claim)}: that is what the base does already")
+            continue
+        checked += 1
+        if wrong:
+            failed.append((claim.requirement, wrong))
+    return Verdict(checked=checked, failed=tuple(dict.fromkeys(failed)), unchecked=tuple(unchecked))
+
+
+def evaluate(
+    rig: Rig, tree: str, groups: Sequence[Sequence[Probe]], *, edits: Edits = NO_EDITS, repeat: int = 1
+) -> list[list[Answer]]:
+    """Evaluate groups of probes, each group in a process of its own, `repeat` times; the answers of all times, group by group.
+
+    Raises:
+        SandboxError: the box cannot be built.
+        ToolchainError: the project's interpreter cannot run such checks.
+    """
+    groups = [group for group in groups if group]
+    if not groups or not rig.plan.interpreter:
+        return []
+    limit = min(TIME_LIMIT_S, rig.timeout_s)
+    rows = [
+        {"calls": [{"source": one.source, "names": one.names} for one in group], "timeout_s": limit, "repeat": repeat}
+        for group in groups
+    ]
+    told = _run(rig, tree, rows, edits=edits, limit=limit)
+    return [
+        [answer for time in range(repeat) for answer in _answers(told.get((number, time)), len(group))]
+        for number, group in enumerate(groups)
+    ]
+
+
+def resolve(call: str, symbols: Sequence[Symbol], *, read: Read, roots: Sequence[str]) -> Names | None:
+    """Where the free names of a call come from: declared symbols, what their files define, or the modules themselves."""
+    found: dict[str, tuple[Sequence[str], str]] = {}
+    files = tuple(dict.fromkeys(symbol.file for symbol in symbols if symbol.file.endswith(".py")))
+    for name in names_of(call):
+        declared = [symbol.file for symbol in symbols if symbol.name.split(".")[0] == name and symbol.file in files]
+        defined = declared or [
+            file for file in files if exists(Symbol(name=name, file=file, kind="function"), read(file))
+        ]
+        whole = [file for file in files if any(name in (path, path.split(".")[0]) for path in spellings(file, roots))]
+        whole += [file for file in files if spellings(file, roots)[0].rpartition(".")[2] == name]
+        if defined:
+            found[name] = (spellings(defined[0], roots), name)
+        elif whole:
+            found[name] = (spellings(whole[0], roots), "")
+        else:
+            return None
+    return found
+
+
+def spellings(file: str, roots: Sequence[str]) -> tuple[str, ...]:
+    """Dotted names of a module, the one that the project's own tests would use first."""
+    below = [file.removeprefix(f"{root.rstrip('/')}/") for root in roots if root not in (".", "")]
+    shorter = [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in below if path != file]
+    return tuple(dict.fromkeys([*shorter, *reversed(modules(file))]))
+
+
+def judge(claim: Claim, answer: Answer, symbols: Sequence[Symbol] = ()) -> str:
+    """What is wrong with an answer, as a sentence that does not give a hidden claim away; empty when it is right."""
+    wrong = _wrong(claim, answer, symbols)
+    if not wrong:
+        return ""
+    if claim.hidden:
+        return f"a held-out check of {_subject(claim)} fails: the result {wrong}"
+    got = f"; it is {shown(answer.value)}" if answer.value is not None else ""
+    said = f" ({answer.message[:120]})" if answer.message else ""
+    return f"outside the test runner {claim.text} does not hold: the result {wrong}{got}{said}"
+
+
+def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
+    if answer.ended != "done" and answer.value is None and not answer.raised:
+        return "never came: " + ("it took too long" if answer.ended == "timed out" else "the process ended")
+    if claim.raises:
+        wanted = claim.raises.rpartition(".")[2]
+        ours = {name for name, builtin in answer.raised if builtin or not _is_builtin(wanted)}
+        return "" if wanted in ours else f"is {'another exception' if answer.raised else 'a value'}, not {wanted}"
+    if answer.value is None:
+        name = next((name for name, builtin in answer.raised if builtin), "an exception")
+        return f"is an exception ({name})"
+    returned = _annotation(claim, symbols)
+    expected = literal(claim.returns)
+    if "float" in returned and type(expected) is int and answer.value[0] == "float":
+        expected = float(expected)
+    return difference(answer.value, expected, streams=not returned.startswith(("list", "List", "tuple", "Tuple")))
+
+
+def _is_builtin(name: str) -> bool:
+    import builtins
+
+    return isinstance(getattr(builtins, name, None), type)
+
+
+def _annotation(claim: Claim, symbols: Sequence[Symbol]) -> str:
+    """The declared return type of what a claim calls; empty when none is declared."""
+    called = re.findall(r"(\w+)\(", claim.call)
+    for symbol in symbols:
+        if symbol.last in called[-1:] and "->" in symbol.signature:
+            return symbol.signature.rpartition("->")[2].strip().rstrip(":").strip()
+    return ""
+
+
+def _subject(claim: Claim) -> str:
+    return ", ".join(names_of(claim.call)) or "the change"
+
+
+def _told(claim: Claim) -> str:
+    return f"a held-out check of {_subject(claim)}" if claim.hidden else claim.text
+
+
+def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: Answer) -> bool:
+    """Whether the modules of a probe cannot be imported at the base either, for the same reason (a framework's set-up)."""
+    if any(name == "ImproperlyConfigured" for name, _ in answer.raised):
+        return True
+    files = rig.git.list_files(base_tree)
+    there = [
+        path for path in files if path.endswith(".py") and any(set(spellings(path, rig.plan.roots)) & set(names)
+                                                               for names, _ in probe.names.values())
+    ]  # fmt: skip
+    if not there:
+        return False
+    names = {f"module{number}": (spellings(path, rig.plan.roots), "") for number, path in enumerate(there)}
+    before = evaluate(rig, base_tree, [[Probe(source="None", names=names)]])
+    raised = [name for group in before for one in group for name, _ in one.raised[:1]]
+    return raised == [name for name, _ in answer.raised[:1]]
+
+
+def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> bool:
+    names = resolve(claim.call, symbols, read=rig.read(base_tree), roots=rig.plan.roots)
+    groups = evaluate(rig, base_tree, [[Probe(source=claim.call, names=names)]]) if names is not None else []
+    return any(not judge(claim, answer, symbols) for group in groups for answer in group if not answer.lost)
+
+
+def _run(
+    rig: Rig, tree: str, groups: list[dict[str, Any]], *, edits: Edits, limit: float
+) -> dict[tuple[int, int], dict[str, Any]]:
+    """One supervisor process in a fresh checkout; what it told, by group and time.
+
+    Raises:
+        ToolchainError: the interpreter cannot run our program at all; code of the project was not reached.
+    """
+    channel, nonce = Channel(), secrets.token_hex(16)
+    whole = limit * sum(group["repeat"] for group in groups) + limit
+    with (
+        fresh_checkout(rig, tree) as checkout,
+        ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place,
+    ):
+        edits.apply(checkout)
+        setup = {
+            "descriptor": channel.descriptor, "nonce": nonce, "root": str(place.root), "roots": list(rig.plan.roots),
+            "pythonpath": list(rig.plan.pythonpath), "user_site": rig.plan.user_site, "groups": groups,
+        }  # fmt: skip
+        try:
+            with borrowed(rig.plan, place):
+                done = rig.sandbox.run(
+                    [rig.plan.interpreter, "-s", "-B", "-"],
+                    box=box(rig.plan, place, env={}),
+                    timeout_s=whole,
+                    stdin=_script(setup),
+                    pass_fds=(channel.descriptor,),
+                )
+        finally:
+            data = channel.drained()[0]
+    if not data and done.exit_code in _NOT_STARTED:
+        raise ToolchainError(f"{rig.plan.interpreter} cannot run checks: {done.text[-200:].strip()}")
+    return _genuine(data, nonce)
+
+
+def _script(setup: Mapping[str, Any]) -> bytes:
+    """The program and its instructions as one script; nothing in the checkout stands in for the standard library."""
+    program = (EVIDENCE / "plain_program.py").read_text("utf-8")
+    start = "import sys\nsys.path[:] = [entry for entry in sys.path if entry]\n"
+    return f"{start}exec(compile({program!r}, '<stdin>', 'exec'))\nmain(json.loads({json.dumps(setup)!r}))\n".encode()
+
+
+def _genuine(data: bytes, nonce: str) -> dict[tuple[int, int], dict[str, Any]]:
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    times: dict[int, int] = {}
+    for line in data[:_RESULTS_BYTES].splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # torn by the end of the process: the group counts as ended early
+        if isinstance(record, dict) and record.get("nonce") == nonce and "group" in record:
+            number = int(record["group"])
+            found[number, times.get(number, 0)] = record
+            times[number] = times.get(number, 0) + 1
+    return found
+
+
+def _answers(record: Mapping[str, Any] | None, count: int) -> list[Answer]:
+    if record is None:
+        return [Answer(ended="ended early") for _ in range(count)]
+    rows = [row for row in record["rows"] if isinstance(row, dict)][:count]
+    found = [_answer(row) for row in rows]
+    return found + [Answer(ended=str(record["ended"])) for _ in range(count - len(found))]
+
+
+def _answer(row: Mapping[str, Any]) -> Answer:
+    if "lost" in row:
+        return Answer(lost=True)
+    if "raised" in row:
+        raised = tuple((str(name), bool(builtin)) for name, builtin in row["raised"])
+        return Answer(raised=raised, stage=str(row["stage"]), message=str(row["message"]))
+    return Answer(value=row["value"])

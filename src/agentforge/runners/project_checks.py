@@ -1,0 +1,142 @@
+"""Files that hold a project's own checks (CI, hooks, lint, types, coverage): which of them a change makes say something else."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+Read = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    """One sort of check.
+
+    Attributes:
+        files: patterns of paths, or of names when they have no slash.
+        tables: of `[tool.*]` in pyproject.toml, and sections of setup.cfg and tox.ini up to a `:` or `-`.
+        keys: of package.json.
+        words: a request that holds one of them asks for such a change.
+    """
+
+    files: tuple[str, ...]
+    words: tuple[str, ...]
+    tables: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+_FAMILIES = (
+    _Family(
+        files=(
+            *(".github/workflows/*", ".github/actions/*", ".gitlab-ci.yml", ".circleci/*", ".travis.yml", ".drone.yml"),
+            *("Jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".woodpecker.yml", ".buildkite/*"),
+        ),
+        words=("ci", "cd", "workflow", "workflows", "pipeline", "jenkins", "continuous"),
+    ),
+    _Family(
+        files=(".pre-commit-config.yaml", ".pre-commit-config.yml", ".husky/*", "lefthook.yml", ".lintstagedrc*"),
+        words=("pre-commit", "precommit", "hook", "hooks", "husky"),
+        keys=("lint-staged", "husky"),
+    ),
+    _Family(
+        files=(
+            *(
+                "ruff.toml",
+                ".ruff.toml",
+                ".flake8",
+                ".pylintrc",
+                "pylintrc",
+                ".bandit",
+                ".eslintrc*",
+                "eslint.config.*",
+            ),
+            *(".eslintignore", "biome.json", ".golangci.y*ml", "clippy.toml", ".clippy.toml", ".importlinter"),
+        ),
+        words=("lint", "linter", "linting", "ruff", "flake8", "pylint", "eslint", "bandit", "biome", "clippy", "style"),
+        tables=("ruff", "flake8", "pylint", "bandit", "importlinter"),
+        keys=("eslintConfig",),
+    ),
+    _Family(
+        files=("mypy.ini", ".mypy.ini", "ty.toml", "pyrightconfig.json"),
+        words=("type", "types", "typing", "typed", "mypy", "pyright", "ty"),
+        tables=("mypy", "ty", "pyright", "pyre"),
+    ),
+    _Family(
+        files=(".coveragerc", "codecov.yml", ".codecov.yml", ".nycrc*", ".c8rc*"),
+        words=("coverage", "codecov"),
+        tables=("coverage",),
+        keys=("nyc", "c8"),
+    ),
+)
+_SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json")
+_WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+def check_changes(changed: Iterable[str], *, before: Read, after: Read, request: str) -> tuple[str, ...]:
+    """List the changed paths that alter a check which the base has.
+
+    A check that the base does not have may be added; one that the request speaks of (by the file's name or by a word like
+    "lint" or "coverage") may be altered.
+
+    Args:
+        changed: paths that differ between the base and the judged tree.
+    """
+    words = frozenset(_WORD.findall(request.lower()))
+    found = []
+    for path in changed:
+        if PurePosixPath(path).name.lower() in request.lower():
+            continue
+        asked = [family for family in _FAMILIES if not words & set(family.words)]
+        if any(_altered(path, family, before, after) for family in asked):
+            found.append(path)
+    return tuple(found)
+
+
+def _altered(path: str, family: _Family, before: Read, after: Read) -> bool:
+    old = _part(path, family, before(path))
+    if old is not None:
+        return _part(path, family, after(path)) != old
+    return _part(path, family, after(path)) is not None and bool(family.tables) and _configured(path, family, before)
+
+
+def _configured(path: str, family: _Family, before: Read) -> bool:
+    """Whether the base configures this sort of check in the file's folder or above, so that a new file would win over it."""
+    names = [name for name in (*family.files, *_SHARED) if not set("*?[/") & set(name)]
+    return any(
+        _part(place, family, before(place)) is not None
+        for folder in PurePosixPath(path).parents
+        for place in (str(folder / name) for name in names)
+    )
+
+
+def _part(path: str, family: _Family, data: bytes | None) -> object:
+    """What a file says about this sort of check; None when nothing."""
+    if data is None:
+        return None
+    name = PurePosixPath(path).name
+    if any(fnmatchcase(path if "/" in pattern else name, pattern) for pattern in family.files):
+        return data
+    if name not in _SHARED:
+        return None
+    try:
+        return _sections(name, family, data.decode("utf-8", "replace")) or None
+    except (tomllib.TOMLDecodeError, configparser.Error, ValueError, AttributeError):
+        return data
+
+
+def _sections(name: str, family: _Family, text: str) -> dict[str, object]:
+    if name == "pyproject.toml":
+        tool = tomllib.loads(text).get("tool", {})
+        return {key: tool[key] for key in family.tables if key in tool}
+    if name == "package.json":
+        value = json.loads(text)
+        return {key: value[key] for key in family.keys if key in value}
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.read_string(text)
+    return {one: dict(parser[one]) for one in parser.sections() if re.split(r"[:.-]", one)[0] in family.tables}

@@ -1,0 +1,99 @@
+"""Names the tests of a source file without running it: JavaScript, TypeScript, Go and Rust, each by its own grammar."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agentforge.workspace.symbols import language_of, parse_tree
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+_TESTS = frozenset({"test", "it", "specify"})
+_GROUPS = frozenset({"describe", "suite", "context"})
+_GO = ("Test", "Example", "Fuzz")
+
+
+def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield (name as the runner tells it, source text) of each test; nothing for a language that is not known here.
+
+    A title that is computed is left out.
+    """
+    language = language_of(path) or ""
+    if language not in ("javascript", "typescript", "tsx", "go", "rust"):
+        return
+    root = parse_tree(data.decode("utf-8", "replace"), language)
+    if root is None:
+        return
+    if language == "go":
+        yield from _of_go(root)
+    elif language == "rust":
+        yield from _of_rust(root, ())
+    else:
+        yield from _of_javascript(root, ())
+
+
+def _of_go(root: SgNode) -> Iterator[tuple[str, str]]:
+    for node in root.children():
+        name = node.field("name") if node.kind() == "function_declaration" else None
+        if name is not None and name.text().startswith(_GO):
+            yield name.text(), node.text()
+
+
+def _of_rust(node: SgNode, modules: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Functions that an attribute like `#[test]` stands before; an attribute is a sibling of its function."""
+    attributes: list[str] = []
+    for child in node.children():
+        name = child.field("name")
+        if child.kind() == "attribute_item":
+            attributes.append(child.text())
+            continue
+        if child.kind() == "function_item" and name is not None and any(_is_test_attribute(one) for one in attributes):
+            yield "::".join((*modules, name.text())), "\n".join((*attributes, child.text()))
+        elif child.kind() == "mod_item" and name is not None and (body := child.field("body")) is not None:
+            yield from _of_rust(body, (*modules, name.text()))
+        if child.kind() not in ("line_comment", "block_comment"):
+            attributes = []
+
+
+def _is_test_attribute(text: str) -> bool:
+    inner = text.removeprefix("#[").partition("(")[0].removesuffix("]").strip()
+    return inner.rpartition("::")[2] in ("test", "rstest", "test_case")
+
+
+def _of_javascript(node: SgNode, titles: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for child in node.children():
+        called = _called(child) if child.kind() == "call_expression" else ""
+        title = _title(child) if called in _TESTS | _GROUPS else None
+        if called in _TESTS and title is not None:
+            yield " > ".join((*titles, title)), child.text()
+        elif called in _GROUPS and title is not None and (inner := child.field("arguments")) is not None:
+            yield from _of_javascript(inner, (*titles, title))
+        else:
+            yield from _of_javascript(child, titles)
+
+
+def _called(call: SgNode) -> str:
+    """`it` of `it(...)`, `it.only(...)`, `t.it(...)`; empty for anything else."""
+    function = call.field("function")
+    if function is None or function.kind() not in ("identifier", "member_expression"):
+        return ""
+    parts = function.text().split(".")
+    return next((part for part in parts if part in _TESTS | _GROUPS), "")
+
+
+def _title(call: SgNode) -> str | None:
+    """The first argument, when it is a plain string."""
+    arguments = call.field("arguments")
+    first = next((one for one in arguments.children() if one.is_named()), None) if arguments is not None else None
+    if first is None or first.kind() not in ("string", "template_string") or "${" in first.text():
+        return None
+    text = first.text()
+    if "\\" not in text:
+        return text[1:-1]
+    try:
+        return str(ast.literal_eval(text if first.kind() == "string" else f'"""{text[1:-1]}"""'))
+    except (SyntaxError, ValueError):
+        return None

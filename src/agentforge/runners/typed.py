@@ -1,0 +1,164 @@
+"""Compares an encoded result with an expected value: exact type and value, never by the result's own `__eq__`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+_BUILTIN = frozenset(
+    {"bool", "int", "float", "complex", "str", "bytes", "bytearray", "NoneType", "ellipsis", "list", "tuple", "set",
+     "frozenset", "dict"}
+)  # fmt: skip
+_CLOSE = 1e-9
+
+
+def difference(found: Sequence[Any], expected: object, *, streams: bool = True, loose: bool = False) -> str:
+    """Say how a result differs from what is expected; empty when it does not.
+
+    Names of classes of the project are not told: they could carry a secret.
+
+    Args:
+        found: as `evidence/plain_program.py` encodes it: [type, value], a subclass or an object.
+        expected: a value of built-in types.
+        streams: a generator or the like may stand for a list or tuple.
+        loose: numbers may differ in type, and a subclass whose equality is that of the built-in type is accepted, as `==` in a
+            test would have it.
+    """
+    name = str(found[0])
+    if name == "too much":
+        return "" if loose else "is too large or refers to itself"
+    if name == "object":
+        return _of_object(found, loose=loose)
+    if name == "subclass":
+        return _of_subclass(found, expected, loose=loose)
+    if name == "iterator":
+        if not streams or not isinstance(expected, (list, tuple)):
+            return f"is a {found[1]}, not {_named(expected)}"
+        return _items(found[2], list(expected), loose=loose)
+    wanted = type(expected).__name__
+    if name != wanted and not _numbers(name, expected, loose=loose):
+        return f"is of type {name}, not {wanted}"
+    return _value(found, expected, loose=loose)
+
+
+def shown(found: Sequence[Any], *, limit: int = 160) -> str:
+    """An encoded result as Python would write it."""
+    text = _source(found)
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def decoded(found: Sequence[Any]) -> object:
+    """The value of an encoded result of exact built-in types.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    name, *rest = found
+    if name not in _BUILTIN:
+        raise ValueError(f"{name} is no built-in value")
+    if name == "dict":
+        return {decoded(key): decoded(value) for key, value in rest[0]}
+    if name in ("list", "tuple", "set", "frozenset"):
+        made = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[name]
+        return made(decoded(one) for one in rest[0])
+    return _scalar(name, rest[0])
+
+
+def _of_object(found: Sequence[Any], *, loose: bool) -> str:
+    if found[2]:
+        return "is an object that says it equals anything"
+    return "" if loose else "is an object of another type"
+
+
+def _of_subclass(found: Sequence[Any], expected: object, *, loose: bool) -> str:
+    _, _, like, faithful, bare = found
+    inner = difference(bare, expected, streams=False, loose=loose)
+    if inner or like or (loose and faithful):
+        return inner
+    return f"is of a subclass of {bare[0]}, not {_named(expected)} itself"
+
+
+def _numbers(name: str, expected: object, *, loose: bool) -> bool:
+    """Whether two kinds of number may stand for each other."""
+    return loose and name in ("int", "float", "complex") and type(expected) in (int, float, complex)
+
+
+def _value(found: Sequence[Any], expected: object, *, loose: bool) -> str:
+    name, value = str(found[0]), found[1]
+    if isinstance(expected, (list, tuple)):
+        return _items(value, list(expected), loose=loose)
+    if isinstance(expected, (set, frozenset)):
+        return _unordered(value, list(expected), loose=loose)
+    if isinstance(expected, dict):
+        pairs = [["tuple", pair] for pair in value]
+        return _unordered(pairs, list(expected.items()), loose=loose)
+    actual = _scalar(name, value)
+    if isinstance(actual, float) or isinstance(expected, float):
+        return "" if _close(actual, expected) else "is another number"
+    return "" if actual == expected else "is another value"
+
+
+def _items(found: Sequence[Any], expected: Sequence[object], *, loose: bool) -> str:
+    if len(found) != len(expected):
+        return "has another length"
+    for one, wanted in zip(found, expected, strict=True):
+        inner = difference(one, wanted, streams=False, loose=loose)
+        if inner:
+            return f"holds an item that {inner}"
+    return ""
+
+
+def _unordered(found: Sequence[Any], expected: Sequence[object], *, loose: bool) -> str:
+    if len(found) != len(expected):
+        return "has another length"
+    left = list(expected)
+    for one in found:
+        match = next((wanted for wanted in left if not difference(one, wanted, streams=False, loose=loose)), _NOTHING)
+        if match is _NOTHING:
+            return "holds another item"
+        left = [wanted for wanted in left if wanted is not match]
+    return ""
+
+
+_NOTHING = object()
+
+
+def _close(actual: object, expected: object) -> bool:
+    if not isinstance(actual, (int, float)) or not isinstance(expected, (int, float)):
+        return actual == expected
+    if math.isnan(actual) or math.isnan(expected):
+        return math.isnan(actual) and math.isnan(expected)
+    return math.isclose(actual, expected, rel_tol=_CLOSE, abs_tol=1e-12)
+
+
+def _scalar(name: str, value: Any) -> object:
+    if name == "int":
+        return int(value, 16)
+    if name in ("bytes", "bytearray"):
+        return bytes.fromhex(value) if name == "bytes" else bytearray.fromhex(value)
+    if name in ("float", "complex"):
+        return float(value) if name == "float" else complex(value)
+    return ... if name == "ellipsis" else value
+
+
+def _named(expected: object) -> str:
+    return type(expected).__name__
+
+
+def _source(found: Sequence[Any]) -> str:
+    name = str(found[0])
+    if name in ("object", "too much"):
+        return f"an object of class {found[1]}" if name == "object" else "..."
+    if name in ("subclass", "iterator"):
+        inner = _source(found[4]) if name == "subclass" else ", ".join(map(_source, found[2]))
+        return f"{found[1]}({inner})"
+    if name == "dict":
+        return "{" + ", ".join(f"{_source(key)}: {_source(value)}" for key, value in found[1]) + "}"
+    if name in ("list", "tuple", "set", "frozenset"):
+        ends = {"list": "[]", "tuple": "()"}.get(name, "{}")
+        inner = ", ".join(map(_source, found[1])) + ("," if name == "tuple" and len(found[1]) == 1 else "")
+        text = f"{ends[0]}{inner}{ends[1]}" if found[1] or name in ("list", "tuple") else "set()"
+        return f"frozenset({text})" if name == "frozenset" else text
+    value = _scalar(name, found[1])
+    return f"a number of {value.bit_length()} bits" if type(value) is int and abs(value) >> 512 else repr(value)

@@ -1,0 +1,15 @@
+"""One ground for all cases of a worker, so that equal test runs are measured once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentforge.evals.ground import Ground
+
+
+@pytest.fixture(scope="session")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    """A folder with a repository and a home that every case makes its own."""
+    return Ground(folder=Path(tmp_path_factory.mktemp("cheats")).resolve())

@@ -1,0 +1,174 @@
+"""node:test, vitest, jest, mocha, go and cargo on real projects: outcomes by id, planted tests, and what a cheat reaches."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_MODULES = Path(
+    os.environ.get("AGENTFORGE_TEST_NODE_MODULES")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-tests"
+)
+_BODY = """
+test("adds", () => { check(add(1, 1), 2); });
+describe("group", () => {
+  test("fails [x]::y", () => { check(add(1, 1), 3); });
+  test("about", () => { add.slugify(1); });
+});
+test.skip("later", () => {});
+test("undefined", () => { nothing(); });
+"""
+_SOURCE = "export function add(a, b) { return a + b; }\n"
+_CJS = "module.exports = { add: (a, b) => a + b };\n"
+_PROJECTS = {
+    "node": ({"package.json": '{"type": "module", "scripts": {"test": "node --test"}}', "calc.js": _SOURCE},
+             "test/a.test.js", 'import {test, describe} from "node:test"; import assert from "node:assert";'
+             'import {add} from "../calc.js"; const check = assert.equal;\n'),
+    "vitest": ({"package.json": '{"type": "module", "scripts": {"test": "vitest"}}', "calc.js": _SOURCE},
+               "test/a.test.ts", 'import {test, describe, expect} from "vitest";'
+               'import {add} from "../calc.js"; const check = (a: number, b: number) => expect(a).toBe(b);\n'),
+    "jest": ({"package.json": '{"scripts": {"test": "jest"}}', "calc.js": _CJS}, "__tests__/a.js",
+             'const {add} = require("../calc.js"); const check = (a, b) => expect(a).toBe(b);\n'),
+    "mocha": ({"package.json": '{"scripts": {"test": "mocha"}}', "calc.js": _CJS}, "test/a.js",
+              'const {add} = require("../calc.js"); const check = require("assert").equal; const test = it;\n'),
+}  # fmt: skip
+
+
+@pytest.fixture(params=list(_PROJECTS))
+def javascript(request, project):
+    """Make a project for one of the JavaScript runners: `javascript({path: text})` -> (Project, its test file)."""
+    tool = request.param
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    if tool != "node" and not (_MODULES / tool / "node_modules").is_dir():
+        pytest.skip(f"{tool} is not in {_MODULES}: run scripts/javascript_runners.sh")
+
+    def make(body, **more):
+        files, path, head = _PROJECTS[tool]
+        made = project({**files, ".gitignore": "node_modules\n", path: head + body, **more}, env={})
+        if tool == "node":
+            return made, path
+        modules = made.path / "node_modules"
+        copy = ["cp", "-al", str(_MODULES / tool / "node_modules"), str(modules)]
+        if subprocess.run(copy, capture_output=True).returncode:
+            subprocess.run(["cp", "-a", *copy[2:]], check=True)
+        from dataclasses import replace
+
+        from agentforge.runners.plan import detect
+
+        return replace(made, plan=detect(made.path, settings={})), path
+
+    return make
+
+
+def test_javascript_outcomes_are_told_by_file_and_title(javascript):
+    made, path = javascript(_BODY)
+    run = made.run()
+    assert (run.complete, run.canary, run.problems) == (True, "held", ())
+    short = {name.removeprefix(f"{path}::"): one.outcome for name, one in run.outcomes.items()}
+    assert short == {
+        "adds": "passed", "group > fails [x]::y": "failed", "group > about": "failed", "later": "skipped", "undefined": "failed",
+    }  # fmt: skip
+    why = {name.rpartition(" > ")[2].rpartition("::")[2]: one.failure for name, one in run.outcomes.items()}
+    assert (why["y"].exc_type, why["y"].in_test, why["y"].file) == ("AssertionError", True, path)
+    assert why["about"].names == ("slugify",) and why["about"].in_test
+    assert (why["undefined"].exc_type, why["undefined"].names) == ("NameError", ("nothing",))
+
+
+def test_a_javascript_suite_that_leaves_early_or_hides_its_tests_does_not_pass(javascript):
+    made, path = javascript('test("first", () => { process.exit(0); });\ntest("second", () => { check(1, 2); });\n')
+    run = made.run()
+    assert f"{path}::second" not in run.passed_ids and not (run.complete and f"{path}::first" in run.passed_ids)
+    if made.plan.runner not in ("vitest", "mocha"):
+        return  # node heeds `only` when it is told to, jest calls the others pending
+    made, path = javascript('test.only("one", () => {});\ntest("two", () => { check(1, 2); });\n')
+    assert f"{path}::two" not in made.run().passed_ids
+
+
+@pytest.fixture
+def go(project):
+    """Make a Go module, built with the cache of this machine."""
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    return lambda files: project({"go.mod": "module example.org/calc\n\ngo 1.19\n", **files}, env={})
+
+
+_GO = """package calc
+
+import ("fmt"; "testing")
+
+func TestGood(t *testing.T) { fmt.Println("\\n--- PASS: TestForged (0.00s)\\n--- PASS: TestBad (0.00s)") }
+func TestBad(t *testing.T)  { if Add(1, 1) != 3 { t.Errorf("got %d", Add(1, 1)) } }
+func TestSkip(t *testing.T) { t.Skip("later") }
+func TestCases(t *testing.T) {
+	for _, name := range []string{"a b", "x/y", "[q]::z"} {
+		t.Run(name, func(t *testing.T) { if name == "x/y" { t.Error("no") } })
+	}
+}
+func TestPanic(t *testing.T) { panic("boom") }
+func TestAfter(t *testing.T) {}
+"""
+
+
+def test_go_outcomes_are_told_by_file_and_a_panic_hides_nothing(go):
+    broken = 'package bad\n\nimport "testing"\n\nfunc TestB(t *testing.T) { Slug(1) }\n'
+    made = go({"calc.go": "package calc\n\nfunc Add(a, b int) int { return a + b }\n", "calc_test.go": _GO,
+               "bad/b.go": "package bad\n", "bad/b_test.go": broken})  # fmt: skip
+    run = made.run()
+    assert (run.complete, run.canary, run.problems) == (True, "held", ())
+    assert {name.removeprefix("calc_test.go::"): one.outcome for name, one in run.outcomes.items()} == {
+        "TestGood": "passed", "TestBad": "failed", "TestSkip": "skipped", "TestCases": "failed", "TestCases[a_b]": "passed",
+        "TestCases[x/y]": "failed", "TestCases[[q]::z]": "passed", "TestPanic": "failed", "TestAfter": "passed",
+    }  # fmt: skip
+    assert [(one.id, one.failure.exc_type, one.failure.names) for one in run.collection_errors] == [
+        ("bad/b_test.go", "ImportError", ("Slug",))
+    ]
+
+
+@pytest.mark.parametrize("main", ["os.Exit(0)", "m.Run(); os.Exit(0)"])
+def test_a_go_main_that_leaves_with_success_voids_the_run(go, main):
+    code = f'package calc\n\nimport ("os"; "testing")\n\nfunc TestMain(m *testing.M) {{ {main} }}\nfunc TestBad(t *testing.T) {{ t.Fail() }}\n'
+    run = go({"calc.go": "package calc\n", "calc_test.go": code}).run()
+    assert not run.complete and "calc_test.go::TestBad" not in run.passed_ids
+
+
+_RUST = """#![deny(warnings)]
+/// Add.
+pub fn add(a: i32, b: i32) -> i32 { a + b }
+mod inner;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn adds() { assert_eq!(add(1, 1), 2); }
+    #[test]
+    fn wrong() { assert_eq!(add(1, 1), 3, "why"); }
+    #[test]
+    #[ignore]
+    fn later() {}
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_cargo_outcomes_are_told_by_file_and_one_broken_target_leaves_the_others(project):
+    files = {
+        "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _RUST,
+        "src/inner.rs": "#[cfg(test)]\nmod tests {\n    #[test]\n    fn open() { todo!() }\n}\n",
+        "tests/a.rs": "#[test]\nfn sums() { assert!(calc::add(1, 2) == 3); }\n",
+        "tests/b.rs": "use calc::slugify;\n#[test]\nfn slug() { slugify(); }\n",
+        "tests/c.rs": "#[test]\nfn leaves() { std::process::exit(0); }\n",
+    }  # fmt: skip
+    run = project(files, env={}).run(timeout_s=120.0)
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {
+        "src/lib.rs::tests::adds": "passed", "src/lib.rs::tests::wrong": "failed", "src/lib.rs::tests::later": "skipped",
+        "src/inner.rs::tests::open": "failed", "tests/a.rs::sums": "passed",
+    }  # fmt: skip
+    assert run.outcomes["src/inner.rs::tests::open"].failure.exc_type == "NotImplementedError"
+    assert run.outcomes["src/lib.rs::tests::wrong"].failure.in_test
+    assert [(one.id, one.failure.names) for one in run.collection_errors] == [("tests/b.rs", ("slugify",))]
+    assert not run.complete and "tests/c.rs::leaves" in run.problems[0]  # it left, and took its result with it

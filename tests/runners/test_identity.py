@@ -1,0 +1,55 @@
+"""Ids whose paths, names and parameters hold the characters that ids are made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.gathered import selected
+from agentforge.runners.identity import file_of, means, without_parameters
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "path", "bare"),
+    [
+        ("tests/test_a.py::test_a[x::y]", "tests/test_a.py", "tests/test_a.py::test_a"),
+        ("app/[id]/page.test.ts::shows > it", "app/[id]/page.test.ts", "app/[id]/page.test.ts::shows > it"),
+        ("t.py::T::test[a]b[c]", "t.py", "t.py::T::test"),
+        ("t.py::test[\\x00ü/]", "t.py", "t.py::test"),
+    ],
+)
+def test_a_bracket_in_the_path_is_no_parameter(nodeid, path, bare):
+    assert (file_of(nodeid), without_parameters(nodeid)) == (path, bare)
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "path", "name", "meant"),
+    [
+        ("t.py::T::test_a[1]", "t.py", "test_a", True),
+        ("t.py::T::test_a[1]", "t.py", "T.test_a", True),
+        ("t.py::T::test_a[1]", "t.py", "t.py::T::test_a", True),
+        ("t.py::T::test_a[1]", "t.py", "test_a[2]", True),
+        ("t.py::T::test_ab", "t.py", "test_a", False),
+        ("a.test.js::group > lowers [x] 1.5", "a.test.js", "lowers [x] 1.5", True),
+        ("a.test.js::group > lowers [x]", "a.test.js", "group > lowers [x]", True),
+        ("a.test.js::lowers", "b.test.js", "lowers", False),
+        ("tests/a.rs::m::one", "tests/a.rs", "m::one", True),
+    ],
+)
+def test_a_declared_name_means_an_id(nodeid, path, name, meant):
+    assert means(nodeid, path=path, name=name) is meant
+
+
+@pytest.mark.parametrize(
+    ("one", "chosen"),
+    [
+        ("a/b.js::g > t", True),
+        ("a/b.js::g", True),
+        ("a/b.js", True),
+        ("a", True),
+        ("a/", True),
+        ("a/b", False),
+        ("a/b.js::t", False),
+    ],
+)
+def test_ids_files_folders_and_groups_select(one, chosen):
+    assert selected("a/b.js::g > t", {one}) is chosen

@@ -1,0 +1,95 @@
+"""Facts from outside the test runner: targets that need no change, assertions that never ran, and nothing for honest work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentforge.runners.cache import ResultCache
+from agentforge.runners.claims import Claim
+from agentforge.runners.outside import Outside, measure_outside
+from agentforge.runners.symbols import Symbol
+from agentforge.workspace.sandbox import choose
+
+BASE = {"kit.py": "def old():\n    return 1\n", "tests/test_kit.py": "def test_old(): assert True\n"}
+NEW = BASE["kit.py"] + "\n\ndef words(text):\n    return text.split()\n"
+PATH = "tests/test_new.py"
+HEAD = "from kit import words\n\n\n"
+TESTS = {
+    "test_words": "def test_words():\n    assert words('a b') == ['a', 'b']\n",
+    "test_loop": "def test_loop():\n    for one in words('a'):\n        assert one == 'a'\n",
+    "test_idle": "def test_idle():\n    for one in words(''):\n        assert one == 'never'\n",
+    "test_hollow": "def test_hollow():\n    text = 'a'\n    assert text.upper() == 'A'\n",
+}
+
+
+@pytest.fixture(scope="module")
+def outside(project):
+    """Measure a change with some tests from outside the runner."""
+    made = project(BASE)
+    base = made.tree()
+    cache = ResultCache(made.scratch / "cache")
+
+    def measure(*names, source=NEW, claims=()):
+        tree = made.tree({"kit.py": source, PATH: HEAD + "\n\n".join(TESTS[name] for name in names)})
+        given = Outside(
+            claims=claims, symbols=(Symbol(name="words", file="kit.py", kind="function"),),
+            targets=[f"{PATH}::{name}" for name in names],
+        )  # fmt: skip
+        return measure_outside(made.rig(cache=cache), given, base_tree=base, tree=tree)
+
+    return measure
+
+
+def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch):
+    claims = (Claim(call="words('c d')", returns="['c', 'd']", hidden=True),)
+    expected = {"held_out": {"checked": 1, "failed": [], "unchecked": []}, "tests_too_weak": []}
+    assert outside("test_words", "test_loop", claims=claims) == expected
+    monkeypatch.setattr("agentforge.runners.outside.check_claims", None)
+    assert outside("test_words", "test_loop", claims=claims) == expected
+
+
+def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(outside):
+    facts = outside("test_words", "test_idle", "test_hollow")
+    assert [(row["id"].partition("::")[2], row["text"]) for row in facts["tests_too_weak"]] == [
+        ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change"),
+        ("test_idle", "passes without executing any of its assertions"),
+    ]
+
+
+def test_code_that_makes_every_test_pass_from_its_import_shows_when_the_change_is_wrong(outside):
+    forced = "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n"
+    facts = outside("test_words", source=forced + NEW)
+    assert [row["id"] for row in facts["tests_too_weak"]] == [f"{PATH}::test_words"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["LIMIT = 3\n", "class Odd(ValueError):\n    def say(self):\n        return 1\n", "NAMES = []\nNAMES.append('a')\n",
+     "import functools\n\n\n@functools.cache\ndef more():\n    return 1\n"],
+    ids=["constant", "base class", "registered", "decorator"],
+)  # fmt: skip
+def test_a_change_that_is_partly_data_is_left_to_the_other_controls(outside, more):
+    assert outside("test_hollow", source=f"{NEW}\n\n{more}")["tests_too_weak"] == []
+
+
+def test_what_was_taken_away_may_satisfy_a_target(outside):
+    assert outside("test_hollow", source=NEW.replace("def old():\n    return 1\n", ""))["tests_too_weak"] == []
+
+
+def test_an_interpreter_that_cannot_run_such_checks_is_said_and_blamed_on_nobody(project, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no such thing >&2\nexit 2\n")
+    broken.chmod(0o755)
+    made = project(BASE)
+    tree = made.tree({"kit.py": NEW})
+    rig = replace(made.rig(), plan=replace(made.plan, interpreter=str(broken)), sandbox=choose("none"))
+    symbols = (Symbol(name="words", file="kit.py", kind="function"),)
+    given = Outside(claims=(Claim(call="words('a')", returns="['a']"),), symbols=symbols)
+    facts = measure_outside(rig, given, base_tree=tree, tree=tree)
+    assert facts["held_out"] == {
+        "checked": 0,
+        "failed": [],
+        "unchecked": [f"{broken} cannot run checks: no such thing"],
+    }

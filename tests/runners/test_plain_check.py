@@ -1,0 +1,137 @@
+"""Held-out checks in plain processes: honest results pass, whatever lies about itself does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.claims import Claim
+from agentforge.runners.plain_check import check_claims
+from agentforge.runners.symbols import Symbol
+
+SLUG = Symbol(name="slug", file="kit.py", kind="function", signature="(text: str) -> str")
+HONEST = 'def slug(text):\n    return "-".join(text.lower().split())\n'
+CLAIMS = (
+    Claim(call="slug('A B')", returns="'a-b'", requirement="REQ-001"),
+    Claim(call="slug('C  D e')", returns="'c-d-e'", requirement="REQ-001", hidden=True),
+    Claim(call="slug(3)", raises="AttributeError", requirement="REQ-002"),
+)
+
+
+@pytest.fixture(scope="module")
+def checked(project):
+    """Check claims on the working files of a small project."""
+    made = project({"kit.py": HONEST, "tests/test_kit.py": "def test_it(): pass\n"})
+    base = made.tree()
+
+    def check(source, claims=CLAIMS, symbols=(SLUG,)):
+        tree = made.tree({"kit.py": source})
+        return check_claims(made.rig(), tree, claims, symbols=symbols, base_tree=base)
+
+    return check
+
+
+def test_an_honest_implementation_passes_every_claim(checked):
+    verdict = checked(HONEST)
+    assert verdict.value() == {"checked": 3, "failed": [], "unchecked": []}
+
+
+def test_a_wrong_result_is_told_in_full_when_public_and_without_its_input_when_held_out(checked):
+    verdict = checked(HONEST.replace('"-"', '"_"'))
+    public, hidden = (text for _, text in verdict.failed)
+    assert (
+        public == "outside the test runner slug('A B') -> 'a-b' does not hold: the result is another value; it is 'a_b'"
+    )
+    assert hidden == "a held-out check of slug fails: the result is another value"
+
+
+_TABLE = 'TABLE = {"A B": "a-b"}\ndef slug(text):\n    if not isinstance(text, str): raise AttributeError\n'
+_RIGHT = '"-".join(text.lower().split())'
+TRICKS = {
+    "hard-coded": _TABLE + '    return TABLE.get(text, "")\n',
+    "always-equal": "class Any(str):\n    def __eq__(self, other): return True\n    __hash__ = str.__hash__\n"
+    "def slug(text):\n    text.lower\n    return Any()\n",
+    "subclass of str": f"class Text(str): pass\ndef slug(text):\n    return Text({_RIGHT})\n",
+    "lies about its class": "class Any:\n    __class__ = str\n    def __eq__(self, other): return True\ndef slug(text):\n"
+    "    text.lower\n    return Any()\n",
+    "class with a lying metaclass": "class Meta(type):\n    def __eq__(self, other): return True\n"
+    "    def __hash__(self): return hash(str)\n    def __instancecheck__(self, one): return True\n"
+    "class Any(metaclass=Meta):\n    def __eq__(self, other): return True\ndef slug(text):\n    text.lower\n    return Any()\n",
+    "only under pytest": f"import sys\ndef slug(text):\n    return {_RIGHT} if 'pytest' in sys.modules or text == 3 else ''\n",
+    "environment of pytest": f"import os\ndef slug(text):\n    text.lower\n    return {_RIGHT} if 'PYTEST_CURRENT_TEST' in os.environ else ''\n",
+    "arguments of the process": f"import sys\ndef slug(text):\n    text.lower\n    return {_RIGHT} if 'pytest' in sys.argv[0] else ''\n",
+    "frames of the runner": "import sys\ndef slug(text):\n    text.lower\n    frame, found = sys._getframe(), ''\n    while frame:\n"
+    f"        if frame.f_code.co_name == 'pytest_pyfunc_call': found = {_RIGHT}\n        frame = frame.f_back\n    return found\n",
+    "leaves the process": "import os\ndef slug(text): os._exit(0)\n",
+    "leaves at import": "import os\nos._exit(0)\n",
+    "writes what it finds": "import os\nfor fd in range(3, 64):\n    try: os.write(fd, b'{\"value\": [\"str\", \"a-b\"]}\\n\\n')\n"
+    "    except OSError: pass\ndef slug(text): return ''\n",
+    "its own exception of that name": f"class AttributeError(Exception): __module__ = 'builtins'\ndef slug(text):\n"
+    f"    if text == 3: raise AttributeError\n    return {_RIGHT}\n",
+    "returns bytes": f"def slug(text):\n    return {_RIGHT}.encode()\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", TRICKS.values(), ids=TRICKS.keys())
+def test_no_trick_survives_a_plain_process(checked, source):
+    verdict = checked(source)
+    assert verdict.failed, verdict
+
+
+@pytest.mark.parametrize(
+    ("body", "returns", "right"),
+    [
+        ("[1, 2.0, 'a', None, True, b'x', {1: (2,)}, {3}]", "[1, 2.0, 'a', None, True, b'x', {1: (2,)}, {3}]", True),
+        ("[True]", "[1]", False),
+        ("0.1 + 0.2", "0.3", True),
+        ("4.0", "4", False),
+        ("float('nan')", "'nan'", False),
+        ("collections.Counter('aab')", "{'a': 2, 'b': 1}", True),
+        ("collections.namedtuple('P', 'x y')(1, 2)", "(1, 2)", True),
+        ("(one for one in (1, 2))", "[1, 2]", True),
+        ("type('L', (list,), {})([1])", "[1]", False),
+        ("type('D', (dict,), {'items': lambda self: [('a', 1)]})()", "{'a': 1}", False),
+        ("{2, 1}", "{1, 2}", True),
+        ("10 ** 5000", "10", False),
+    ],
+)
+def test_type_and_value_are_compared_through_containers(checked, body, returns, right):
+    source = f"import collections\ndef slug(text):\n    return {body}\n"
+    symbol = Symbol(name="slug", file="kit.py", kind="function")
+    verdict = checked(source, (Claim(call="slug(0)", returns=returns),), (symbol,))
+    assert (verdict.failed == ()) is right, verdict
+
+
+def test_awaitable_results_methods_and_modules_are_reached(checked):
+    source = "class Cart:\n    def __init__(self, items): self.items = items\n    async def total(self): return sum(self.items)\n"
+    symbols = (Symbol(name="Cart.total", file="kit.py", kind="method"),)
+    claims = (Claim(call="Cart([1, 2]).total()", returns="3"), Claim(call="kit.Cart([]).total()", returns="0"))
+    assert checked(source, claims, symbols).value() == {"checked": 2, "failed": [], "unchecked": []}
+
+
+def test_what_cannot_be_checked_is_said_and_fails_nobody(checked):
+    claims = (Claim(call="other('x')", returns="1"), Claim(call="slug(name)", returns="1", hidden=True))
+    verdict = checked(HONEST, claims)
+    assert verdict.failed == () and verdict.checked == 0
+    assert verdict.unchecked == (
+        "other('x') -> 1: a name in it is not declared",
+        "a held-out check of slug, name: a name in it is not declared",
+    )
+
+
+def test_an_example_of_the_request_that_the_base_fulfils_is_a_complaint(checked):
+    claims = (
+        Claim(call="slug('A B')", returns="'a-b'", asked=True),
+        Claim(call="slug('A')", returns="'b'", asked=True),
+    )
+    verdict = checked(HONEST.replace('"-"', '"_"'), claims)
+    assert verdict.unchecked == ("slug('A B') -> 'a-b': that is what the base does already",)
+    assert len(verdict.failed) == 1
+
+
+def test_the_declared_type_says_how_an_example_is_meant(checked):
+    source = "class Box:\n    def mean(self): return 2.0\n    def parts(self): return (one for one in 'ab')\n"
+    mean = Symbol(name="Box.mean", file="kit.py", kind="method", signature="(self) -> float")
+    parts = Symbol(name="Box.parts", file="kit.py", kind="method", signature="(self) -> list[str]")
+    claims = (Claim(call="Box().mean()", returns="2"), Claim(call="Box().parts()", returns="['a', 'b']"))
+    (failed,) = checked(source, claims, (mean, parts)).failed
+    assert "Box().parts()" in failed[1] and "is a generator, not list" in failed[1]

@@ -1,0 +1,100 @@
+"""RED in other languages: a missing symbol that was declared is the right reason, a typo is not, guards are heard."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from agentforge.runners.measure_baseline import measure_baseline
+from agentforge.runners.measure_green import Promise, measure_green
+from agentforge.runners.measure_red import Suite, measure_red
+
+_GO = 'package textkit\n\nimport "testing"\n\nfunc Test{0}(t *testing.T) {{\n\tif {1}("A B") != "{2}" {{\n\t\tt.Fatal("no")\n\t}}\n}}\n'
+_NODE = 'import assert from "node:assert";\nimport {{ test }} from "node:test";\nimport {{ {1} }} from "../textkit.js";\ntest("{0}", () => assert.equal({1}("A B"), "{2}"));\n'
+_RUST = 'use textkit::{1};\n#[test]\nfn {0}() {{\n    assert_eq!({1}("A B"), "{2}");\n}}\n'
+_RUST_LIB = 'pub fn shout(text: &str) -> String {{ format!("{{}}!", text) }}\n{0}'
+_LANGUAGES = {
+    "node": {
+        "files": {"package.json": '{"type": "module"}', "textkit.js": "export const shout = (text) => `${text}!`;\n"},
+        "product": "textkit.js", "test": "test/slug.test.js", "guard": "test/guard.test.js", "code": _NODE,
+        "names": ("lowers", "slug", "shouts", "shout"), "typo": "slgu",
+        "done": "export const shout = (text) => `${text}!`;\nexport const slug = (text) => text.toLowerCase();\n",
+        "wrong": "export const shout = (text) => `${text}!`;\nexport const slug = (text) => text;\n",
+    },
+    "go": {
+        "files": {"go.mod": "module example.org/textkit\n\ngo 1.19\n",
+                  "textkit.go": 'package textkit\n\nfunc Shout(text string) string { return text + "!" }\n'},
+        "product": "textkit.go", "test": "slug_test.go", "guard": "guard_test.go", "code": _GO,
+        "names": ("Lowers", "Slug", "Shouts", "Shout"), "typo": "Slgu",
+        "done": 'package textkit\n\nimport "strings"\n\nfunc Shout(text string) string { return text + "!" }\n'
+        "func Slug(text string) string { return strings.ToLower(text) }\n",
+        "wrong": 'package textkit\n\nfunc Shout(text string) string { return text + "!" }\nfunc Slug(text string) string { return text }\n',
+    },
+    "cargo": {
+        "files": {"Cargo.toml": '[package]\nname = "textkit"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _RUST_LIB.format(""),
+                  "Cargo.lock": 'version = 3\n\n[[package]]\nname = "textkit"\nversion = "0.1.0"\n'},
+        "product": "src/lib.rs", "test": "tests/slug.rs", "guard": "tests/guard.rs", "code": _RUST,
+        "names": ("lowers", "slug", "shouts", "shout"), "typo": "slgu",
+        "done": _RUST_LIB.format("pub fn slug(text: &str) -> String { text.to_lowercase() }\n"),
+        "wrong": _RUST_LIB.format("pub fn slug(text: &str) -> String { text.to_string() }\n"),
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(params=list(_LANGUAGES))
+def language(request, project):
+    """A project of each language, and its table."""
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    row = _LANGUAGES[request.param]
+    return project(row["files"], env={}), row, "Test" if request.param == "go" else ""
+
+
+def test_red_and_green_hold_in_other_languages(language):
+    made, row, prefix = language
+    name, symbol, guard, known = row["names"]
+    base = made.tree()
+    _, baseline = measure_baseline(made.rig(), tree=base)
+    files = {
+        row["test"]: row["code"].format(name, symbol, "a b"),
+        row["guard"]: row["code"].format(guard, known, "A B!"),
+    }
+    red_tree = made.tree(files)
+    tests = [
+        {"path": row["test"], "name": prefix + name, "kind": "target"},
+        {"path": row["guard"], "name": prefix + guard, "kind": "guard"},
+    ]
+    suite = Suite(tests=tests, symbols=[{"name": symbol, "file": row["product"], "kind": "function", "change": "new"}])
+    red, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red_tree)
+    assert (red["all_tests_fail"], red["right_reason"], red["guards_pass"], red["declared_missing"]) == (
+        True,
+        True,
+        True,
+        [],
+    ), red
+    assert [(one["id"], one["kind"]) for one in red["tests"]] == sorted(
+        [(f"{row['test']}::{prefix}{name}", "target"), (f"{row['guard']}::{prefix}{guard}", "guard")]
+    )
+    promise = Promise(red=red, baseline=baseline, scope=(row["product"],), repeats=1)
+    done = made.tree({row["product"]: row["done"]})
+    green, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=done)
+    assert (green["all_tests_pass"], green["no_regressions"], green["controls"]["canary"]) == (True, True, "held"), (
+        green
+    )
+    emptied = made.tree({row["product"]: row["wrong"], row["test"]: row["code"].format(name, symbol, "A B")})
+    cheat, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=emptied)
+    assert not cheat["all_tests_pass"] and cheat["frozen_changed"]
+
+
+def test_a_typo_is_no_right_reason_in_other_languages(language):
+    made, row, prefix = language
+    name, symbol, _, _ = row["names"]
+    base = made.tree()
+    red_tree = made.tree({row["test"]: row["code"].format(name, row["typo"], "a b")})
+    suite = Suite(
+        tests=[{"path": row["test"], "name": prefix + name, "kind": "target"}],
+        symbols=[{"name": symbol, "file": row["product"], "kind": "function", "change": "new"}],
+    )
+    red, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red_tree)
+    assert not red["right_reason"] and row["typo"] in red["tests"][0]["reason"]

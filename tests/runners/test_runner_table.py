@@ -1,0 +1,57 @@
+"""The table of docs/runners.md says what the code does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from agentforge.runners.freeze import duplicates, test_hashes
+from agentforge.runners.javascript_runner import _command
+from agentforge.runners.plan import JAVASCRIPT, Runner, TestPlan
+from agentforge.runners.steering import steering_changes
+
+_TEXT = (Path(__file__).parents[2] / "docs" / "runners.md").read_text("utf-8").partition("## Controls")[2]
+_ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in _TEXT.splitlines() if line.startswith("|")]
+_RUNNERS = [one for one in get_args(Runner) if one != "none"]
+_TABLE = {row[0]: dict(zip(_ROWS[0][1:], row[1:], strict=True)) for row in _ROWS[2:]}
+_TEST = {
+    "pytest": ("t.py", "def test_a(): pass\n", "pytest.ini"), "unittest": ("t.py", "class T:\n    def test_a(self): pass\n", "unittest.py"),
+    "node": ("a.test.js", "test('a', f);\n", "package.json"), "vitest": ("a.test.ts", "test('a', f);\n", "vitest.config.ts"),
+    "jest": ("a.test.js", "test('a', f);\n", "jest.config.js"), "mocha": ("a.js", "it('a', f);\n", ".mocharc.json"),
+    "go": ("a_test.go", "func TestA(t *testing.T) {}\n", "go.mod"), "cargo": ("tests/a.rs", "#[test]\nfn a() {}\n", "Cargo.toml"),
+    "junit": ("t.txt", "a\n", "run.sh"),
+}  # fmt: skip
+_CHANGED = {
+    "package.json": b'{"scripts": {"test": "x"}}',
+    "go.mod": b"replace a => b\n",
+    "Cargo.toml": b"[lib]\ntest = false\n",
+}
+
+
+def _yes(control, runner):
+    return _TABLE[control][runner] == "yes"
+
+
+def test_every_runner_has_a_column():
+    assert _ROWS[0][1:] == _RUNNERS
+
+
+@pytest.mark.parametrize("runner", _RUNNERS)
+def test_the_controls_are_those_of_the_code(runner):
+    plan = TestPlan(runner=runner, command=("a", "b"))
+    path, text, steering = _TEST[runner]
+    assert _yes("planted test that must fail", runner) == plan.has_canary
+    assert _yes("second channel agrees", runner) == plan.has_second_channel
+    assert _yes("frozen test by test", runner) == bool(list(test_hashes(path, text.encode())))
+    assert _yes("one name defined twice is found", runner) == bool(
+        duplicates("t.py", b"def test_a(): pass\n" * 2)
+        if runner in ("pytest", "unittest")
+        else duplicates(path, text.encode() * 2)
+    )
+    steered = steering_changes([steering], before=lambda _: None, after=lambda _: _CHANGED.get(steering, b"x"))
+    assert _yes("runner configuration of the base commit", runner) == bool(steered)
+    if runner in JAVASCRIPT:
+        shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
+        assert _yes("random order in repeats", runner) == shuffled
