@@ -55,6 +55,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             folder=root,
             home=str(Path.home()),
             real=lambda path: _seen_in_sandbox(path, worktree=str(runtime.worktree), root=root),
+            scratch=("/tmp", "/var/tmp") if runtime.sandbox.kind != "none" else (),
             named=named,
         ),
         now=runtime.now(),

@@ -12,7 +12,22 @@ from agentforge.safety.shell.syntax import Word, names
 
 _ROOTS = frozenset({"/", "~", "..", ".", "*", "/*", "~/*", "../*", "./*", ".*", "{.,}*", "./.*"})
 _SYSTEM = names("/bin /boot /dev /etc /home /lib /lib64 /opt /proc /root /sbin /srv /sys /usr /var")
-_VALUED = names("-t -m -S -o -g --target-directory --mode --suffix --reference -d --date -r -s --size")
+_VALUED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cp", "mv", "ln"), names("-t -S --target-directory --suffix")),
+    "install": names("-m -o -g -t -S --target-directory --suffix --mode --owner --group"),
+    "tar": names("-f -C -X --file --directory --exclude"),
+    "split": names("-l -b -n -a"),
+    "csplit": names("-f -b -n"),
+    "touch": names("-t -r -d --date --reference"),
+    **dict.fromkeys(("mkdir", "mkfifo"), ("-m", "--mode")),
+    "mktemp": ("-p", "--suffix"),
+    "patch": names("-p -i -d -o -r --input --directory --output"),
+    "unzip": ("-d",),
+    "truncate": names("-s -r --size --reference"),
+    "shred": names("-n -s"),
+    "setfacl": names("-m -x -M -X"),
+    "rsync": ("-e", "--exclude", "--include"),
+}
 
 
 def is_filing(name: str) -> bool:
@@ -26,20 +41,7 @@ def judge_filing(name: str, words: Sequence[Word]) -> Judged:
     Args:
         words: the arguments after the name.
     """
-    return _FILING[name](name, sort_arguments(words, valued=_valued(name)))
-
-
-def _valued(name: str) -> tuple[str, ...]:
-    return {
-        "rm": (),
-        "tar": ("-f", "-C", "--file", "--directory", "-T", "-X", "--exclude"),
-        "split": ("-l", "-b", "-n", "-a"),
-        "chmod": ("--reference",),
-        "touch": ("-t", "-r", "-d", "--date", "--reference"),
-        "patch": ("-p", "-i", "-d", "-o", "-r", "--input", "--directory", "--output"),
-        "unzip": ("-d", "-x"),
-        "dd": (),
-    }.get(name, _VALUED)
+    return _FILING[name](name, sort_arguments(words, valued=_VALUED.get(name, ())))
 
 
 def reaches_beyond(word: Word) -> bool:
@@ -76,7 +78,7 @@ def _shred(name: str, given: Arguments) -> Judged:
 def _plain(name: str, given: Arguments) -> Judged:
     if name == "split" and (given.has("--filter") or given.dynamic):
         return Judged(kind=Kind.UNKNOWN, reason="split --filter runs a command")
-    targets = given.of("-t", "--target-directory")
+    targets = given.of("-t", "--target-directory", "-p")
     return Judged(kind=Kind.WRITE, reason=f"{name} changes files", writes=(*given.operands, *targets), reads=())
 
 

@@ -35,6 +35,10 @@ def judge_find(words: Sequence[Word], run: Run) -> tuple[Judged, ...]:
             deep=deep,
         )
     ]
+    if any(word.splits for word in starts):
+        found.append(
+            Judged(kind=Kind.UNKNOWN, reason="a start that only the run knows may be an action", argv=tuple(words))
+        )
     rest = list(words[1 + len(starts) :])
     sought = [after for word, after in pairwise(rest) if word.known in names("-name -iname -path -wholename")]
     while rest:
