@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "policy": ("policy:policy", "Explain what may be done here without a question."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
-    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat against it."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat and attack against it."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }

@@ -81,7 +81,7 @@ def _play(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> AttackRes
         process.run(
             ["bash", "-c", ground.named(line)], cwd=ground.workspace, env=ground.environ(), timeout_s=_TIMEOUT_S
         )
-    verdicts = {mode: _verdict(case, ground, mode) for mode in case.modes}
+    verdicts = {mode: judged(case, ground, mode) for mode in case.modes}
     stopped = all(verdict in case.expect for verdict, _ in verdicts.values())
     floor = _on_the_floor(case, ground, sandbox) if case.against == "shell" and case.floor else "skipped"
     return AttackResult(
@@ -94,7 +94,7 @@ def _play(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> AttackRes
     )
 
 
-def _verdict(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
+def judged(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
     """The verdict of the part of the program that is attacked, and its reason."""
     judge = {
         "shell": _of_line,

@@ -46,7 +46,7 @@ def approval(
         if tool.effect in _ALWAYS:
             return None
         decision = decide_tool(tool, arguments, policy())
-        if decision.verdict == "allow" or (decision.verdict == "ask" and ask is not None and ask(decision)):
+        if decision.verdict == "allow" or (decision.verdict == "ask" and ask is not None and ask(decision) is True):
             return None
         return refusal(decision, asked=ask is not None)
 

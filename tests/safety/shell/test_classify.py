@@ -112,7 +112,7 @@ def test_words_in_arguments_decide_nothing(line: str) -> None:
 
 @pytest.mark.parametrize(
     "wrapper",
-    ["env A=1", "timeout 5", "nice -n 5", "nohup", "command", "bash -c", "/usr/bin/env", "time", "stdbuf -o0"],
+    ["env NO_COLOR=1", "timeout 5", "nice -n 5", "nohup", "command", "bash -c", "/usr/bin/env", "time", "stdbuf -o0"],
 )
 def test_a_wrapper_hides_nothing(wrapper: str) -> None:
     inner = "'rm -r src'" if wrapper == "bash -c" else "rm -r src"
