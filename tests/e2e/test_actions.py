@@ -126,7 +126,7 @@ def test_supplied_tests_are_verified_and_never_rewritten(world: World) -> None:
 
 def test_a_call_that_is_not_approved_is_told_and_stands_in_the_result(world: World) -> None:
     script = good_script()
-    script["red"].insert(
+    script["green"].insert(
         0, reply(("shell", {"command": "ls && curl http://example.org"}), ("read_file", {"path": "../x"}))
     )
     done = world.start(script)
