@@ -284,6 +284,7 @@ def test_marks_are_recorded_and_counted(old: World, task: str, forked: str, tmp_
     assert old.run("mark", task, "defect", "--json").json["marks"][0]["by"] == "ann"
     paused = next(row["task_id"] for row in old.run("status", "--json").json if row["outcome"] != "delivered")
     assert old.run("mark", paused, "defect").code == 8
+    assert [old.run("verify", name).code for name in (task, forked)] == [0, 0]
     plot = tmp_path / "weeks.svg"
     value = old.run("metrics", "--json", "--plot", str(plot)).json
     assert (value["trust"]["delivered"], value["trust"]["rework_rate"], value["trust"]["defect_rate"]) == (2, 0.5, 0.5)

@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.event import Event as Event
+from agentforge.events.relations import ForkMade as ForkMade
+from agentforge.events.relations import RunForked as RunForked
+from agentforge.events.relations import RunMarked as RunMarked
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
@@ -19,11 +23,6 @@ EscalationKind = Literal["question", "approval", "stuck", "limit", "conflict", "
 Decision = Literal["answer", "approve", "reject", "abort"]
 Effect = Literal["read", "write", "execute", "submit", "ask", "network"]
 ToolStatus = Literal["success", "error", "denied"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Base of all events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,47 +81,6 @@ class RunResumed(Event):
     repo: str = ""
     worktree: str = ""
     interrupted_step: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunForked(Event):
-    """From here on this is a run of its own; all records before are those of its parent, byte for byte.
-
-    Attributes:
-        parent: id of the run that it was forked from.
-        parent_head: hash of the last record that both share; also the `prev` of this one.
-        step: the last step that both share.
-        model: `provider/name` that goes on, "" = the parent's.
-    """
-
-    run_id: str
-    parent: str
-    parent_head: str
-    parent_records: int
-    step: int
-    repo: str
-    worktree: str
-    branch: str
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkMade(Event):
-    """Another run was forked from this one; nothing changes here."""
-
-    child: str
-    step: int
-    records: int
-    head: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunMarked(Event):
-    """A human says what became of the delivery: it had to be done again, or it had a defect."""
-
-    mark: Literal["rework", "defect"]
-    note: str = ""
-    by: str = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.errors import IntegrityError
@@ -16,14 +16,6 @@ from agentforge.events.state import RunState
 
 Value = Mapping[str, Any]
 Kind = TypeVar("Kind")
-
-_TUPLES = {
-    RunState: ("approve", "left_out", "findings", "answers", "forks", "marks", "tests"),
-    states.StageState: ("results",),
-    states.Turn: ("loop",),
-    states.Verdict: ("results",),
-    states.Escalation: ("options",),
-}
 
 
 def encode_state(state: RunState) -> dict[str, object]:
@@ -82,6 +74,7 @@ def _state(value: Value) -> RunState:
         stages=_each(value["stages"], lambda item: _made(states.StageState, item)),
         submission=_made(states.Submission, value["submission"]) if value["submission"] else None,
         verdict=_made(states.Verdict, value["verdict"]) if value["verdict"] else None,
+        reopened=_made(states.Reopening, value["reopened"]) if value["reopened"] else None,
         escalations=_each(value["escalations"], _escalation),
         spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
         inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
@@ -114,4 +107,10 @@ def _each(value: Value, make: Callable[[Value], Kind]) -> dict[str, Kind]:
 
 def _made(kind: type[Kind], value: Value, **made: object) -> Kind:
     values = {**value, **made}
-    return kind(**{**values, **{name: tuple(values[name]) for name in _TUPLES.get(kind, ())}})
+    return kind(**{**values, **{name: tuple(values[name]) for name in _tuples_of(cast("Hashable", kind))}})
+
+
+@cache
+def _tuples_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a record that are tuples, which JSON makes lists of."""
+    return tuple(field.name for field in fields(kind) if str(field.type).startswith("tuple["))

@@ -28,6 +28,8 @@ MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Asse
 Rebuild = Callable[[Files], Mapping[str, bytes]]
 """Writes the views of a run anew from its log and blobs: path -> bytes."""
 
+_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -71,7 +73,7 @@ class _Trail:
     def see(self, link: Link) -> None:
         """Take in one record."""
         event = link.event
-        self.after_end += bool(self.state.outcome)
+        self.after_end += bool(self.state.outcome) and not isinstance(event, _AFTER_THE_END)
         self.judgements.see(event, self.state)
         self.named.update(blobs_named(event))
         if isinstance(event, kinds.LogRecovered):
@@ -155,7 +157,7 @@ def _commit(around: Surroundings, state: RunState) -> Commit | None:
 
 
 def _standing_check(trail: _Trail) -> Check:
-    """How the run stands; nothing may follow its end."""
+    """How the run stands; nothing may follow its end but what people say of it and the forks that were made of it."""
     state = trail.state
     if trail.after_end:
         return Check(name="standing", ok=False, detail=f"{trail.after_end} records stand behind the run's end")
