@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.runtime import Permits, Runtime
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.clock import utc_now
 
@@ -109,10 +109,6 @@ def wire(
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
 
-    @lru_cache(maxsize=8)
-    def diff(before: str, after: str) -> str:
-        return git.diff(before, after)
-
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
     runtime = Runtime(
@@ -133,19 +129,27 @@ def wire(
         checks=settings.table("checks"),
         verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
-        diff=diff,
+        diff=lru_cache(maxsize=8)(git.diff),
         keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
-        approval=_approval(settings),
-        rules=_rules(settings),
-        allowed_tools=_allowed_tools(settings),
-        now=utc_now,
+        permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         signer=_signer(environ),
     )
     return runtime
+
+
+def permits_of(settings: Settings) -> Permits:
+    """What the settings say about tool calls.
+
+    Raises:
+        ConfigError: a rule that cannot be read.
+    """
+    return Permits(
+        mode=_approval(settings), rules=_rules(settings), allowed_tools=_allowed_tools(settings), now=utc_now
+    )
 
 
 def _approval(settings: Settings) -> str:

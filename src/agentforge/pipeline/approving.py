@@ -22,12 +22,12 @@ def stage_approval(
     state: RunState, stage: Stage, runtime: Runtime
 ) -> Callable[[Tool, Mapping[str, object]], str | None]:
     """The judge of every tool call of a stage; nobody is there to ask."""
-    return approval(lambda: stage_policy(state, stage, runtime), allowed=runtime.allowed_tools)
+    return approval(lambda: stage_policy(state, stage, runtime), allowed=runtime.permits.allowed_tools)
 
 
 def may_read(state: RunState, stage: Stage, runtime: Runtime) -> Callable[[str], bool]:
     """Whether a search may show what stands in a file: where no rule closes files, in all of them."""
-    if not any(rule.pattern and rule.verdict != "allow" for rule in runtime.rules):
+    if not any(rule.pattern and rule.verdict != "allow" for rule in runtime.permits.rules):
         return lambda _path: True
     from agentforge.safety.decision import decide_call
     from agentforge.safety.shell.classes import CommandClass
@@ -45,11 +45,11 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
     from agentforge.safety.modes import Mode
     from agentforge.safety.places import Ground
 
-    root = str(runtime.repo)
+    root = state.repo or str(runtime.repo)  # a replay works elsewhere, but its calls name the places of then
     named = product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else ()
     return Policy(
-        mode=Mode(runtime.approval),
-        rules=runtime.rules,
+        mode=Mode(runtime.permits.mode),
+        rules=runtime.permits.rules,
         ground=Ground(
             root=root,
             folder=root,
@@ -58,7 +58,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             scratch=("/tmp", "/var/tmp") if runtime.sandbox.kind != "none" else (),
             named=named,
         ),
-        now=runtime.now(),
+        now=runtime.permits.now(),
         confined=runtime.sandbox.kind != "none",
     )
 

@@ -31,6 +31,23 @@ def no_signer() -> Signer | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Permits:
+    """What the settings say about tool calls; nobody is asked.
+
+    Attributes:
+        mode: in which calls are decided.
+        rules: of all settings files.
+        allowed_tools: names or patterns of the tools that may be called; None = those of the stage.
+        now: the time, for rules that expire.
+    """
+
+    mode: str = "auto"
+    rules: tuple[Rule, ...] = ()
+    allowed_tools: tuple[str, ...] | None = None
+    now: Callable[[], str] = str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """The parts of one task's pipeline.
 
@@ -49,10 +66,7 @@ class Runtime:
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
-        approval: the mode in which tool calls are decided; nobody is asked.
-        rules: the permission rules of the settings.
-        allowed_tools: names or patterns of the tools that may be called; None = those of the stage.
-        now: the time, for rules that expire.
+        permits: the mode and the rules by which tool calls are decided.
         signer: the user's signing key, None = there is none.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
@@ -80,10 +94,7 @@ class Runtime:
     supplied: Mapping[str, bytes]
     max_output_tokens: int
     temperature: float | None
-    approval: str = "auto"
-    rules: tuple[Rule, ...] = ()
-    allowed_tools: tuple[str, ...] | None = None
-    now: Callable[[], str] = str
+    permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.finding import fed_by
 from agentforge.safety.shell.flow import folders_after, is_plain_path
-from agentforge.safety.shell.quoting import decode_ansi, has_glob, unescape, unescape_double
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
+from agentforge.safety.shell.words import WORD_KINDS, Words
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -28,9 +28,7 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
-_SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 
 
 def read_line(line: str) -> Script:
@@ -57,17 +55,8 @@ def read_line(line: str) -> Script:
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
 
 
-class _Reader:
+class _Reader(Words):
     """Walks the tree once and collects what it finds."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-        self.commands: list[Command] = []
-        self.opaque: list[Opaque] = []
-        self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
-
-    def refuse(self, node: SgNode, reason: str) -> None:
-        self.opaque.append(Opaque(text=node.text()[:200], reason=reason))
 
     def statement(self, node: SgNode, folders: Folders) -> Folders:
         """Read one statement; returns the folders in which the next one may run."""
@@ -133,7 +122,7 @@ class _Reader:
                 if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
                     now = tuple(dict.fromkeys((*before, *now)))
                 continue
-            if str(child.kind()) in _WORD_KINDS:  # the pattern of a case
+            if str(child.kind()) in WORD_KINDS:  # the pattern of a case
                 self.word(child)
                 continue
             before = now
@@ -148,7 +137,7 @@ class _Reader:
             kind = str(child.kind())
             if kind == "heredoc_redirect" and len(self.commands) == first + 1:
                 self.commands[first] = replace(self.commands[first], inline=True)
-            if kind in _WORD_KINDS:
+            if kind in WORD_KINDS:
                 self.word(child)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 self._redirect_alone(child, folders)
@@ -283,103 +272,11 @@ class _Reader:
                 if not double and child.text().strip("[]!=") not in ("", "-a", "-o"):
                     self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
                 continue
-            if str(child.kind()) in _WORD_KINDS:
+            if str(child.kind()) in WORD_KINDS:
                 if self.word(child).splits and not double:
                     self.refuse(node, f"{child.text()} without quotes may become an operator that runs code")
             elif child.kind() not in ("test_operator", "regex"):
                 self._words_inside(child, double=double)
-
-    def word(self, node: SgNode) -> Word:
-        """Read one word, and the commands inside it."""
-        pieces: list[str | None] = []
-        flags = {"glob": False, "tilde": False, "splits": False}
-        self._pieces(node, pieces, flags)
-        return Word(
-            text=node.text(),
-            pieces=tuple(pieces),
-            glob=flags["glob"],
-            splits=flags["splits"],
-            tilde=flags["tilde"],
-        )
-
-    def _pieces(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        kind, text = str(node.kind()), node.text()
-        if kind in ("word", "number", "extglob_pattern", "variable_name"):
-            if not text:
-                self.refuse(node, "a word is missing")
-            flags["glob"] |= has_glob(text)
-            flags["tilde"] |= not pieces and text.startswith("~")
-            pieces.append(unescape(text))
-        elif kind == "raw_string":
-            pieces.append(text[1:-1])
-        elif kind == "ansi_c_string":
-            pieces.append(decode_ansi(text[2:-1]))
-        elif kind == "string":
-            self._string(node, pieces, flags)
-        elif kind == "concatenation":
-            self._concatenation(node, pieces, flags)
-        elif kind in ("simple_expansion", "expansion"):
-            self._expansion(node, pieces, flags)
-        elif kind in ("command_substitution", "process_substitution"):
-            for child in node.children():
-                if child.is_named():
-                    self.statement(child, ("",))
-            pieces.append(None)
-            flags["splits"] = True
-        else:
-            if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
-                self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
-            pieces.append(None)
-
-    def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        marks = [child.text() for child in node.children() if child.kind() == "word"]
-        if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
-            flags["glob"] = flags["splits"] = True
-            pieces.append(None)
-            for child in node.children():
-                self._pieces(child, [], dict(flags))
-            return
-        for child in node.children():
-            if child.is_named():
-                self._pieces(child, pieces, flags)
-            else:
-                self.refuse(node, f"has {child.text()!r} inside a word")
-
-    def _string(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        inner = node.text()[1:-1]
-        live = [child for child in node.children() if child.is_named() and child.kind() != "string_content"]
-        if not live:
-            pieces.append(unescape_double(inner))
-            return
-        for child in node.children():
-            if child.kind() == "string_content":
-                pieces.append(unescape_double(child.text()))
-            elif child.is_named():
-                splits = flags["splits"]
-                self._pieces(child, pieces, flags)
-                flags["splits"] = splits
-
-    def _expansion(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        text = node.text()
-        if text in ("$HOME", "${HOME}") and not pieces:
-            flags["tilde"] = True
-            pieces.append("~")
-            return
-        if text in ("$PWD", "${PWD}") and not pieces:
-            pieces.append(".")
-            return
-        if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
-            self.refuse(node, "this expansion may change variables or run code")
-        item = self.bound.get(text.strip("${}"))
-        pieces += item.pieces if item is not None else (None,)
-        flags["glob"] |= item is not None and item.glob
-        flags["splits"] |= (item is None or item.glob) and not text.startswith("${#")
-
-
-_WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
-    *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
-    *("arithmetic_expansion", "brace_expression", "extglob_pattern"),
-}
 
 
 def _exported(node: SgNode) -> list[str]:
