@@ -28,6 +28,7 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
+_DASH = re.compile(r"(^\s*|&& )(python3?|node|ruby|perl|php) -(?= <<)")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
@@ -43,6 +44,7 @@ def read_line(line: str) -> Script:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
     from ast_grep_py import SgRoot
 
+    line = _without_dash(line)
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
@@ -53,6 +55,12 @@ def read_line(line: str) -> Script:
     if len(reader.commands) > MOST_COMMANDS:
         reader.refuse(root, f"runs more than {MOST_COMMANDS} commands")
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
+
+
+def _without_dash(line: str) -> str:
+    """`python - <<E` as `python <<E`, which means the same: the grammar loses a dash in front of a here document."""
+    first, newline, rest = line.partition("\n")
+    return _DASH.sub(r"\1\2", first) + newline + rest
 
 
 class _Reader(Words):
