@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from figures import Bench, Program, bare, ours, peer, stdlib_loop
 from floor import over_bare_ms
+from policy import policy_rows
 from trail import trail_rows
 
 _PEER = "agentforge-harness==0.1.3"
@@ -47,6 +48,7 @@ def main() -> int:
         try:
             rows = measured(bench, other, **(_QUICK if options.quick else _FULL))
             _tell("a long trail, and many of them", on=sys.stderr.isatty())
+            rows += policy_rows()
             rows += trail_rows(Path(folder) / "trail", **(_SHORT if options.quick else _LONG))
         finally:
             bench.close()

@@ -3,6 +3,7 @@
 AgentForgeError                         1   internal error
 ├── UsageError                          2   the command line or a file of the user's is wrong
 │   ├── ConfigError                         settings: unknown key, wrong type, one key in two places
+│   ├── TrustRequired                       a project brings what would run or steer, and nobody agreed
 │   ├── ContractInvalid                     a contract file that cannot be loaded
 │   ├── RepositoryError                     no git, no commits, a bare repository, a dirty tree
 │   └── ModelNotConfigured                  no model was chosen and none was found
@@ -64,6 +65,12 @@ class ConfigError(UsageError):
     """A setting is unknown, of the wrong type, or stands in two places."""
 
     slug = "config"
+
+
+class TrustRequired(UsageError):
+    """A project brings something that would run or steer, and nobody agreed to it."""
+
+    slug = "untrusted"
 
 
 class ContractInvalid(UsageError):

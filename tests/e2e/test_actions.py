@@ -122,3 +122,14 @@ def test_supplied_tests_are_verified_and_never_rewritten(world: World) -> None:
     (refused,) = [row["data"] for row in world.events("ToolFinished") if row["data"]["name"] == "write_file"]
     assert (refused["status"], refused["error_type"]) == ("denied", "out-of-scope")
     assert {row["name"]: row["steps"] for row in done.json["stages"]}["red"] == 0
+
+
+def test_a_call_that_is_not_approved_is_told_and_stands_in_the_result(world: World) -> None:
+    script = good_script()
+    script["green"].insert(
+        0, reply(("shell", {"command": "ls && curl http://example.org"}), ("read_file", {"path": "../x"}))
+    )
+    done = world.start(script)
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out
+    assert [denial["tool"] for denial in done.json["permission_denials"]] == ["shell", "read_file"]
+    assert "curl" in done.json["permission_denials"][0]["reason"]

@@ -24,6 +24,17 @@ def test_the_documented_command_line_is_that_of_the_program(root: Path) -> None:
     assert module.TARGET.read_text(encoding="utf-8") == module.document(), "run `make golden`"
 
 
+def test_the_documented_modes_are_those_of_the_program(root: Path) -> None:
+    spec = importlib.util.spec_from_file_location("permissions_docs", root / "scripts" / "permissions_docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = module.PAGE.read_text(encoding="utf-8")
+    assert text == module.page(text), "run `make golden`"
+    assert all(f"| `{mode}` |" in text for mode in module.Mode)
+
+
 def test_pip_and_uv_install_the_same_versions(root: Path) -> None:
     locked = {
         package["name"]: package["version"]

@@ -33,6 +33,13 @@ def folded(state: RunState, events: Iterable[Event]) -> RunState:
     return state
 
 
+_BY_CODE = """
+import os
+os.mkdir("." + "agentforge")
+with open("." + "agentforge/config.toml", "w") as file: file.write("x")
+with open("." + "git/config", "w") as file: file.write("x")"""
+
+
 @pytest.fixture
 def begin(runtime: Callable[..., Runtime]) -> Begin:
     """A stage whose model asked for calls; nothing is carried out yet."""
@@ -81,9 +88,14 @@ def test_a_command_writes_the_files_of_the_specification_and_no_other(begin: Beg
 
 def test_git_and_the_trail_stay_shut(begin: Begin) -> None:
     made, spec, state = begin(
-        "green", shell("echo x > .git/config; mkdir .agentforge; echo x > .agentforge/config.toml")
+        "green",
+        shell("echo x > .git/config; mkdir .agentforge; echo x > .agentforge/config.toml"),
+        shell("python3 - <<'E'\n" + _BY_CODE + "\nE"),
     )
-    *_, done = perform_tool(RunTool(index=0, in_doubt=False), state, spec)
+    *_, refused = perform_tool(RunTool(index=0, in_doubt=False), state, spec)
+    assert isinstance(refused, kinds.ToolFinished)
+    assert (refused.status, refused.error_type) == ("denied", "not-approved")
+    *_, done = perform_tool(RunTool(index=1, in_doubt=False), folded(state, [refused]), spec)
     assert isinstance(done, kinds.ToolFinished)
     assert "Read-only file system" in done.text
     assert ".agentforge/config.toml lies in .agentforge, which nobody writes" in done.text

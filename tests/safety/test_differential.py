@@ -41,6 +41,9 @@ _WORDS = [
     *("'rm'", '"rm"', "r\\m", "$b", "${b}", '"$b"', "${x@P}", "${y:=rm}", "${!x}", "$'rm'", "$'\\x72m'", "$\"rm\"", "r''m", "{rm,f}", "rm\\\n"),
     *("$(rm f)", "`rm f`", '"$(evil)"', '"`evil`"', "<(evil)", ">(evil)", "$((1+1))", "$((a[$(evil)]))", "~", "*", "\\", "\\;", "'", '"', "#", "# rm"),
     *("a=rm", "PATH=/x", "x=$(evil)", "IFS=m", "!", "{", "}", "(", ")", "[[", "]]", "((", "))", "[", "]", "if", "then", "fi", "for i in", "do", "done", "while", "case", "in", "esac", ";;"),
+    *("rg x", "tree", "uniq", "xxd f", "awk", "sed -n", "date", "jobs -x", "hash -p", "printf", "test", "read", "watch", "nice", "timeout 1", "exec -a", "--pre=evil", "-o f", "--output=f"),
+    *("'{print > \"f\"}'", "'{system(\"evil\")}'", "'/\"/{system(\"evil\")}/\"/'", "p", "'1e evil'", "'w f'", "-I{}", "sh -c", "'cat {}'", "'a -o f'", "$i", '"$i"', "i in 'a -o f'", "unset", "-v", "'a[$(evil)]'"),
+    *("y='a -delete'", "$y", "a$y", "y='x; evil'", '"$y"', "<<'E'", "export x=evil", "-n", "./*", "wait -p", "set --", '"$@"', "$1", "${#a}", "[ $y ]", "[[ -n $y ]]"),
     *("function", "f()", "time", "coproc", "eval", "exec", "command", "builtin", "env", "xargs", "bash -c", "-exec", "{}", "+", "2>&1", "--", "-c", "export", "declare -n", "select", "until", "let", "$[1]", "\t", "\r"),
 ]  # fmt: skip
 _JOINTS = [" ", " ", " ", " ", "", " ; ", ";", " && ", "&&", " || ", " | ", "|", " & ", "&", "\n", " |& ", " > ", ">", " >> ", " < ", "<<<", " <<E\n", "\nE\n", " >| ", " &> ", " <> ", "\\\n"]  # fmt: skip
@@ -59,7 +62,26 @@ def _lines(draw: st.DrawFn) -> str:
 def spies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of programs that only note that they were run."""
     folder = tmp_path_factory.mktemp("spies")
-    for name in (*_HARMLESS, *_HARMFUL, "env", "xargs", "bash", "time", "sleep", "tee"):
+    for name in (
+        *_HARMLESS,
+        *_HARMFUL,
+        "env",
+        "xargs",
+        "bash",
+        "time",
+        "sleep",
+        "tee",
+        "rg",
+        "tree",
+        "uniq",
+        "xxd",
+        "awk",
+        "sed",
+        "date",
+        "nice",
+        "timeout",
+        "watch",
+    ):
         program = folder / name
         program.write_text('#!/bin/sh\nprintf "%s\\n" "${0##*/}" >> "$LOG"\n')
         program.chmod(0o755)

@@ -153,7 +153,7 @@ def _runtime(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> Runtime:
-    from agentforge.app.wiring import output_limit, secret_values
+    from agentforge.app.wiring import output_limit, permits_of, secret_values
     from agentforge.config.contract_files import contract_set
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stages import load_stages
@@ -183,6 +183,7 @@ def _runtime(
         nonce=os.urandom(4).hex(),
         supplied={path: blobs.get(digest) for path, digest in supplied.items()},
         max_output_tokens=output_limit(settings),
+        permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
 

@@ -80,6 +80,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
         "duration_s": round(state.active_s, 3),
         "escalations": [escalation_row(item) for item in state.escalations.values()],
+        "permission_denials": [dict(denial) for denial in state.denials],
         "verification": _verification(state),
         "trail": {"head": result.head, "records": result.records},
         "parent": state.parent,

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.runtime import Permits, Runtime
 from agentforge.pipeline.stages import load_stages
+from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from agentforge.models.model import Model
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
+    from agentforge.safety.permission import Rule
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Network, Preference, Sandbox
@@ -106,10 +108,6 @@ def wire(
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
 
-    @lru_cache(maxsize=8)
-    def diff(before: str, after: str) -> str:
-        return git.diff(before, after)
-
     sandbox = _sandbox(settings, worktree)
     supplied = state.digests.get("tests")
     runtime = Runtime(
@@ -130,15 +128,46 @@ def wire(
         checks=settings.table("checks"),
         verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
-        diff=diff,
+        diff=lru_cache(maxsize=8)(git.diff),
         keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
+        permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         signer=_signer(environ),
     )
     return runtime
+
+
+def permits_of(settings: Settings) -> Permits:
+    """What the settings say about tool calls.
+
+    Raises:
+        ConfigError: a rule that cannot be read.
+    """
+    return Permits(
+        mode=_approval(settings), rules=_rules(settings), allowed_tools=_allowed_tools(settings), now=utc_now
+    )
+
+
+def _approval(settings: Settings) -> str:
+    """The mode of tool calls in a pipeline: its own setting; `never` of the user holds here, too; else `auto`."""
+    own = settings.text("pipeline.approval")
+    return own or ("never" if settings.text("approval") == "never" else "auto")
+
+
+def _rules(settings: Settings) -> tuple[Rule, ...]:
+    if not settings.table("permissions"):
+        return ()
+    from agentforge.config.permissions import permission_rules
+
+    return permission_rules(settings)
+
+
+def _allowed_tools(settings: Settings) -> tuple[str, ...] | None:
+    names = cast("list[str] | None", settings.get("allowed_tools"))
+    return None if names is None else (*names, "submit_artifact", "ask_human")
 
 
 def _ready(state: RunState, folder: Path, runtime: Callable[[], Runtime]) -> Callable[[], None]:

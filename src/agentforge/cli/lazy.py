@@ -37,8 +37,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
     "config": ("config:config", "Show the settings, each with its origin."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
-    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat against it."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat and attack against it."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }

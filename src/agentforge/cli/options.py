@@ -76,6 +76,13 @@ def form_options(command: Decorated) -> Decorated:
     )(command)
 
 
+def trust_option(command: Decorated) -> Decorated:
+    """Add `--trust`."""
+    return click.option(
+        "--trust", is_flag=True, help="Use the hooks, tools and checks that the project brings, as they are now."
+    )(command)
+
+
 def form_of(output_format: Form, *, as_json: bool) -> Form:
     """Combine the two flags."""
     return "json" if as_json and output_format == "text" else output_format

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from agentforge.config.sources import Key, Layer
 from agentforge.errors import ConfigError
 
+_PROTECTIONS = ("output_hygiene_enabled", "redaction_enabled", "prompt_injection_protection_enabled")
+_STRICT_MODES = ("on-request", "auto-edit", "never")
 _SCHEMA_FILE = Path(__file__).with_name("settings.schema.json")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -111,7 +113,12 @@ def _check_project(layer: Layer) -> None:
     deliver = cast("Mapping[str, object]", layer.values.get("deliver", {}))
     checks = cast("Mapping[str, object]", layer.values.get("checks", {}))
     url = str(model.get("base_url", ""))
+    shell = cast("Mapping[str, object]", layer.values.get("shell_environment", {}))
     refused: dict[Key, bool] = {
+        **{(name,): layer.values.get(name) is False for name in _PROTECTIONS},
+        ("approval",): layer.values.get("approval") not in (None, *_STRICT_MODES),
+        ("pipeline", "approval"): "approval" in cast("Mapping[str, object]", layer.values.get("pipeline", {})),
+        ("shell_environment", "ignore_default_excludes"): shell.get("ignore_default_excludes") is True,
         ("model", "base_url"): bool(url) and urlsplit(url).hostname not in _LOOPBACK,
         ("sandbox", "kind"): sandbox.get("kind") == "none",
         ("sandbox", "network"): sandbox.get("network", "off") != "off",

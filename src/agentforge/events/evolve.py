@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import cast
 
 from agentforge.events import kinds
+from agentforge.events.denials import denial_of
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
 from agentforge.events.reopening import reopening_ended, stage_reopened
@@ -228,6 +229,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
+        denials=(*state.denials, *denial_of(event)),
     )
 
 

@@ -224,6 +224,7 @@ class RunState:
         evidence: digests of the blobs with the details behind facts, by name.
         reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
+        denials: calls that were not approved: {step, tool, reason}.
         spending: what was asked of models, by stage, attempt and model; of this run alone.
         inherited: the same for the records that a fork shares with its parent.
         verdicts, verdicts_passed: how often a stage was judged, and accepted.
@@ -270,6 +271,7 @@ class RunState:
     evidence: Mapping[str, str] = field(default_factory=dict)
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     totals: Totals = Totals()
+    denials: tuple[Json, ...] = ()
     reopened: Reopening | None = None
     delivered: Json | None = None
     attested: Json | None = None

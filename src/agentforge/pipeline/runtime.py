@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentforge.pipeline.stage import Stage
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
+    from agentforge.safety.permission import Rule
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
@@ -27,6 +28,23 @@ if TYPE_CHECKING:
 def no_signer() -> Signer | None:
     """Nobody signs."""
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permits:
+    """What the settings say about tool calls; nobody is asked.
+
+    Attributes:
+        mode: in which calls are decided.
+        rules: of all settings files.
+        allowed_tools: names or patterns of the tools that may be called; None = those of the stage.
+        now: the time, for rules that expire.
+    """
+
+    mode: str = "auto"
+    rules: tuple[Rule, ...] = ()
+    allowed_tools: tuple[str, ...] | None = None
+    now: Callable[[], str] = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +66,7 @@ class Runtime:
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
+        permits: the mode and the rules by which tool calls are decided.
         signer: the user's signing key, None = there is none.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
@@ -75,6 +94,7 @@ class Runtime:
     supplied: Mapping[str, bytes]
     max_output_tokens: int
     temperature: float | None
+    permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer

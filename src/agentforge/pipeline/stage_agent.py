@@ -12,6 +12,7 @@ from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
+from agentforge.pipeline.approving import stage_approval
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
@@ -35,7 +36,9 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         context=lambda now: _context(now, stage, runtime, pieces, tools),
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
-        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
+        policy=InvocationPolicy(
+            secrets=runtime.secrets, nonce=runtime.nonce, approve=stage_approval(state, stage, runtime)
+        ),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),
         guard=runtime.guard if stage.writes != "none" else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
+from agentforge.pipeline.approving import may_read
 from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
@@ -41,6 +42,7 @@ def tool_context(
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
+        may_read=may_read(state, stage, runtime),
         seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
     )
 

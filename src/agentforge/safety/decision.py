@@ -20,11 +20,10 @@ from agentforge.safety.permission import (
     matches_command,
     matches_host,
     matches_path,
+    may_name,
 )
 from agentforge.safety.places import Ground, PathFinding, absolute, is_below, judge_read, judge_write
 from agentforge.safety.shell.classes import CommandClass, Judged
-from agentforge.safety.shell.classify import classify
-from agentforge.safety.shell.reading import read_line
 from agentforge.safety.shell.syntax import Command, Word
 
 _LEAVING = (CommandClass.NETWORK,)
@@ -39,6 +38,8 @@ class Policy:
         rules: in the order in which they were read.
         ground: where paths lead.
         now: ISO 8601 in UTC, for rules that expire.
+        confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
+            on without a question.
         tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed.
     """
 
@@ -46,6 +47,7 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     ground: Ground
     now: str = ""
+    confined: bool = False
     tainted: bool = False
 
 
@@ -92,6 +94,8 @@ class Decision:
 
 def decide_command(line: str, policy: Policy) -> Decision:
     """Decide about a bash line; nothing is run and no file is opened."""
+    from agentforge.safety.shell.reading import read_line  # the grammar is loaded only for a line
+
     script = read_line(line)
     parts: list[Part] = []
     for command in script.commands:
@@ -153,6 +157,8 @@ def _by_mode(kind: CommandClass, policy: Policy) -> Verdict:
 
 
 def _command_parts(command: Command, policy: Policy) -> list[Part]:
+    from agentforge.safety.shell.classify import classify
+
     bare = not command.words and not command.assignments
     parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
     for redirect in command.redirects:
@@ -182,11 +188,30 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     found = [_path_finding(word, command, policy, judge_read, writing=False) for word in judged.reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
     found += _folder_findings(judged, command, policy)
+    found += _deep_findings(judged, policy)
     worst = max(found, key=lambda one: list(Verdict).index(one.verdict), default=PathFinding(verdict=Verdict.ALLOW))
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
     return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
+    """What speaks against reading everything below a folder: files that a rule closes may lie there."""
+    closed = _closed(policy, ("read_file",)) if judged.deep else ()
+    return [
+        PathFinding(verdict=Verdict.ASK, reason=f"may read what the rule {rule.written} closes", path="?")
+        for rule in closed[:1]
+    ]
+
+
+def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules that close paths to these tools."""
+    return tuple(
+        rule
+        for rule in policy.rules
+        if rule.pattern and rule.verdict is not Verdict.ALLOW and any(rule.speaks_of(tool) for tool in tools)
+    )
 
 
 def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[PathFinding]:
@@ -235,17 +260,19 @@ def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, 
         reason = "a rule says so"
     if policy.tainted and kind in _LEAVING and verdict is Verdict.ALLOW:
         verdict, reason = Verdict.ASK, "leaves the machine after untrusted text was read"
-    paths = _in_mode(found.verdict, policy)
+    paths = _in_mode(found, policy)
     if strictest(verdict, paths) is not verdict:
         verdict, reason, written = paths, found.reason, written if paths is Verdict.ASK else ""
     return Part(text=text[:300], kind=kind, verdict=verdict, reason=reason, rule=written)
 
 
-def _in_mode(verdict: Verdict, policy: Policy) -> Verdict:
+def _in_mode(found: PathFinding, policy: Policy) -> Verdict:
     """What a doubt about a path becomes: `never` refuses it, `yolo` lets it pass; what is protected stays refused."""
-    if verdict is Verdict.ASK:
+    if found.verdict is Verdict.ASK:
+        if policy.confined and not found.path and policy.mode in (Mode.AUTO, Mode.ON_FAILURE):
+            return Verdict.ALLOW
         return {Mode.NEVER: Verdict.DENY, Mode.YOLO: Verdict.ALLOW}.get(policy.mode, Verdict.ASK)
-    return verdict
+    return found.verdict
 
 
 def _path_finding(word: Word, command: Command, policy: Policy, judge: object, *, writing: bool) -> PathFinding:
@@ -262,9 +289,12 @@ def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFindi
     finding = judge_write(path, policy.ground) if writing else judge_read(path, policy.ground)
     tools = ("write_file", "edit") if writing else ("read_file",)
     about = [rule for rule in policy.rules if any(rule.speaks_of(tool) for tool in tools) and rule.pattern]
+    closed = _closed(policy, tools)
     if path is None:
-        closed = [rule for rule in about if rule.verdict is not Verdict.ALLOW]
-        return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK)) if closed else finding
+        return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK), path="?") if closed else finding
+    hit = next((rule for rule in closed if rule.holds_at(policy.now) and may_name(rule.pattern, path)), None)
+    if hit is not None and finding.verdict is Verdict.ALLOW:
+        return replace(finding, verdict=Verdict.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
     rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)
     return _ruled(finding, rule)
 
@@ -285,6 +315,11 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
     writing = judge is judge_write
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
+    if finding.verdict is Verdict.ALLOW and not is_below(finding.path, policy.ground.root):
+        strict = (
+            Verdict.DENY if writing else Verdict.ASK
+        )  # /tmp and the like are private to the sandbox, not to this tool
+        finding = replace(finding, verdict=strict, reason=f"{path} lies outside the workspace")
     spoken = READING if not writing else (tool,)
     about = [
         one

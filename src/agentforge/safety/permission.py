@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from agentforge.frozen import dataclass
-from agentforge.globs import matches
+from agentforge.globs import is_wild, matches
 from agentforge.safety.modes import Verdict
 
 _WRITTEN = re.compile(r"(?P<tool>[A-Za-z*][\w*.-]*)(?:\((?P<pattern>.*)\))?", re.DOTALL)
@@ -119,6 +120,14 @@ def matches_path(pattern: str, path: str, *, root: str, home: str) -> bool:
         return "/" not in pattern and matches(pattern, path.rpartition("/")[2])
     clean = pattern.removeprefix("./")
     return matches(clean, inside) or ("/" not in clean and matches(f"**/{clean}", inside))
+
+
+def may_name(pattern: str, path: str) -> bool:
+    """Whether a path that holds pattern characters itself may turn into one that the pattern matches."""
+    name, given = pattern.rpartition("/")[2], path.rpartition("/")[2]
+    if not is_wild(path):
+        return False
+    return is_wild(name) or not is_wild(given) or fnmatchcase(name, given)
 
 
 def matches_host(pattern: str, host: str) -> bool:

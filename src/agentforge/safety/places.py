@@ -12,11 +12,10 @@ from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret
 from agentforge.safety.modes import Verdict
 from agentforge.safety.shell.syntax import Word, names
 
-_READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /tmp /var/tmp /proc")
+_READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /proc")
 _DEVICES = frozenset(
     names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
 )
-_SCRATCH = ("/tmp", "/var/tmp")  # private to the sandbox
 _PROC_SECRET = re.compile(
     r"/proc/[^/]+/(?:environ|mem|maps|fd|cwd|root|exe|task)(?:/.*)?|/proc/(?:kcore|kmem|sysrq-trigger).*"
 )
@@ -30,6 +29,7 @@ class Ground:
         root: the workspace, absolute, links resolved.
         folder: where the command starts, absolute.
         home: the user's home directory.
+        scratch: folders that are private to the sandbox, so that they may be read and written; none without a sandbox.
         real: resolves an absolute path's links; the path need not exist.
         named: protected files that may be written because they are named (by the specification).
     """
@@ -37,6 +37,7 @@ class Ground:
     root: str
     folder: str
     home: str
+    scratch: tuple[str, ...] = ("/tmp", "/var/tmp")
     real: Callable[[str], str] = normpath
     named: tuple[str, ...] = ()
 
@@ -78,7 +79,7 @@ def judge_write(path: str | None, ground: Ground) -> PathFinding:
     if re.match(r"/dev/(?:tcp|udp)/", path):
         return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
     real = ground.real(_fixed(path))
-    if _inside(real, _SCRATCH) and not _inside(real, (ground.root,)) and _inside(path, _SCRATCH):
+    if _inside(real, ground.scratch) and not _inside(real, (ground.root,)) and _inside(path, ground.scratch):
         return PathFinding(verdict=Verdict.ALLOW, path=real)
     inside = _below(real, ground.root)
     if inside is None:
@@ -100,7 +101,7 @@ def judge_read(path: str | None, ground: Ground) -> PathFinding:
     real = ground.real(_fixed(path))
     if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
         return PathFinding(verdict=Verdict.ASK, reason=f"{path} may hold secrets", path=real)
-    if _below(real, ground.root) is None and not _inside(real, _READABLE):
+    if _below(real, ground.root) is None and not _inside(real, (*_READABLE, *ground.scratch)):
         return PathFinding(verdict=Verdict.ASK, reason=f"{path} lies outside the workspace", path=real)
     return PathFinding(verdict=Verdict.ALLOW, path=real)
 

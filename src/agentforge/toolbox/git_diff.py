@@ -28,5 +28,6 @@ TOOL = Tool(
     description="Changes since the base commit.",
     parameters=takes(path=TEXT),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,
 )

@@ -31,5 +31,6 @@ TOOL = Tool(
     description="Files by path pattern (** crosses folders).",
     parameters=takes("pattern", pattern=TEXT, path=TEXT),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,
 )

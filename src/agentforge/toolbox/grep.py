@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
@@ -23,6 +24,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
             _search(arguments, context, path, literal=True),
             "no regular expression: searched for as plain text",
         )
+    result = replace(result, matches=tuple(match for match in result.matches if context.may_read(match.path)))
     hits = sum(not match.is_context for match in result.matches)
     files = len({match.path for match in result.matches})
     notes = [f"{hits} hits in {files} files for {pattern}"]
@@ -70,5 +72,6 @@ TOOL = Tool(
     description="Search files by regular expression.",
     parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context={**COUNT, "minimum": 0}),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,
 )

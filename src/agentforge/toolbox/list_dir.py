@@ -43,5 +43,6 @@ TOOL = Tool(
     description="Entries of a folder.",
     parameters=takes(path=TEXT, include_hidden=FLAG),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,
 )

@@ -50,5 +50,6 @@ TOOL = Tool(
     description="Definitions of a file or folder, with lines.",
     parameters=takes("path", path=TEXT),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path"),),
     run=_run,
 )

@@ -58,5 +58,6 @@ TOOL = Tool(
     description="Lines of a file, numbered.",
     parameters=takes("path", path=TEXT, offset=COUNT, limit=COUNT),
     effect="read",
+    reads=lambda arguments: (text(arguments, "path"),),
     run=_run,
 )

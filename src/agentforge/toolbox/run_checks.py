@@ -17,5 +17,6 @@ TOOL = Tool(
     description="Lint and type-check; none = all changed files.",
     parameters=takes(paths=TEXTS),
     effect="execute",
+    does="test",
     run=_run,
 )

@@ -17,5 +17,6 @@ TOOL = Tool(
     description="Run tests by id or path; none = those of this stage.",
     parameters=takes(tests=TEXTS),
     effect="execute",
+    does="test",
     run=_run,
 )

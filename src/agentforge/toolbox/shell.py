@@ -116,5 +116,6 @@ TOOL = Tool(
     description="Run a bash command in the sandbox (no network); timeout in seconds.",
     parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT),
     effect="execute",
+    command=lambda arguments: (text(arguments, "command"), text(arguments, "cwd", default=".")),
     run=_run,
 )

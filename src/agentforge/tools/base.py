@@ -86,6 +86,7 @@ class ToolContext:
         run_tests: run tests of the workspace: test ids or paths ((), = the tests that matter for the stage) -> report.
         run_checks: conformance of the workspace's changed files -> report.
         git_diff: unified diff of the workspace against the base commit, optionally for one path.
+        may_read: whether a search may show what stands in a file.
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
@@ -98,6 +99,7 @@ class ToolContext:
     run_checks: Callable[[tuple[str, ...]], Observation]
     git_diff: Callable[[str], str]
     may_write: Callable[[str], str | None]
+    may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
 
@@ -110,6 +112,10 @@ class Tool:
         parameters: JSON Schema (2020-12) of type object, `additionalProperties: false`; short, it is always sent.
         effect: what running it can change; decides scope checks and what is done when a crash leaves it in doubt.
         writes: the repository paths that a call would write, for the scope check at dispatch (write tools only).
+        reads: the repository paths that a call would read.
+        url: what a call would fetch; "" nothing.
+        command: the bash line that a call would run and the folder in which it would; "" none.
+        does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
     """
 
     name: str
@@ -118,6 +124,10 @@ class Tool:
     effect: Effect
     run: Callable[[Mapping[str, object], ToolContext], Observation]
     writes: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
+    reads: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
+    url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
+    command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
+    does: str = ""
 
     @property
     def schema(self) -> ToolSchema:

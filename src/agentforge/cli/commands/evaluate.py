@@ -13,6 +13,7 @@ from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
 
 if TYPE_CHECKING:
+    from agentforge.evals.attack_run import AttackResult
     from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Examples:
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail --json
+  agentforge eval attacks
 """,
 )
 def evaluate() -> None:
@@ -72,6 +74,59 @@ def cheats(names: tuple[str, ...], processes: int | None, as_json: bool) -> int:
     else:
         click.echo(closing_line(sides))
     return 0 if all(right for _, right in sides) else VerificationFailed.exit_code
+
+
+@evaluate.command(
+    epilog="""\b
+Examples:
+  agentforge eval attacks
+  agentforge eval attacks network rm-home-tilde
+  agentforge eval attacks --json
+"""
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@json_option
+def attacks(names: tuple[str, ...], as_json: bool) -> int:
+    """Play every attack, or those of the named classes, against the decisions and the sandbox of this machine.
+
+    What is refused is run in the sandbox all the same, as if it had been allowed. Afterwards the commands of every day, none
+    of which may be asked about. Exit code 4 when an attack got through or a harmless command did not.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from agentforge.errors import VerificationFailed
+    from agentforge.evals.attack_case import chosen_cases, everyday_commands
+    from agentforge.evals.attack_report import attacks_summary, attacks_value
+    from agentforge.evals.attack_run import refused_everyday, run_attacks
+    from agentforge.runners.launch import remove
+
+    cases, everyday = chosen_cases(names), everyday_commands()
+    folder = Path(tempfile.mkdtemp(prefix="agentforge-attacks-"))
+    done = []
+    try:
+        for result in run_attacks(cases, folder=folder):
+            done.append(result)
+            if not as_json:
+                click.echo("\n".join(attack_lines(result, style=style_for(sys.stdout, os.environ))))
+    finally:
+        remove(folder)
+    refused = refused_everyday(everyday)
+    if as_json:
+        write_json(attacks_value(done, refused, everyday))
+    else:
+        for command, reason in refused:
+            click.echo(f"FALSE REFUSAL {printable(command)}: {printable(reason)}")
+        click.echo(attacks_summary(done, refused, everyday))
+    return 0 if all(one.held for one in done) and not refused else VerificationFailed.exit_code
+
+
+def attack_lines(result: AttackResult, *, style: Style) -> list[str]:
+    """The row of an attack, and why it got through when it did."""
+    mark = style.paint(style.sign("done"), "green") if result.held else style.paint(style.sign("failed"), "red")
+    floor = {"held": "sandbox held", "skipped": "no command to run"}.get(result.floor, f"SANDBOX: {result.floor}")
+    lines = [f"{mark} {result.kind:<17} {result.name:<34} {result.decision}; {floor}"]
+    return lines if result.held else [*lines, f"    {printable(result.detail)}"]
 
 
 def case_lines(result: CaseResult, *, width: int, style: Style) -> list[str]:

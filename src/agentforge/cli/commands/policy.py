@@ -15,10 +15,11 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 from agentforge.cli.terminal import printable, style_for, table
 from agentforge.config.paths import home_dir, project_top
+from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
     from agentforge.cli.place import Place
-    from agentforge.safety.decision import Policy
+    from agentforge.safety.decision import Decision, Policy
 
 _EXIT = {"allow": 0, "ask": 3, "deny": 4}
 
@@ -48,21 +49,27 @@ Exit codes: 0 allow, 3 ask, 4 deny.
 Examples:
   agentforge policy test 'rm -rf build'
   agentforge policy test 'npm test && git push' --mode auto --json
+  agentforge policy test --tool read_file --arguments '{"path": ".env"}'
 """
 )
-@click.argument("command")
+@click.argument("command", required=False)
+@click.option("--tool", help="Another tool than shell; its arguments by --arguments.")
+@click.option("--arguments", metavar="JSON", default="{}", show_default=True, help="The arguments of --tool.")
 @click.option("--mode", help="The mode to decide in; the setting `approval` when left out.")
 @cwd_option
 @json_option
-def test(command: str, mode: str | None, cwd: str | None, as_json: bool) -> int:
-    """Say what would become of a shell command, part by part."""
+def test(
+    command: str | None, tool: str | None, arguments: str, mode: str | None, cwd: str | None, as_json: bool
+) -> int:
+    """Say what would become of a shell command, or of another tool's call, part by part."""
     from agentforge.safety.decision import decide_command
     from agentforge.safety.suggestion import suggest
 
-    place = open_place(cwd)
-    policy_here = policy_of(place, mode)
-    decision = decide_command(command, policy_here)
-    offers = suggest(command, policy_here)
+    if (command is None) == (tool is None):
+        raise UsageError("give a command or --tool", hint="agentforge policy test 'git status'")
+    policy_here = policy_of(open_place(cwd), mode)
+    decision = decide_command(command, policy_here) if command is not None else _of_tool(tool, arguments, policy_here)
+    offers = suggest(command, policy_here) if command is not None else ()
     if as_json:
         write_json({**decision.value(), "suggestions": [offer.value() for offer in offers]})
         return _EXIT[decision.verdict]
@@ -79,6 +86,28 @@ def test(command: str, mode: str | None, cwd: str | None, as_json: bool) -> int:
         click.echo(f"  would match: {'; '.join(offer.matches)}")
         click.echo(f"  would still ask: {'; '.join(offer.still_asked)}")
     return _EXIT[decision.verdict]
+
+
+def _of_tool(name: str | None, arguments: str, policy_here: Policy) -> Decision:
+    """Decide about a call of a tool.
+
+    Raises:
+        UsageError: no such tool, or arguments that it does not take.
+    """
+    from agentforge.toolbox import find, names
+    from agentforge.tools.approval import decide_tool
+    from agentforge.tools.arguments import check_arguments, parse_arguments
+    from agentforge.tools.base import ToolError
+
+    if name not in names():
+        raise UsageError(f"there is no tool {name!r}", hint=f"one of {', '.join(names())}")
+    found = find((name,))[name]
+    try:
+        given = parse_arguments(found, arguments)
+        check_arguments(found, given)
+    except ToolError as exc:
+        raise UsageError(exc.observation.summary, hint=exc.observation.text.splitlines()[-1]) from exc
+    return decide_tool(found, given, policy_here)
 
 
 @policy.command(

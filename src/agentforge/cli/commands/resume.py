@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from agentforge.cli.form import Form
-from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.options import (
+    cwd_option,
+    form_of,
+    form_options,
+    limit_options,
+    limit_settings,
+    limits_of,
+    trust_option,
+)
 from agentforge.cli.place import Place, open_place
 
 
@@ -22,6 +30,7 @@ Examples:
 @click.argument("task_id", metavar="ID")
 @click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
 @limit_options
+@trust_option
 @cwd_option
 @form_options
 def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
@@ -29,8 +38,11 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
 
     Limits given here replace those of the task and answer its question about an exhausted limit.
     """
+    from agentforge.cli.trusting import ensure_trust
+
     limits = limits_of(given)
     place = open_place(given["cwd"], flags=limit_settings(limits))
+    ensure_trust(place, given=given["trust"])
     return drive_on(
         task_id, limits=limits, place=place, form=form_of(output_format, as_json=as_json), model=given["model"]
     )

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentforge.cli.form import Form
-from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.options import (
+    cwd_option,
+    form_of,
+    form_options,
+    limit_options,
+    limit_settings,
+    limits_of,
+    trust_option,
+)
 from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
 
@@ -47,6 +55,7 @@ Examples:
 @click.option(
     "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
 )
+@trust_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
@@ -59,9 +68,11 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
     from agentforge.app.tasks import StartOptions
     from agentforge.app.tasks import start as start_task
     from agentforge.cli.following import follow
+    from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
     place = open_place(given["cwd"], flags=limit_settings(limits))
+    ensure_trust(place, given=given["trust"])
     options = StartOptions(
         request=_read_request(request),
         cwd=place.cwd,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from posixpath import basename, dirname
 
-from agentforge.safety.shell import filing, finding, gitting, programs, readers
+from agentforge.safety.shell import filing, finding, gitting, programs, readers, shell_builtins
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import skip_options
@@ -26,15 +26,24 @@ _STEERING = re.compile(
     r"(?:PATH|CDPATH|IFS|ENV|HOME|PWD|OLDPWD|SHELL|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|GLOBIGNORE|TMPDIR|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|LESS\w*|"
     r"MANPAGER|BROWSER|BASH_\w+|LD_\w+|DYLD_\w+|GIT_\w+|SSH_\w+|PYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|PLATLIBDIR)|"
     r"PYTEST_\w+|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS)|NPM_CONFIG_\w+|npm_config_\w+|PERL5?(?:LIB|OPT|DB)\w*|RUBY(?:LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|MAKEFLAGS|"
-    r"MAKEFILES|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
+    r"MAKEFILES|RIPGREP_\w+|BAT_\w+|UGREP\w*|ACK\w*|JQ_\w+|TAR_OPTIONS|GZIP|ZIPOPT|UNZIP\w*|XZ_\w+|BZIP2?|GREP_\w+|AWK\w*PATH|"
+    r"MAN(?:PATH|OPT|ROFFOPT)|GROFF_\w+|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|GLIBC_\w+|MALLOC_\w+|"
+    r"OPENSSL_\w+|SSL_\w+|CURL_\w+|KUBECONFIG|DOCKER_\w+|XDG_\w+|(?:POETRY|GRADLE|MAVEN|DENO|BUN|YARN|COMPOSER|GEM|BUNDLE|TOX|COVERAGE|MYPY)_?\w+|"
+    r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
 )
 _DEEPEST = 5
+_PROJECT_FLAGS = (
+    *("-q", "-v+", "--quiet", "--frozen", "--locked", "--no-sync", "--offline", "--isolated", "--all-extras", "--dev"),
+    *("--no-dev", "--all-groups", r"--(?:extra|group|package|only-group|no-group)=[\w.-]+", "--active", "--no-project"),
+)
 
 
 def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
     """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
     judged = _program(command.words, depth) if command.words else (_bare(command),)
-    reason = _poisoned(command.assignments, judged)
+    if command.inline and judged[0].kind is Kind.UNKNOWN and programs.interpreter(judged[0].name) is not None:
+        judged = (replace(judged[0], kind=Kind.RUN, reason=f"{judged[0].name} runs code from the line"), *judged[1:])
+    reason = _poisoned(command.assignments, judged) or _handed_on(command)
     if reason is not None:
         judged = (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
     return judged
@@ -56,16 +65,24 @@ def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> st
     return None
 
 
+def _handed_on(command: Command) -> str | None:
+    """Why a variable that later commands get makes them other ones, or None."""
+    return next(
+        (f"{name} is handed on to later commands" for name in command.exported if not _HARMLESS_NAMES.fullmatch(name)),
+        None,
+    )
+
+
 def _program(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if depth > _DEEPEST:
         return (Judged(kind=Kind.UNKNOWN, reason="commands are wrapped too deep", argv=tuple(words)),)
     written = words[0].value
-    if written is None or words[0].glob or words[0].tilde:
+    if written is None or not written or words[0].glob or words[0].tilde:
         return (Judged(kind=Kind.UNKNOWN, reason="the command's name is known only at run time", argv=tuple(words)),)
     name = basename(written)
     if "/" in written and dirname(written) not in _BIN:
         return (_by_path(written, words, depth),)
-    named = (Word(text=name, pieces=(name,)), *words[1:])
+    named = (replace(words[0], text=name, pieces=(name,)), *words[1:])
     unwrap = _WRAPPERS.get(name)
     if unwrap is not None:
         return unwrap(named, depth)
@@ -75,6 +92,8 @@ def _program(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 def _known(name: str, words: Sequence[Word]) -> Judged:
     if name == "git":
         judged = gitting.judge_git(words[1:])
+    elif shell_builtins.is_builtin(name):
+        judged = shell_builtins.judge_builtin(name, words[1:])
     elif readers.is_reader(name):
         judged = readers.judge_reader(name, words[1:])
     elif filing.is_filing(name):
@@ -118,9 +137,11 @@ def _inner(words: Sequence[Word], depth: int, wrapper: str) -> tuple[Judged, ...
     return _program(words, depth + 1)
 
 
-def _wrapper(*, valued: tuple[str, ...] = (), operands: int = 0) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
+def _wrapper(
+    *, valued: tuple[str, ...] = (), flags: tuple[str, ...] = (), operands: int = 0
+) -> Callable[[Sequence[Word], int], tuple[Judged, ...]]:
     def unwrap(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
-        inner = skip_options(words, valued=valued, operands=operands)
+        inner = skip_options(words, valued=valued, flags=flags, operands=operands)
         if inner is None:
             return (
                 Judged(
@@ -143,6 +164,8 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     assignments = []
     while rest:
         text = rest[0].known
+        if rest[0].splits:
+            return (Judged(kind=Kind.UNKNOWN, reason="what env runs is known only at run time", argv=tuple(words)),)
         if text in ("-i", "-", "--ignore-environment", "-0", "--null"):
             rest.pop(0)
         elif text in ("-u", "--unset") and len(rest) > 1:
@@ -174,7 +197,7 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 def _command(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if len(words) > 1 and words[1].known in ("-v", "-V"):
         return (Judged(kind=Kind.READ_ONLY, reason="command -v looks a program up", name="command", argv=tuple(words)),)
-    return _wrapper()(words, depth)
+    return _wrapper(flags=("-p",))(words, depth)
 
 
 def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -188,7 +211,7 @@ def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     rest = list(words[1:])
-    if programs.only_asks(rest):
+    if [word.value for word in rest] in (["--version"], ["--help"]):
         return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=words[0].text, argv=tuple(words)),)
     while (
         rest
@@ -255,6 +278,15 @@ def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judge
     return tuple(found)
 
 
+def _watch(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    """`watch` joins its words and hands them to a shell."""
+    inner = skip_options(words, valued=("-n", "--interval"), flags=("-[dtbegcwp]+", "-n[0-9.]+", "--interval=[0-9.]+"))
+    values = [word.value for word in inner or ()]
+    if not values or None in values or any(word.glob for word in inner or ()):
+        return (Judged(kind=Kind.UNKNOWN, reason="what watch runs is known only at run time", argv=tuple(words)),)
+    return _line(" ".join(value for value in values if value is not None), words, depth)
+
+
 def _source(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
     reads = tuple(words[1:2])
     return (
@@ -274,10 +306,8 @@ def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     rest = list(words[1:])
     if not rest or rest[0].value not in ("run", "exec") or (name == "bundle" and rest[0].value != "exec"):
         return (_known(name, words),)
-    inner = skip_options(rest, valued=names("--extra --group -p --python --env -e --package --project --directory"))
-    if inner is None or any(
-        word.known.startswith(("--with", "--index", "--default-index", "--from", "--env-file")) for word in rest
-    ):
+    inner = skip_options(rest, valued=names("--extra --group -e --package"), flags=_PROJECT_FLAGS)
+    if inner is None:
         return (
             Judged(kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)),
         )
@@ -313,11 +343,17 @@ _WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
         "eval": _eval,
         "npx": _npx,
     },
-    **dict.fromkeys(names("nohup builtin exec time setsid chronic unbuffer ltrace strace catchsegv"), _wrapper()),
-    **dict.fromkeys(("nice", "ionice", "chrt", "taskset"), _wrapper(valued=("-n", "-c", "--adjustment", "-p"))),
-    "stdbuf": _wrapper(valued=("-i", "-o", "-e")),
-    "timeout": _wrapper(valued=("-s", "-k", "--signal", "--kill-after"), operands=1),
-    "watch": _wrapper(valued=("-n", "--interval")),
+    **dict.fromkeys(names("nohup builtin exec time setsid chronic unbuffer"), _wrapper(flags=("-[pwf]",))),
+    "nice": _wrapper(valued=("-n", "--adjustment"), flags=(r"-n?-?\d+", r"--adjustment=-?\d+")),
+    "ionice": _wrapper(valued=("-n", "-c"), flags=(r"-[nc]\d", "-t")),
+    "taskset": _wrapper(valued=("-c", "--cpu-list")),
+    "stdbuf": _wrapper(valued=("-i", "-o", "-e"), flags=(r"-[ioe]\w+",)),
+    "timeout": _wrapper(
+        valued=("-s", "-k", "--signal", "--kill-after"),
+        flags=("-v", "--verbose", "--foreground", "--preserve-status", r"-[sk]\w+", r"--(?:signal|kill-after)=\w+"),
+        operands=1,
+    ),
+    "watch": _watch,
     **dict.fromkeys(names("sudo doas su runuser pkexec unshare nsenter bwrap firejail docker podman"), _other_user),
     **dict.fromkeys(_SHELLS, _shell),
     **dict.fromkeys(("source", "."), _source),

@@ -7,12 +7,27 @@ from posixpath import normpath
 
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
-from agentforge.safety.shell.options import Arguments, sort_arguments
+from agentforge.safety.shell.options import Arguments, sort_arguments, tail
 from agentforge.safety.shell.syntax import Word, names
 
 _ROOTS = frozenset({"/", "~", "..", ".", "*", "/*", "~/*", "../*", "./*", ".*", "{.,}*", "./.*"})
 _SYSTEM = names("/bin /boot /dev /etc /home /lib /lib64 /opt /proc /root /sbin /srv /sys /usr /var")
-_VALUED = names("-t -m -S -o -g --target-directory --mode --suffix --reference -d --date -r -s --size")
+_VALUED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cp", "mv", "ln"), names("-t -S --target-directory --suffix")),
+    "install": names("-m -o -g -t -S --target-directory --suffix --mode --owner --group"),
+    "tar": names("-f -C -X --file --directory --exclude"),
+    "split": names("-l -b -n -a"),
+    "csplit": names("-f -b -n"),
+    "touch": names("-t -r -d --date --reference"),
+    **dict.fromkeys(("mkdir", "mkfifo"), ("-m", "--mode")),
+    "mktemp": ("-p", "--suffix"),
+    "patch": names("-p -i -d -o -r --input --directory --output"),
+    "unzip": ("-d",),
+    "truncate": names("-s -r --size --reference"),
+    "shred": names("-n -s"),
+    "setfacl": names("-m -x -M -X"),
+    "rsync": ("-e", "--exclude", "--include"),
+}
 
 
 def is_filing(name: str) -> bool:
@@ -26,20 +41,7 @@ def judge_filing(name: str, words: Sequence[Word]) -> Judged:
     Args:
         words: the arguments after the name.
     """
-    return _FILING[name](name, sort_arguments(words, valued=_valued(name)))
-
-
-def _valued(name: str) -> tuple[str, ...]:
-    return {
-        "rm": (),
-        "tar": ("-f", "-C", "--file", "--directory", "-T", "-X", "--exclude"),
-        "split": ("-l", "-b", "-n", "-a"),
-        "chmod": ("--reference",),
-        "touch": ("-t", "-r", "-d", "--date", "--reference"),
-        "patch": ("-p", "-i", "-d", "-o", "-r", "--input", "--directory", "--output"),
-        "unzip": ("-d", "-x"),
-        "dd": (),
-    }.get(name, _VALUED)
+    return _FILING[name](name, sort_arguments(words, valued=_VALUED.get(name, ())))
 
 
 def reaches_beyond(word: Word) -> bool:
@@ -74,7 +76,9 @@ def _shred(name: str, given: Arguments) -> Judged:
 
 
 def _plain(name: str, given: Arguments) -> Judged:
-    targets = given.of("-t", "--target-directory")
+    if name == "split" and (given.has("--filter") or given.dynamic):
+        return Judged(kind=Kind.UNKNOWN, reason="split --filter runs a command")
+    targets = given.of("-t", "--target-directory", "-p")
     return Judged(kind=Kind.WRITE, reason=f"{name} changes files", writes=(*given.operands, *targets), reads=())
 
 
@@ -105,14 +109,14 @@ def _modes(name: str, given: Arguments) -> Judged:
 
 
 def _tar(name: str, given: Arguments) -> Judged:
-    running = names(
-        "--to-command --checkpoint-action -I --use-compress-program --rsh-command -F --info-script --new-volume-script"
-    )
-    if given.has(*running) or given.dynamic:
-        return Judged(kind=Kind.UNKNOWN, reason="tar runs another program by this option")
     archive = given.of("-f", "--file")
     first = given.operands[0].known if given.operands else ""
     letters = first if not archive and first.isalpha() else ""
+    named = archive or (given.operands[1:2] if "f" in letters else ())
+    if not given.only(_TAR_KNOWN) or given.dynamic or not set(letters) <= set("ctxvzjJfpkhaP"):
+        return Judged(kind=Kind.UNKNOWN, reason="tar may run another program by this option")
+    if any(":" in word.known.partition("/")[0] or word.value is None for word in named):
+        return Judged(kind=Kind.NETWORK, reason="tar asks another machine for an archive with a colon in its name")
     if given.has("-t", "--list") or "t" in letters:
         return Judged(kind=Kind.READ_ONLY, reason="tar lists", reads=archive or given.operands[1:])
     if given.has("-P", "--absolute-names"):
@@ -129,6 +133,16 @@ def _tar(name: str, given: Arguments) -> Judged:
     )
 
 
+_TAR_KNOWN = names(
+    "-c -t -x -v -z -j -J -f -C -p -k -h -a -P -X --create --list --extract --get --verbose --gzip --bzip2 --xz --zstd "
+    "--file --directory --exclude --exclude-vcs --strip-components --keep-old-files --dereference --auto-compress "
+    "--absolute-names --no-same-owner --no-same-permissions --wildcards --force-local --sort --mtime --owner --group "
+    "--numeric-owner --totals --help --version"
+)
+_ZIP_KNOWN = names("-r -q -j -x -i -u -m -e -y -D -X -v -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 --exclude")
+_UNZIP_KNOWN = names("-l -p -v -t -Z -q -o -d -x -n -j -u -1")
+
+
 def _tee(name: str, given: Arguments) -> Judged:
     return Judged(kind=Kind.WRITE, reason=f"{name} writes its files", writes=given.operands)
 
@@ -138,14 +152,16 @@ def _dd(name: str, given: Arguments) -> Judged:
     device = any(
         word.known.startswith("of=/dev/") and word.known not in ("of=/dev/null", "of=/dev/stdout") for word in out
     )
-    return Judged(kind=Kind.DESTRUCTIVE, reason=f"{name} overwrites what it is pointed at", fatal=device)
+    reads = tuple(tail(word, 3) for word in given.operands if word.known.startswith("if="))
+    reason = f"{name} overwrites what it is pointed at"
+    return Judged(kind=Kind.DESTRUCTIVE, reason=reason, reads=reads, fatal=device)
 
 
 def _archive_list(name: str, given: Arguments) -> Judged:
+    if not given.only(_ZIP_KNOWN if name == "zip" else _UNZIP_KNOWN) or given.dynamic:
+        return Judged(kind=Kind.UNKNOWN, reason=f"{name} may run another program by this option")
     if name == "unzip" and given.has("-l", "-t", "-p", "-Z", "-v"):
         return Judged(kind=Kind.READ_ONLY, reason="unzip lists", reads=given.operands)
-    if given.has("-TT", "--unzip-command"):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{name} runs another program by this option")
     return Judged(kind=Kind.WRITE, reason=f"{name} packs or unpacks files", writes=(*given.operands, *given.of("-d")))
 
 
@@ -153,8 +169,16 @@ def _rsync(name: str, given: Arguments) -> Judged:
     remote = any(":" in word.known.partition("/")[0] for word in given.operands)
     if remote or given.has("-e", "--rsh", "--rsync-path"):
         return Judged(kind=Kind.NETWORK, reason="rsync talks to another machine")
+    if not given.only(_RSYNC_KNOWN) or given.dynamic:
+        return Judged(kind=Kind.UNKNOWN, reason="rsync may run or write something by this option")
     kind = Kind.DESTRUCTIVE if given.has("--delete", "--remove-source-files", "--del") else Kind.WRITE
     return Judged(kind=kind, reason=f"{name} copies files", reads=given.operands[:-1], writes=given.operands[-1:])
+
+
+_RSYNC_KNOWN = names(
+    "-a -v -r -z -h -P -n -q -u -l -p -t -g -o -D -c -i --archive --recursive --exclude --include --delete --del "
+    "--remove-source-files --dry-run --progress --stats --update --checksum --verbose --human-readable --delete-after"
+)
 
 
 def _patch(name: str, given: Arguments) -> Judged:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
-from agentforge.safety.shell.options import Arguments, sort_arguments
+from agentforge.safety.shell.options import Arguments, sort_arguments, tail
 from agentforge.safety.shell.syntax import Word, names
 
 _READS = frozenset(
@@ -35,7 +35,7 @@ _RUNNING = names(
     "--ext-diff --textconv --exec --upload-pack --receive-pack --open-files-in-pager --config-env --exec-path"
 )
 _GLOBAL_VALUED = ("-C", "--git-dir", "--work-tree", "--namespace")
-_HARMLESS_GLOBAL = names("-p -P --no-pager --paginate --no-optional-locks --literal-pathspecs --version --help --bare")
+_HARMLESS_GLOBAL = names("-P --no-pager --no-optional-locks --literal-pathspecs --version --help")
 _LISTING: dict[str, tuple[str, ...]] = {
     "branch": names(
         "-a -r -v -vv -l --list --all --remotes --verbose --show-current --merged --no-merged --contains "
@@ -90,7 +90,8 @@ def judge_git(words: Sequence[Word]) -> Judged:
 def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Judged:
     given = sort_arguments(
         words,
-        valued=names("-n -S -G -L --sort --format -m --message --grep --author --since --until"),
+        valued=names("-n -S -G -L --sort --format -m --message --grep --author --since --until")
+        + (names("-f -e -A -B -C --contents") if verb in ("grep", "blame", "annotate") else ()),
     )
     if given.has("--help", "-h") and len(words) == 1:
         return _judged(Kind.GIT_READ, "git prints help", folders)
@@ -129,12 +130,16 @@ def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Ju
 def _read(verb: str, given: Arguments, folders: Sequence[Word]) -> Judged:
     if given.dynamic and verb in ("diff", "log", "show", "grep", "whatchanged", "diff-tree"):
         return _judged(Kind.UNKNOWN, "an argument that only the run knows may be an option", folders)
+    if (verb == "cat-file" and given.has("--filters", "--textconv")) or (verb == "help" and given.has("-w", "--web")):
+        return _judged(Kind.UNKNOWN, f"git {verb} runs another program by this option", folders)
     if verb == "fsck" and given.has("--lost-found"):
         return _judged(Kind.GIT_WRITE, "git fsck writes what it found", folders)
-    outside = tuple(
-        word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", ".."))
-    )
-    return _judged(Kind.GIT_READ, f"git {verb} only reads", (*folders, *outside))
+    outside = [
+        word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", "..", "."))
+    ]
+    outside += [tail(word, word.known.rfind(":") + 1) for word in given.operands if ":" in word.known]
+    lists = given.of("-f", "--contents", "--ignore-revs-file", "-O") if verb in ("grep", "blame", "annotate") else ()
+    return _judged(Kind.GIT_READ, f"git {verb} only reads", (*folders, *outside, *lists))
 
 
 def _only_lists(verb: str, given: Arguments) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shell.syntax import Word
@@ -29,6 +31,11 @@ class Arguments:
         given = (*self.options, *(name for name, _ in self.values))
         return any(_is(one, name) for one in given for name in names)
 
+    def only(self, allowed: Collection[str]) -> bool:
+        """Whether every option is one of these, written in full."""
+        given = (*self.options, *(name for name, _ in self.values))
+        return all(name in allowed for name in given if name.startswith("--") or len(name) == 2)
+
     def of(self, *names: str) -> tuple[Word, ...]:
         """The values of these options."""
         return tuple(word for one, word in self.values if any(_is(one, name) for name in names))
@@ -48,6 +55,7 @@ def sort_arguments(words: Sequence[Word], *, valued: Collection[str] = ()) -> Ar
     while rest:
         word = rest.pop(0)
         text = word.known
+        dynamic |= word.splits and not only_operands
         if only_operands or not text.startswith("-") or text == "-":
             dynamic |= not only_operands and (text.startswith("\0") or (word.glob and text[:1] in ("*", "?", "[")))
             operands.append(word)
@@ -78,7 +86,7 @@ def tail(word: Word, length: int) -> Word:
         if not cut:
             break
     tilde = bool(pieces) and (pieces[0] or "").startswith("~") and not word.text.startswith(("'", '"'))
-    return Word(text=word.text, pieces=tuple(pieces), glob=word.glob, tilde=tilde)
+    return replace(word, pieces=tuple(pieces), tilde=tilde)
 
 
 def _letters(
@@ -105,11 +113,14 @@ def _is(given: str, name: str) -> bool:
     return given == name or (given.startswith("--") and len(given) > 3 and name.startswith(given))
 
 
-def skip_options(words: Sequence[Word], *, valued: tuple[str, ...] = (), operands: int = 0) -> tuple[Word, ...] | None:
+def skip_options(
+    words: Sequence[Word], *, valued: tuple[str, ...] = (), flags: tuple[str, ...] | None = None, operands: int = 0
+) -> tuple[Word, ...] | None:
     """The words after a wrapper's own options and operands; None when they are not plain.
 
     Args:
         words: the wrapper's name first.
+        flags: patterns of the options without value that are known; None takes every one.
         operands: how many words of its own follow the options (the seconds of `timeout`).
     """
     rest = list(words[1:])
@@ -123,6 +134,8 @@ def skip_options(words: Sequence[Word], *, valued: tuple[str, ...] = (), operand
             if not rest:
                 return None
             rest.pop(0)
+        elif flags is not None and not any(re.fullmatch(flag, option.value) for flag in flags):
+            return None
     if any(word.value is None for word in rest[:operands]):
         return None
     return tuple(rest[operands:])

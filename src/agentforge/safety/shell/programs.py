@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agentforge.guarded import NEVER
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import sort_arguments, tail
+from agentforge.safety.shell.packagers import PACKAGERS, REASON, first_word, judge_packager, only_asks, script_kind
 from agentforge.safety.shell.syntax import Word, names
 
 _BY_NAME: dict[Kind, str] = {
@@ -66,48 +68,19 @@ _MODULES = {
     **dict.fromkeys(names("platform sysconfig site this json.tool tokenize ast dis calendar timeit"), Kind.RUN),
     **dict.fromkeys(("smtplib", "ftplib", "telnetlib", "webbrowser", "twine", "urllib"), Kind.NETWORK),
 }
-_PACKAGERS = {
-    "pip",
-    "pip3",
-    "uv",
-    "poetry",
-    "pdm",
-    "hatch",
-    "rye",
-    "pipenv",
-    "npm",
-    "pnpm",
-    "yarn",
-    "cargo",
-    "go",
-    "dotnet",
-    "bun",
-    "deno",
-    "mix",
-    "rebar3",
-    "swift",
-}
-_SCRIPT_KINDS = (
-    (
-        re.compile(
-            r"(?:unit|integration|e2e|ci)?[-_:]?(?:tests?|checks?|lint|typecheck|types|tsc|coverage|cov|spec|verify)(?:[-_:.].*)?"
-        ),
-        Kind.TEST,
-    ),
-    (
-        re.compile(r"(?:build|compile|format|fmt|docs?|clean|prepare|all|help|bundle|generate|gen)(?:[-_:.].*)?"),
-        Kind.BUILD,
-    ),
-    (re.compile(r"(?:start|dev|serve|watch|preview|server|run)(?:[-_:.].*)?"), Kind.SERVER),
+_OUTPUT = re.compile(
+    r"-o|--?out(?:put|file|dir)?|--output-\w+|--out-\w+|--basetemp|--junit-?xml|--prefix|--report-file|--log-file"
 )
-_LEAVES = re.compile(
-    r"(?:install|uninstall|publish|deploy|release|push|upload|dist-upload|bump|login|purge|wipe|nuke|destroy|reset|drop).*"
+_PLAIN_VALUE = re.compile(r"[\w.,:@+/-]*")
+_FREE_VALUE = re.compile(r"[\w.,:@+/= -]*")
+_FREE_NAME = re.compile(
+    r"\w*ARGS?|\w*OPTS?|TESTS?|V|VERBOSE|DEBUG|CI|K|\w*FILES?|\w*DIR|PREFIX|VERSION|TARGET|MODE|PROFILE"
 )
 
 
 def is_program(name: str) -> bool:
     """Whether a program of this name is judged here."""
-    return name in _KIND_OF or name in _PACKAGERS or interpreter(name) is not None
+    return name in _KIND_OF or name in PACKAGERS or interpreter(name) is not None
 
 
 def interpreter(name: str) -> str | None:
@@ -126,8 +99,23 @@ def judge_program(name: str, words: Sequence[Word]) -> Judged:
     """
     judged = _judged(name, words)
     if judged.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER):
-        return replace(judged, reads=(*judged.reads, *(word for word in map(_elsewhere, words) if word is not None)))
+        reads = (*judged.reads, *(word for word in map(_elsewhere, words) if word is not None))
+        return replace(judged, reads=reads, writes=(*judged.writes, *_outputs(words)))
     return judged
+
+
+def _outputs(words: Sequence[Word]) -> tuple[Word, ...]:
+    """The files that a program is told to write, and whatever argument leads into a place that steers git or the harness."""
+    found = []
+    for place, word in enumerate(words):
+        text = word.known
+        start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
+        steers = any(part.casefold() in NEVER for part in text[start:].split("/"))
+        if steers or (start and _OUTPUT.fullmatch(text[: start - 1])):
+            found.append(tail(word, start))
+        elif _OUTPUT.fullmatch(text) and place + 1 < len(words):
+            found.append(words[place + 1])
+    return tuple(found)
 
 
 def _elsewhere(word: Word) -> Word | None:
@@ -142,52 +130,49 @@ def _elsewhere(word: Word) -> Word | None:
 def _judged(name: str, words: Sequence[Word]) -> Judged:
     language = interpreter(name)
     if name in ("dotnet", "deno", "bun", "swift"):
-        return _packager(name, words)
+        return judge_packager(name, words)
     if language is not None:
         return _interpreter(name, words)
-    if name in _PACKAGERS:
-        return _packager(name, words)
+    if name in PACKAGERS:
+        return judge_packager(name, words)
     kind = _KIND_OF[name]
-    if only_asks(words):
+    if only_asks(words, *_SHORT_ASKS.get(name, ())):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
+    if name == "cmake" and any(word.known in ("-E", "-P") for word in words):
+        return Judged(kind=Kind.UNKNOWN, reason="cmake -E and -P run commands of their own")
+    if any(word.known in ("-wrapper", "--eval") for word in words):
+        return Judged(kind=Kind.UNKNOWN, reason=f"{name} runs another program by this option")
+    if name in _OVER_FILES and any(word.known in ("-w", "-i", "--write-changes", "--in-place") for word in words):
+        return Judged(kind=Kind.WRITE, reason=f"{name} changes the files", writes=sort_arguments(words).operands)
     if name in ("make", "gmake", "ninja", "gradle", "gradlew", "mvn", "mvnw", "nox", "tox", "just", "task"):
         return _targets(name, words, kind)
     if name == "ruff":
         return _ruff(words)
-    if name in ("openssl", "ip", "ss", "netstat") and _first(words) in ("version", "dgst", "rand", "addr", "a", ""):
-        return Judged(kind=Kind.READ_ONLY, reason=f"{name} only prints")
-    if name in ("apt", "apt-get", "dpkg", "brew", "conda", "gem", "rustup", "apt-cache") and _first(words) in (
-        *names("list show search info policy -l -L -s depends leaves env which"),
-    ):
+    if name in _LOOKING and _LOOKING[name].fullmatch(" ".join(word.known for word in words)):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} only lists")
-    return Judged(kind=kind, reason=_REASON[kind].format(name=name))
+    return Judged(kind=kind, reason=REASON[kind].format(name=name))
 
 
-_REASON = {
-    Kind.TEST: "{name} runs tests or checks",
-    Kind.BUILD: "{name} builds or formats",
-    Kind.INSTALL: "{name} installs or removes packages",
-    Kind.NETWORK: "{name} talks to other machines",
-    Kind.SERVER: "{name} starts something that stays",
-    Kind.DESTRUCTIVE: "{name} changes the machine or stops other programs",
-    Kind.RUN: "{name} runs a program of the project",
+_OVER_FILES = ("codespell", "autopep8", "shellcheck")
+_SHORT_ASKS = {
+    **dict.fromkeys(("make", "gmake", "gcc", "g++", "cc", "clang", "javac", "tsc"), ("-v",)),
+    **dict.fromkeys(("ssh", "curl", "openssl", "dig", "pipx", "conda", "mvn", "gradle", "psql", "tmux"), ("-V",)),
 }
-
-
-def only_asks(words: Sequence[Word]) -> bool:
-    """Whether a program is only asked for its version or help."""
-    return len(words) == 1 and words[0].value in ("--version", "-V", "--help", "-h", "-version", "version", "-v")
-
-
-def script_kind(target: str) -> Kind:
-    """What a target or script of the project of this name does, by its name: a project names its own work."""
-    if _LEAVES.fullmatch(target):
-        return Kind.UNKNOWN
-    return next((kind for pattern, kind in _SCRIPT_KINDS if pattern.fullmatch(target)), Kind.RUN)
-
-
-def _first(words: Sequence[Word]) -> str:
-    return next((word.known for word in words if not word.known.startswith("-") or len(words) == 1), "")
+_LOOKING = {
+    "openssl": re.compile(r"version(?: -a)?"),
+    "ip": re.compile(
+        r"(?:-(?:4|6|br|brief|c|s|j|p|d) )*(?:a|addr|address|r|route|l|link|n|neigh)(?: (?:show|list|ls))?"
+    ),
+    **dict.fromkeys(("ss", "netstat"), re.compile(r"(?:-[tulnpaxe46srwi]+ ?)*")),
+    **dict.fromkeys(
+        ("apt", "apt-cache"), re.compile(r"(?:list|show|search|policy|depends|rdepends)(?: --installed| [\w.+:-]+)*")
+    ),
+    "dpkg": re.compile(r"(?:-l|-L|-s|-S|--list|--status|--listfiles)(?: [\w.+:*/-]+)*"),
+    "brew": re.compile(r"(?:list|leaves|deps)(?: [\w.@/-]+)*"),
+    "conda": re.compile(r"(?:list|info|env list)"),
+    "gem": re.compile(r"(?:list|env|which)(?: [\w.-]+)?"),
+    "rustup": re.compile(r"(?:show|which|toolchain list|target list)(?: \w+)?"),
+}
 
 
 def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
@@ -195,8 +180,11 @@ def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
     steering = [
         word
         for word in words
-        if re.match(r"[A-Za-z_]\w*[:?+]?=", word.known)
-        and re.match(r"(?:SHELL|MAKEFLAGS|\.SHELLFLAGS|CC|CXX|LD|AR)\b", word.known)
+        if (match := re.match(r"([.\w]+)[:?+]?:?=(.*)", word.known, re.DOTALL)) is not None
+        and (
+            re.fullmatch(r"SHELL|MAKEFLAGS|GNUMAKEFLAGS|\.SHELLFLAGS|CC|CXX|LD|AR|RM|AS", match[1])
+            or not (_FREE_VALUE if _FREE_NAME.fullmatch(match[1]) else _PLAIN_VALUE).fullmatch(match[2])
+        )
     ]
     if given.has("--eval", "-E") or steering or given.dynamic:
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} is told what to run on its command line")
@@ -206,11 +194,11 @@ def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} {' '.join(targets)} may install, publish or delete")
     reads = tuple(given.of("-C", "-f", "--directory", "--file"))
     found = next((one for one in (Kind.SERVER, Kind.TEST) if one in kinds), kind)
-    return Judged(kind=found, reason=_REASON[found].format(name=name), reads=reads)
+    return Judged(kind=found, reason=REASON[found].format(name=name), reads=reads)
 
 
 def _ruff(words: Sequence[Word]) -> Judged:
-    verb = _first(words)
+    verb = first_word(words)
     given = sort_arguments(words[1:])
     if verb in ("rule", "linter", "config", "version", "help"):
         return Judged(kind=Kind.READ_ONLY, reason="ruff only prints")
@@ -222,7 +210,7 @@ def _ruff(words: Sequence[Word]) -> Judged:
 
 
 def _interpreter(name: str, words: Sequence[Word]) -> Judged:
-    if only_asks(words):
+    if only_asks(words, *_LANGUAGE_ASKS.get(interpreter(name) or "", ())):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
     rest = list(words)
     while rest and rest[0].known in ("-u", "-B", "-I", "-s", "-E", "-q", "-O", "-W", "-X", "--enable-source-maps"):
@@ -245,10 +233,17 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
     return Judged(kind=Kind.RUN, reason=f"{name} runs {first}", reads=(rest[0],))
 
 
+_LANGUAGE_ASKS = {
+    **dict.fromkeys(("python", "python3", "python2", "pypy", "pypy3"), ("-V", "-h", "-VV")),
+    **dict.fromkeys(("node", "nodejs", "ruby", "perl", "php", "julia"), ("-v", "-h")),
+    "java": ("-version",),
+}
+
+
 def _module(name: str, module: str, words: Sequence[Word]) -> Judged:
     root = module.partition(".")[0]
     if module in ("pip", "uv") or root == "pip":
-        return _packager("pip" if root == "pip" else "uv", words)
+        return judge_packager("pip" if root == "pip" else "uv", words)
     if module == "ruff":
         return _ruff(words)
     if module == "venv":
@@ -259,116 +254,4 @@ def _module(name: str, module: str, words: Sequence[Word]) -> Judged:
             return Judged(kind=Kind.READ_ONLY, reason="json.tool prints", reads=given.operands)
         return Judged(kind=Kind.WRITE, reason="json.tool writes its second file", writes=given.operands[1:])
     kind = _MODULES.get(module) or _MODULES.get(root) or Kind.RUN
-    return Judged(kind=kind, reason=f"{name} -m {module}: " + _REASON[kind].format(name=module))
-
-
-_LISTS = frozenset(
-    names(
-        "list ls show freeze check info view outdated tree audit why help version --version config-list licenses env "
-        "search metadata"
-    )
-)
-_INSTALLS = frozenset(
-    names(
-        "install i ci add remove rm uninstall un update upgrade up sync lock download get fetch vendor link unlink "
-        "rebuild dedupe prune import self python tool pip init new create cache wheel exec x dlx mod generate work "
-        "clean store bin"
-    )
-)
-_UPLOADS = frozenset(
-    names("publish login logout adduser owner yank deprecate access token unpublish push search upload star ping")
-)
-_VERB_KINDS: dict[str, dict[str, Kind]] = {
-    "cargo": {
-        **dict.fromkeys(("test", "clippy", "check", "bench", "nextest"), Kind.TEST),
-        **dict.fromkeys(("build", "fmt", "doc", "b", "c", "clean"), Kind.BUILD),
-        "run": Kind.RUN,
-        "tree": Kind.READ_ONLY,
-        "metadata": Kind.READ_ONLY,
-        "t": Kind.TEST,
-    },
-    "go": {
-        **dict.fromkeys(("test", "vet"), Kind.TEST),
-        **dict.fromkeys(("build", "fmt", "clean"), Kind.BUILD),
-        "run": Kind.RUN,
-        **dict.fromkeys(("list", "doc", "env", "version"), Kind.READ_ONLY),
-    },
-    "npm": {**dict.fromkeys(("test", "t", "tst"), Kind.TEST), "start": Kind.SERVER, "build": Kind.BUILD},
-    "pnpm": {
-        **dict.fromkeys(("test", "t", "lint"), Kind.TEST),
-        **dict.fromkeys(("start", "dev"), Kind.SERVER),
-        "build": Kind.BUILD,
-    },
-    "yarn": {
-        **dict.fromkeys(("test", "lint"), Kind.TEST),
-        **dict.fromkeys(("start", "dev"), Kind.SERVER),
-        "build": Kind.BUILD,
-        "": Kind.INSTALL,
-    },
-    "bun": {"test": Kind.TEST, "build": Kind.BUILD, "run": Kind.RUN},
-    "deno": {
-        **dict.fromkeys(("test", "check", "lint"), Kind.TEST),
-        **dict.fromkeys(("fmt", "compile"), Kind.BUILD),
-        "run": Kind.RUN,
-    },
-    "uv": {"build": Kind.BUILD, "venv": Kind.BUILD, "format": Kind.BUILD},
-    "poetry": {"build": Kind.BUILD},
-    "hatch": {"build": Kind.BUILD, "fmt": Kind.BUILD, "test": Kind.TEST},
-    "dotnet": {"test": Kind.TEST, "build": Kind.BUILD, "format": Kind.BUILD, "run": Kind.RUN},
-    "swift": {"test": Kind.TEST, "build": Kind.BUILD},
-    "mix": {"test": Kind.TEST, "compile": Kind.BUILD, "format": Kind.BUILD},
-}
-
-
-def _packager(name: str, words: Sequence[Word]) -> Judged:
-    name = "pip" if name == "pip3" else name
-    if only_asks(words):
-        return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
-    rest = list(words)
-    while rest and rest[0].known.startswith("-") and rest[0].known not in ("-h", "--help"):
-        option = rest.pop(0)
-        if (
-            option.known in names("-C --prefix --cwd --directory --project -w --workspace --filter --manifest-path")
-            and rest
-        ):
-            rest.pop(0)
-    verb = rest[0].known if rest else ""
-    found = _VERB_KINDS.get(name, {}).get(verb)
-    if found is not None:
-        return _own_verb(name, verb, rest[1:], found)
-    if verb == "run" or (name in ("npm", "pnpm", "yarn", "bun") and verb in ("run-script",)):
-        return _run_script(name, rest[1:])
-    if verb == "pip" and name == "uv":
-        return _packager("pip", rest[1:])
-    if verb in _LISTS or (verb == "config" and _first(rest[1:]) in ("list", "get", "debug")):
-        return Judged(kind=Kind.READ_ONLY, reason=f"{name} {verb} only prints")
-    if verb in _UPLOADS:
-        return Judged(kind=Kind.NETWORK, reason=f"{name} {verb} talks to a registry")
-    if verb in _INSTALLS or (name == "pip" and verb):
-        return Judged(kind=Kind.INSTALL, reason=f"{name} {verb} installs or removes packages")
-    if name == "yarn" and re.fullmatch(r"[\w:.-]+", verb):
-        return _run_script(name, rest)
-    return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} is not known here")
-
-
-def _own_verb(name: str, verb: str, words: Sequence[Word], kind: Kind) -> Judged:
-    steering = {
-        "cargo": ("--config",),
-        "go": ("-exec", "-toolexec", "-vettool", "-o"),
-        "npm": ("--script-shell", "--node-options"),
-    }.get(name, ())
-    if steering and any(word.known.partition("=")[0] in steering for word in words):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} runs another program by such an option")
-    if name == "go" and verb == "env" and any(word.known in ("-w", "-u") for word in words):
-        return Judged(kind=Kind.UNKNOWN, reason="go env -w changes how go runs later")
-    return Judged(kind=kind, reason=f"{name} {verb}: " + _REASON.get(kind, "{name} only prints").format(name=name))
-
-
-def _run_script(name: str, words: Sequence[Word]) -> Judged:
-    script = next((word for word in words if not word.known.startswith("-")), None)
-    if script is None:
-        return Judged(kind=Kind.READ_ONLY, reason=f"{name} run lists its scripts")
-    if script.value is None or "/" in script.known:
-        return Judged(kind=Kind.RUN if script.value else Kind.UNKNOWN, reason=f"{name} runs {script.text}")
-    kind = script_kind(script.value)
-    return Judged(kind=kind, reason=f"{name} run {script.value}: a script of the project")
+    return Judged(kind=kind, reason=f"{name} -m {module}: " + REASON[kind].format(name=module))

@@ -1,4 +1,4 @@
-"""Programs that only look at things, and the options by which some of them do more."""
+"""Programs that only look at things: for each the options that are known to be harmless; any other one is not understood."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from agentforge.frozen import dataclass
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import Arguments, sort_arguments
+from agentforge.safety.shell.stream_scripts import judge_awk, judge_sed
 from agentforge.safety.shell.syntax import Word, names
 
 
@@ -17,84 +18,141 @@ class Reader:
     """How a reading program's arguments are to be taken.
 
     Attributes:
-        valued: options that take a value.
+        texts: options whose value is a text or a number, no path.
+        files: options whose value is a file that it reads.
         skip: leading operands that are no paths (a pattern, a program text).
         pattern: options that give the pattern instead, so that no operand is skipped.
         writes: options whose value is a file that it writes.
-        runs: options that run another program or load code: not understood.
+        only: the options that are known to be harmless besides texts and files; None where every other option is, too.
         paths: whether operands may be paths at all.
+        deep: options by which it reads everything below a folder.
     """
 
-    valued: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     skip: int = 0
     pattern: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
     paths: bool = True
+    deep: tuple[str, ...] = ()
 
 
+def _letters(text: str, more: str = "") -> tuple[str, ...]:
+    return (*(f"-{letter}" for letter in text), *names(f"--help --version --color --colour {more}"))
+
+
+_GREP = Reader(
+    texts=names(
+        "-e -m -A -B -C -d -D --regexp --include --exclude --exclude-dir --max-count --color --colour --context"
+    ),
+    files=("-f", "--file", "--exclude-from"),
+    skip=1,
+    pattern=("-e", "-f", "--regexp", "--file"),
+    deep=("-r", "-R", "--recursive", "--dereference-recursive"),
+)
+_BINARY = _letters(
+    "adDhxtTsSCrRlpwgnuABHeNIWV", "--syms --dynamic --demangle --headers --all-headers --disassemble --wide"
+)
+# Coreutils and their like: they have no option that writes a file or runs a program but those that are named.
 _PLAIN = (
-    "cat nl tac rev head tail wc cut tr paste join comm cmp diff sdiff fold fmt expand unexpand column od hexdump "
-    "strings stat file du df ls dir vdir tree realpath readlink basename dirname md5sum sha1sum sha224sum sha256sum "
-    "sha384sum sha512sum b2sum cksum sum base64 base32 more zcat bzcat xzcat zstdcat ncdu lsof size nm ldd objdump "
-    "readelf look pr tsort iconv exa eza lsd bat batcat cloc tokei scc"
+    "cat tac rev wc tr comm cmp expand unexpand dir vdir realpath readlink basename dirname md5sum sha1sum sha224sum "
+    "sha256sum sha384sum sha512sum b2sum cksum sum zcat bzcat xzcat zstdcat look tsort hexdump"
 )
 _TALKERS = (
-    "echo printf true false : pwd whoami id groups logname users who w tty uname arch nproc lscpu lsblk lsmem free "
-    "uptime ps pgrep pidof printenv locale getent date cal ncal sleep seq yes expr factor numfmt tput clear which "
-    "type hash jobs wait ulimit umask history times help dirs shift return break continue exit unset pushd popd cd "
-    "whereis whatis apropos vmstat iostat top htop hostnamectl timedatectl nvidia-smi neofetch fortune cowsay figlet "
-    "bc"
+    "pwd whoami id groups logname tty uname arch nproc lscpu lsblk lsmem free uptime printenv locale cal ncal sleep "
+    "seq yes expr factor numfmt tput clear which whereis vmstat w pgrep pidof"
 )
 _READERS: dict[str, Reader] = {
     **dict.fromkeys(_PLAIN.split(), Reader()),
     **dict.fromkeys(_TALKERS.split(), Reader(paths=False)),
-    "head": Reader(valued=("-n", "-c", "--lines", "--bytes")),
-    "tail": Reader(valued=("-n", "-c", "--lines", "--bytes", "--pid", "-s")),
-    "cut": Reader(valued=("-d", "-f", "-c", "-b", "--delimiter", "--fields", "--output-delimiter")),
-    "tr": Reader(paths=False),
-    "test": Reader(paths=False, runs=("-v", "-R")),
-    "[": Reader(paths=False, runs=("-v", "-R")),
-    "man": Reader(
-        paths=False, runs=names("-P --pager -H --html -C --config-file -l --local-file -X --gxditview -T -p")
-    ),
-    "tree": Reader(valued=("-L", "-P", "-I", "--filelimit"), writes=("-o", "--output")),
-    "file": Reader(valued=("-m", "-f", "-F", "-P"), runs=("-C", "--compile", "-m")),
-    "sort": Reader(
-        valued=("-k", "-t", "-S", "-T", "-o", "--key", "--field-separator", "--output"),
+    **dict.fromkeys(("who", "users"), Reader()),
+    **dict.fromkeys(("whatis", "apropos"), Reader(only=_letters(""), paths=False)),
+    **dict.fromkeys(("hostnamectl", "timedatectl", "nvidia-smi", "iostat", "ncdu", "tokei", "scc", "cloc"), Reader(only=())),
+    **dict.fromkeys(("size", "nm", "objdump", "readelf"), Reader(only=_BINARY)),
+    **dict.fromkeys(("egrep", "fgrep", "zgrep", "grep"), _GREP),
+    "head": Reader(texts=("-n", "-c", "--lines", "--bytes")),
+    "tail": Reader(texts=("-n", "-c", "--lines", "--bytes", "--pid", "-s", "--follow")),
+    "cut": Reader(texts=("-d", "-f", "-c", "-b", "--delimiter", "--fields", "--output-delimiter")),
+    "paste": Reader(texts=("-d", "--delimiters")),
+    "join": Reader(texts=("-t", "-1", "-2", "-j", "-o", "-e", "-a", "-v")),
+    "nl": Reader(texts=("-b", "-s", "-w", "-n", "-v", "-i")),
+    "pr": Reader(texts=("-h", "-l", "-w", "-o")),
+    "fold": Reader(texts=("-w", "--width")),
+    "fmt": Reader(texts=("-w", "--width", "-p")),
+    "column": Reader(texts=("-s", "-o", "-c", "-N", "--separator", "--output-separator")),
+    "od": Reader(texts=("-t", "-A", "-j", "-N", "-w")),
+    "strings": Reader(texts=("-n", "-t", "-e"), only=_letters("afn")),
+    "stat": Reader(texts=("-c", "--format", "--printf")),
+    "du": Reader(texts=("-d", "--max-depth", "-t", "--exclude"), files=("-X", "--exclude-from", "--files0-from")),
+    "df": Reader(texts=("-t", "-x", "-B", "--type", "--output")),
+    "ls": Reader(texts=names("-I -w -T --color --sort --time --time-style --format --ignore --hide --block-size")),
+    **dict.fromkeys(("base64", "base32"), Reader(texts=("-w", "--wrap"))),
+    "more": Reader(only=()),
+    "less": Reader(only=_letters("NSRFXniIMEeg")),
+    "man": Reader(only=_letters("akfwi")),
+    "tree": Reader(
+        texts=names("-L -P -I --filelimit --charset --sort --timefmt"),
         writes=("-o", "--output"),
-        runs=("--compress-program",),
+        only=_letters(
+            "adfilpshugDFCnrtcvQqNSAJX",
+            "--dirsfirst --noreport --prune --gitignore --du --si --matchdirs --ignore-case --filesfirst",
+        ),
     ),
-    "shuf": Reader(valued=("-n", "-o", "-i", "--head-count", "--output"), writes=("-o", "--output")),
-    "grep": Reader(
-        valued=names("-e -f -m -A -B -C --regexp --file --include --exclude --exclude-dir --max-count"),
-        skip=1,
-        pattern=("-e", "-f", "--regexp", "--file"),
+    "file": Reader(only=_letters("biLhkN0", "--brief --mime --mime-type --mime-encoding --dereference --no-dereference")),
+    "sort": Reader(
+        texts=("-k", "-t", "-S", "--key", "--field-separator", "--buffer-size", "--parallel", "--sort", "--batch-size"),
+        files=("-T", "--temporary-directory", "--files0-from", "--random-source"),
+        writes=("-o", "--output"),
+        only=_letters(
+            "bdfgiMhnRrVcCmsuz",
+            "--reverse --unique --numeric-sort --human-numeric-sort --version-sort --ignore-case --stable --check "
+            "--zero-terminated --random-sort --general-numeric-sort --month-sort --debug --merge",
+        ),
+    ),
+    "shuf": Reader(
+        texts=("-n", "-i", "--head-count", "--input-range"), files=("--random-source",), writes=("-o", "--output")
     ),
     "rg": Reader(
-        valued=names("-e -f -g -t -T -m -A -B -C -r --glob --type --regexp --max-count -j -M"),
+        texts=names(
+            "-e -g -t -T -m -A -B -C -r -j -M -E -d --glob --iglob --type --type-not --regexp --max-count --context "
+            "--after-context --before-context --replace --threads --max-columns --encoding --max-depth --sort --sortr "
+            "--colors --color --max-filesize"
+        ),
+        files=("-f", "--file", "--ignore-file"),
         skip=1,
         pattern=("-e", "-f", "--regexp", "--file", "--files"),
-        runs=("--pre", "--hostname-bin", "-z", "--search-zip"),
+        only=_letters(
+            "nNiIsSwxvclLoFPUpHhquab0V.",
+            "--files --hidden --no-ignore --no-ignore-vcs --ignore-case --smart-case --line-number --count --json --trim "
+            "--files-with-matches --files-without-match --word-regexp --fixed-strings --multiline --pcre2 --vimgrep --quiet "
+            "--no-heading --heading --stats --invert-match --only-matching --type-list --unrestricted --null --text --column "
+            "--follow --passthru --count-matches --no-messages --no-filename --with-filename --pretty --case-sensitive",
+        ),
+        deep=("-u", "--unrestricted", "--hidden", "-.", "--no-ignore"),
     ),
-    "ag": Reader(valued=("-A", "-B", "-C", "-G", "-m"), skip=1, runs=("--pager",)),
-    "jq": Reader(valued=("-f", "--from-file", "--indent", "-L"), skip=1, pattern=("-f", "--from-file")),
-    "yq": Reader(skip=1, writes=("-i", "--inplace", "-s", "--split-exp")),
-    "less": Reader(
-        writes=("-o", "-O", "--log-file", "--LOG-FILE"), runs=("-k", "--lesskey-file", "--lesskey-src", "-T", "-p", "+")
+    "ag": Reader(
+        texts=("-A", "-B", "-C", "-G", "-m", "--ignore", "--ignore-dir"), skip=1, only=_letters("acilLsSQuwv", "--hidden"),
+        deep=("-u", "--hidden", "-a"),
     ),
-    "date": Reader(valued=("-d", "--date", "-r", "--reference", "-f"), paths=False, runs=("-s", "--set")),
-    "xxd": Reader(valued=("-l", "-c", "-s", "-g"), runs=("-r",)),
-    "nproc": Reader(paths=False),
-    "bat": Reader(runs=("--pager",)),
-    "objdump": Reader(),
-    "iconv": Reader(valued=("-f", "-t", "-o", "--output"), writes=("-o", "--output")),
-    "top": Reader(paths=False),
-    "diff": Reader(valued=("-U", "-C", "--exclude", "-x")),
-    "printenv": Reader(paths=False),
-}
-for _same in ("egrep", "fgrep", "zgrep", "ugrep", "ack"):
-    _READERS[_same] = _READERS["grep"]
+    "diff": Reader(
+        texts=("-U", "-C", "-x", "-I", "-L", "-W", "--exclude", "--label", "--unified", "--context", "--color"),
+        files=("--to-file", "--from-file", "-X", "--exclude-from"),
+        deep=("-r", "--recursive"),
+    ),
+    **dict.fromkeys(
+        ("bat", "batcat"),
+        Reader(texts=names("-r -l -H --line-range --language --style"), only=_letters("npAP", "--plain --number")),
+    ),
+    **dict.fromkeys(
+        ("exa", "eza", "lsd"),
+        Reader(texts=names("-L -I -s --level --sort"), only=_letters("1aAlhrRTStdFgimuUx", "--tree --all --long")),
+    ),
+    "iconv": Reader(texts=("-f", "-t", "--from-code", "--to-code"), writes=("-o", "--output"), only=_letters("cls", "--list")),
+    "top": Reader(texts=("-n", "-d", "-p", "-u", "-o", "-w"), only=_letters("bHci1sS"), paths=False),
+    "lsof": Reader(texts=("-p", "-u", "-c", "-d"), only=_letters("itnPalUR")),
+    "bc": Reader(only=_letters("lqi", "--mathlib --quiet")),
+}  # fmt: skip
 
 
 def is_reader(name: str) -> bool:
@@ -112,158 +170,142 @@ def judge_reader(name: str, words: Sequence[Word]) -> Judged:
     if special is not None:
         return special(words)
     reader = _READERS[name]
-    given = sort_arguments(words, valued=reader.valued)
-    if name == "less" and any(word.known.startswith("+") for word in given.operands):
-        return _unknown("less runs commands that follow +")
-    if reader.runs and (given.has(*reader.runs) or given.dynamic):
-        return _unknown(
-            f"{name} runs or changes something by such an option"
-            if not given.dynamic
-            else "an argument that only the run knows may be an option"
-        )
+    given = sort_arguments(words, valued=(*reader.texts, *reader.files, *reader.writes))
     if reader.writes and given.has(*reader.writes):
         return Judged(
             kind=Kind.WRITE,
             reason=f"{name} writes a file by this option",
+            reads=_reads(reader, given),
             writes=given.of(*reader.writes) or given.operands,
         )
-    if reader.writes and given.dynamic:
-        return _unknown("an argument that only the run knows may be an option that writes")
-    return Judged(kind=Kind.READ_ONLY, reason=f"{name} only reads", reads=_reads(reader, given))
+    if reader.only is not None or reader.writes:
+        allowed = (*reader.texts, *reader.files, *(reader.only or ()))
+        if reader.only is not None and not given.only(allowed):
+            return _unknown(f"an option of {name} is not known to be harmless")
+        if given.dynamic:
+            return _unknown("an argument that only the run knows may be an option")
+        if any(word.known[:1] in ("+", "@") for word in given.operands):
+            return _unknown(f"{name} takes more options or commands by such an argument")
+    if name in _VERBS and given.operands and given.operands[0].known in _VERBS[name]:
+        return _unknown(f"{name} {given.operands[0].known} changes something")
+    deep = bool(reader.deep) and given.has(*reader.deep)
+    return Judged(kind=Kind.READ_ONLY, reason=f"{name} only reads", reads=_reads(reader, given), deep=deep)
+
+
+_VERBS = {
+    **dict.fromkeys(("bat", "batcat"), ("cache",)),
+    "hostnamectl": names("set-hostname hostname icon-name chassis deployment location set-icon-name set-chassis"),
+    "timedatectl": names("set-time set-timezone set-local-rtc set-ntp ntp-servers revert"),
+}
 
 
 def _reads(reader: Reader, given: Arguments) -> tuple[Word, ...]:
+    """Operands, the values of file options, and those of long options that nobody knows."""
     if not reader.paths:
         return ()
     skip = 0 if given.has(*reader.pattern) else reader.skip
-    files = tuple(
-        word
-        for name, word in given.values
-        if name in ("-f", "--file", "-r", "--reference", "--from-file", "--files0-from", "-T")
-    )
-    return (
-        *given.operands[skip:],
-        *files,
-        *(word for name, word in given.values if "/" in word.known and name.startswith("--")),
-    )
+    known = (*reader.texts, *reader.writes)
+    values = tuple(word for name, word in given.values if name not in known)
+    return (*given.operands[skip:], *values)
 
 
 def _unknown(reason: str) -> Judged:
     return Judged(kind=Kind.UNKNOWN, reason=reason)
 
 
-_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
-_SED_PLAIN = re.compile(
-    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:[+~]?\d+|{_SED_ADDRESS}))?)?\s*!?\s*(?:[pdqQ=lnNPDhHgGx]\d*)?\s*"
-)
-_SED_SUBSTITUTE = re.compile(rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:[+~]?\d+|{_SED_ADDRESS}))?)?\s*!?\s*([sy])([^\w\s\\])")
-
-
-def _harmless_sed(script: str) -> bool:
-    """Whether a sed script neither runs (e), writes (w, W), nor reads other files (r, R)."""
-    rest = script
-    while rest:
-        match = _SED_SUBSTITUTE.match(rest)
-        if match is not None:
-            mark = re.escape(match[2])
-            body = re.compile(
-                rf"(?:[^\\{mark}\n]|\\.)*{mark}(?:[^\\{mark}\n]|\\.)*{mark}([gpiIm0-9]*)\s*(?:;|\n|$)", re.DOTALL
-            )
-            found = body.match(rest, match.end())
-        else:
-            found = re.compile(_SED_PLAIN.pattern + r"(?:;|\n|$)").match(rest)
-        if found is None or not found.end():
-            return False
-        rest = rest[found.end() :]
-    return True
-
-
-def _sed(words: Sequence[Word]) -> Judged:
-    given = sort_arguments(words, valued=("-e", "--expression", "-f", "--file", "-l", "--line-length"))
-    given_scripts = given.of("-e", "--expression")
-    scripts = given_scripts or given.operands[:1]
-    files = given.operands if given_scripts else given.operands[1:]
-    if given.has("-f", "--file") or given.dynamic or any(word.value is None for word in scripts):
-        return _unknown("the sed script is known only at run time")
-    if not all(_harmless_sed(word.value or "") for word in scripts):
-        return _unknown("the sed script may run a command or write a file")
-    in_place = any(one.startswith(("-i", "--in-place")) or one == "-i" for one in given.options) or given.has(
-        "--in-place", "-i"
-    )
-    if in_place or any(word.known.startswith(("-i", "-ni", "-Ei", "-ri")) for word in words):
-        return Judged(kind=Kind.WRITE, reason="sed changes the files in place", writes=files)
-    return Judged(kind=Kind.READ_ONLY, reason="sed only prints", reads=files)
-
-
-def _awk(words: Sequence[Word]) -> Judged:
-    given = sort_arguments(words, valued=names("-F -v -f -i -l -E -e --file --include --load --exec --source"))
-    program = given.operands[0].value if given.operands else None
-    if (
-        program is None
-        or given.dynamic
-        or given.has(
-            "-f", "-i", "-l", "-E", "-e", "--file", "--include", "--load", "--exec", "--source", "-D", "--debug"
-        )
-    ):
-        return _unknown("the awk program is known only at run time")
-    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', program)
-    if re.search(r"\bsystem\b|\bgetline\b|@|\|(?!\|)|(?<!\|)\|&", bare) or ("print" in bare and ">" in bare):
-        return _unknown("the awk program may run a command or write a file")
-    return Judged(kind=Kind.READ_ONLY, reason="awk only prints", reads=given.operands[1:])
+def _harmless(reason: str, reads: tuple[Word, ...] = ()) -> Judged:
+    return Judged(kind=Kind.READ_ONLY, reason=reason, reads=reads)
 
 
 def _uniq(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words, valued=("-f", "-s", "-w"))
+    if given.dynamic:
+        return _unknown("an argument that only the run knows may be the file that uniq writes")
     if len(given.operands) > 1:
-        return Judged(
-            kind=Kind.WRITE, reason="uniq writes its second file", reads=given.operands[:1], writes=given.operands[1:]
-        )
-    return Judged(kind=Kind.READ_ONLY, reason="uniq only reads", reads=given.operands)
+        reads, writes = given.operands[:1], given.operands[1:]
+        return Judged(kind=Kind.WRITE, reason="uniq writes its second file", reads=reads, writes=writes)
+    return _harmless("uniq only reads", given.operands)
 
 
 def _hostname(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words)
-    if given.operands or given.has("-F", "--file", "-b"):
+    if given.operands or not given.only(_letters("fsidAI")):
         return Judged(kind=Kind.DESTRUCTIVE, reason="sets the machine's name")
-    return Judged(kind=Kind.READ_ONLY, reason="prints the machine's name")
+    return _harmless("prints the machine's name")
 
 
-def _printf(words: Sequence[Word]) -> Judged:
-    if any(word.known.startswith("-v") for word in words[:1]) or (words and words[0].value is None):
-        return _unknown("printf may set a variable or take its format from the run")
-    return Judged(kind=Kind.READ_ONLY, reason="printf only prints")
-
-
-def _builtin_set(words: Sequence[Word]) -> Judged:
-    flags = [word.known for word in words]
-    if all(re.fullmatch(r"[-+][euxfC]+|-o|\+o|pipefail|errexit|nounset|xtrace|noglob", flag) for flag in flags):
-        return Judged(kind=Kind.READ_ONLY, reason="sets an option of this shell")
-    return _unknown("changes this shell")
-
-
-def _history(words: Sequence[Word]) -> Judged:
-    return (
-        _unknown("changes the shell's history")
-        if words
-        else Judged(kind=Kind.READ_ONLY, reason="prints the shell's history")
+def _date(words: Sequence[Word]) -> Judged:
+    given = sort_arguments(words, valued=("-d", "--date", "-r", "--reference", "-f", "--file"))
+    known = given.only(
+        names("-d --date -r --reference -f --file -u --utc -R -I --iso-8601 --rfc-3339 --rfc-email --help")
     )
+    if not known or given.dynamic or any(not word.known.startswith("+") for word in given.operands):
+        return _unknown("date sets the clock by such an argument")
+    return _harmless("date only prints", given.of("-r", "--reference", "-f", "--file"))
 
 
-def _read_builtin(words: Sequence[Word]) -> Judged:
-    names = [word.value for word in words if not word.known.startswith("-")]
-    if all(name is not None and re.fullmatch(r"[a-z_][a-z0-9_]*", name) for name in names):
-        return Judged(kind=Kind.READ_ONLY, reason="read fills a variable")
-    return _unknown("read may set a variable that changes what is run")
+def _xxd(words: Sequence[Word]) -> Judged:
+    rest, files = list(words), list[Word]()
+    while rest:
+        word = rest.pop(0)
+        if word.known in names("-l -len -c -cols -s -seek -g -groupsize -o") and rest:
+            rest.pop(0)
+        elif word.value is None or word.glob or word.known.startswith("-r"):
+            return _unknown("xxd may write a file by this argument")
+        elif not word.known.startswith("-") or word.known == "-":
+            files.append(word)
+    if len(files) > 1:
+        return Judged(kind=Kind.WRITE, reason="xxd writes its second file", reads=(files[0],), writes=tuple(files[1:]))
+    return _harmless("xxd only reads", tuple(files))
+
+
+def _ps(words: Sequence[Word]) -> Judged:
+    given = sort_arguments(words, valued=names("-C -p -u -U -o -g -t -G --sort --format --pid --ppid --user"))
+    if given.dynamic or any(re.fullmatch(r"[A-Za-z]*e[A-Za-z]*", word.known) for word in given.operands):
+        return _unknown("ps shows the environment of programs by this argument")
+    return _harmless("ps lists programs that run")
+
+
+def _getent(words: Sequence[Word]) -> Judged:
+    if words and words[0].value in names("passwd group services protocols shells aliases rpc"):
+        return _harmless("getent looks names of this machine up")
+    return Judged(kind=Kind.NETWORK, reason="getent may ask a name server")
+
+
+def _jq(words: Sequence[Word]) -> Judged:
+    given = sort_arguments(words, valued=("-f", "--from-file", "--indent", "--arg", "--argjson"))
+    from_file = given.of("-f", "--from-file")
+    known = given.only(
+        names(
+            "-r -c -n -s -S -e -a -j -C -M -R --raw-output --compact-output --slurp --sort-keys --exit-status --tab "
+            "--null-input --raw-input --join-output --indent -f --from-file --arg --argjson --color-output --monochrome-output"
+        )
+    )
+    loads = any(word.value is None or re.search(r"\b(?:import|include)\b", word.known) for word in given.operands[:2])
+    if not known or given.dynamic or (loads and not from_file):
+        return _unknown("jq may load a file by this argument")
+    skip = 0 if from_file else 1 + len(given.of("--arg", "--argjson"))
+    return _harmless("jq only prints", (*given.operands[skip:], *from_file))
+
+
+def _yq(words: Sequence[Word]) -> Judged:
+    given = sort_arguments(words, valued=("-o", "-p", "-I", "--output-format", "--input-format", "--indent"))
+    operands = given.operands[1:] if given.operands and given.operands[0].known in ("e", "eval") else given.operands
+    if given.has("-i", "--inplace", "--in-place"):
+        return Judged(kind=Kind.WRITE, reason="yq changes the files in place", writes=operands[1:])
+    program = operands[0].value if operands else None
+    known = given.only(names("-r -o -p -I -P -y -j -C -M -e --output-format --input-format --indent --unwrapScalar"))
+    if not known or given.dynamic or program is None or re.search(r"load|env|import|include|eval", program):
+        return _unknown("yq may read or write other files by this argument")
+    return _harmless("yq only prints", operands[1:])
+
+
+def _ldd(words: Sequence[Word]) -> Judged:
+    return Judged(kind=Kind.RUN, reason="ldd may run the program that it looks at", reads=tuple(words))
 
 
 _SPECIAL: dict[str, Callable[[Sequence[Word]], Judged]] = {
-    **{"sed": _sed, "gsed": _sed, "awk": _awk, "gawk": _awk, "mawk": _awk, "nawk": _awk},
-    **{
-        "uniq": _uniq,
-        "hostname": _hostname,
-        "printf": _printf,
-        "set": _builtin_set,
-        "history": _history,
-        "read": _read_builtin,
-    },
+    **{"sed": judge_sed, "gsed": judge_sed, "awk": judge_awk, "gawk": judge_awk, "mawk": judge_awk, "nawk": judge_awk},
+    **{"uniq": _uniq, "hostname": _hostname, "date": _date, "xxd": _xxd, "ps": _ps, "getent": _getent},
+    **{"jq": _jq, "yq": _yq, "ldd": _ldd},
 }

@@ -7,11 +7,14 @@ bash are known to read differently (control characters, here documents, words th
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
-from agentforge.safety.shell.quoting import decode_ansi, has_glob, unescape, unescape_double
+from agentforge.safety.shell.finding import fed_by
+from agentforge.safety.shell.flow import folders_after, is_plain_path
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
+from agentforge.safety.shell.words import WORD_KINDS, Words
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -25,9 +28,8 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
-_SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
+_DASH = re.compile(r"(^\s*|&& )(python3?|node|ruby|perl|php) -(?= <<)")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 
 
 def read_line(line: str) -> Script:
@@ -42,6 +44,7 @@ def read_line(line: str) -> Script:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
     from ast_grep_py import SgRoot
 
+    line = _without_dash(line)
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
@@ -54,17 +57,14 @@ def read_line(line: str) -> Script:
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
 
 
-class _Reader:
+def _without_dash(line: str) -> str:
+    """`python - <<E` as `python <<E`, which means the same: the grammar loses a dash in front of a here document."""
+    first, newline, rest = line.partition("\n")
+    return _DASH.sub(r"\1\2", first) + newline + rest
+
+
+class _Reader(Words):
     """Walks the tree once and collects what it finds."""
-
-    def __init__(self, line: str) -> None:
-        self.line = line
-        self.commands: list[Command] = []
-        self.opaque: list[Opaque] = []
-        self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
-
-    def refuse(self, node: SgNode, reason: str) -> None:
-        self.opaque.append(Opaque(text=node.text()[:200], reason=reason))
 
     def statement(self, node: SgNode, folders: Folders) -> Folders:
         """Read one statement; returns the folders in which the next one may run."""
@@ -74,9 +74,7 @@ class _Reader:
         if kind in _SEQUENCES:
             return self._sequence(node, folders)
         if kind in ("pipeline", "subshell"):
-            for child in node.children():
-                if child.is_named():
-                    self.statement(child, folders)
+            self._pipeline(node, folders)
             return folders
         if kind in _BRANCHES:
             return self._branches(node, folders)
@@ -96,6 +94,24 @@ class _Reader:
             self.refuse(node, "is not a plain command, list, pipeline, loop or condition")
         return folders
 
+    def _pipeline(self, node: SgNode, folders: Folders) -> None:
+        for child in node.children():
+            if not child.is_named():
+                continue
+            first = len(self.commands)
+            self.statement(child, folders)
+            mine = self.commands[first:]
+            if (
+                node.kind() == "pipeline"
+                and len(mine) == 1
+                and first
+                and mine[0].words[:1]
+                and child.kind() == "command"
+            ):
+                name = mine[0].words[0]
+                fed = fed_by(self.commands[first - 1].words) if name.value == "xargs" else ""
+                self.commands[first] = replace(mine[0], words=(replace(name, fed=fed), *mine[0].words[1:]))
+
     def _comment(self, node: SgNode) -> None:
         """bash begins a comment only where a word may begin; elsewhere # is part of the word."""
         start = node.range().start.index
@@ -106,13 +122,15 @@ class _Reader:
         if any(child.text() == "((" for child in node.children()):
             self.refuse(node, "arithmetic may run code inside a subscript")
             return folders
+        if node.kind() == "compound_statement" and not any(child.is_named() for child in node.children()):
+            self.refuse(node, "is no group of commands")
         now, before = folders, folders
         for child in node.children():
             if not child.is_named():
                 if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
                     now = tuple(dict.fromkeys((*before, *now)))
                 continue
-            if str(child.kind()) in _WORD_KINDS:  # the pattern of a case
+            if str(child.kind()) in WORD_KINDS:  # the pattern of a case
                 self.word(child)
                 continue
             before = now
@@ -120,12 +138,14 @@ class _Reader:
         return tuple(dict.fromkeys((*folders, *now))) if node.kind() != "list" else now
 
     def _branches(self, node: SgNode, folders: Folders) -> Folders:
-        now = folders
+        now, first = folders, len(self.commands)
         for child in node.children():
             if not child.is_named():
                 continue
             kind = str(child.kind())
-            if kind in _WORD_KINDS:
+            if kind == "heredoc_redirect" and len(self.commands) == first + 1:
+                self.commands[first] = replace(self.commands[first], inline=True)
+            if kind in WORD_KINDS:
                 self.word(child)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 self._redirect_alone(child, folders)
@@ -142,7 +162,7 @@ class _Reader:
             if kind == "variable_name":
                 name = child.text()
             elif kind == "do_group":
-                self.bound |= {name: items[0]} if items and all(_plain(item) for item in items) else {}
+                self.bound |= {name: items[0]} if items and all(is_plain_path(item) for item in items) else {}
                 now = self.statement(child, folders)
                 self.bound.pop(name, None)
             elif child.is_named():
@@ -173,7 +193,7 @@ class _Reader:
             folders=folders,
         )
         self.commands.append(command)
-        return _after(command, folders)
+        return folders_after(command, folders)
 
     def _name(self, node: SgNode) -> Word:
         inner = node.children()
@@ -206,7 +226,10 @@ class _Reader:
                 self.refuse(node, f"{child.text()} changes how the variable is read")
             elif child.is_named() and kind not in ("variable_name", "word"):
                 self.refuse(node, "declares a name that only the run knows")
-        self.commands.append(Command(text=node.text(), assignments=tuple(found), folders=folders))
+        exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)
+        self.commands.append(
+            Command(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
+        )
 
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
         redirects = tuple(self._redirects(node))
@@ -257,124 +280,18 @@ class _Reader:
                 if not double and child.text().strip("[]!=") not in ("", "-a", "-o"):
                     self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
                 continue
-            if str(child.kind()) in _WORD_KINDS:
-                self.word(child)
+            if str(child.kind()) in WORD_KINDS:
+                if self.word(child).splits and not double:
+                    self.refuse(node, f"{child.text()} without quotes may become an operator that runs code")
             elif child.kind() not in ("test_operator", "regex"):
                 self._words_inside(child, double=double)
 
-    def word(self, node: SgNode) -> Word:
-        """Read one word, and the commands inside it."""
-        pieces: list[str | None] = []
-        flags = {"glob": False, "tilde": False}
-        self._pieces(node, pieces, flags)
-        return Word(text=node.text(), pieces=tuple(pieces), glob=flags["glob"], tilde=flags["tilde"])
 
-    def _pieces(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        kind, text = str(node.kind()), node.text()
-        if kind in ("word", "number", "extglob_pattern", "variable_name"):
-            if not text:
-                self.refuse(node, "a word is missing")
-            flags["glob"] |= has_glob(text)
-            flags["tilde"] |= not pieces and text.startswith("~")
-            pieces.append(unescape(text))
-        elif kind == "raw_string":
-            pieces.append(text[1:-1])
-        elif kind == "ansi_c_string":
-            pieces.append(decode_ansi(text[2:-1]))
-        elif kind == "string":
-            self._string(node, pieces, flags)
-        elif kind == "concatenation":
-            self._concatenation(node, pieces, flags)
-        elif kind in ("simple_expansion", "expansion"):
-            self._expansion(node, pieces, flags)
-        elif kind in ("command_substitution", "process_substitution"):
-            for child in node.children():
-                if child.is_named():
-                    self.statement(child, ("",))
-            pieces.append(None)
-        else:
-            if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
-                self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
-            pieces.append(None)
-
-    def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        marks = [child.text() for child in node.children() if child.kind() == "word"]
-        if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
-            flags["glob"] = True
-            pieces.append(None)
-            for child in node.children():
-                self._pieces(child, [], {"glob": False, "tilde": False})
-            return
-        for child in node.children():
-            if child.is_named():
-                self._pieces(child, pieces, flags)
-            else:
-                self.refuse(node, f"has {child.text()!r} inside a word")
-
-    def _string(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        inner = node.text()[1:-1]
-        live = [child for child in node.children() if child.is_named() and child.kind() != "string_content"]
-        if not live:
-            pieces.append(unescape_double(inner))
-            return
-        for child in node.children():
-            if child.kind() == "string_content":
-                pieces.append(unescape_double(child.text()))
-            elif child.is_named():
-                self._pieces(child, pieces, flags)
-
-    def _expansion(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
-        text = node.text()
-        if text in ("$HOME", "${HOME}") and not pieces:
-            flags["tilde"] = True
-            pieces.append("~")
-            return
-        if text in ("$PWD", "${PWD}") and not pieces:
-            pieces.append(".")
-            return
-        if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
-            self.refuse(node, "this expansion may change variables or run code")
-        item = self.bound.get(text.strip("${}"))
-        pieces += item.pieces if item is not None else (None,)
-        flags["glob"] |= item is not None and item.glob
-
-
-_WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
-    *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
-    *("arithmetic_expansion", "brace_expression", "extglob_pattern"),
-}
-
-
-def _plain(word: Word) -> bool:
-    """Whether a loop's word is a path below the folder in which it runs, and can be no option."""
-    text = word.value
-    return (
-        bool(text) and not word.tilde and text is not None and text[0] not in "-/*?[" and ".." not in text
-    ) or _is_file_glob(text)
-
-
-def _is_file_glob(text: str | None) -> bool:
-    """`*.py` and the like: what it names ends in a known way, so that no such name is a whole option."""
-    return re.fullmatch(r"\*\.\w+", text or "") is not None
-
-
-def _after(command: Command, folders: Folders) -> Folders:
-    """Where the next command runs when this one succeeds."""
-    name = command.words[0].value if command.words else ""
-    if name in ("pushd", "popd"):
-        return (None,)
-    if name != "cd":
-        return folders
-    targets = [word for word in command.words[1:] if not (word.value or "").startswith("-")]
-    if len(targets) != 1 or len(targets) != len(command.words) - 1:
-        return (None,)
-    target = targets[0]
-    if target.value is None or target.glob or target.tilde or not target.value:
-        return (None,)
-    return tuple(None if one is None else _join(one, target.value) for one in folders)
-
-
-def _join(folder: str, target: str) -> str:
-    from posixpath import join, normpath
-
-    return normpath(join(folder, target))
+def _exported(node: SgNode) -> list[str]:
+    """The names that a declaration hands on to every later command."""
+    inner = [
+        grandchild if child.kind() == "variable_assignment" else child
+        for child in node.children()
+        for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
+    ]
+    return [child.text() for child in inner if child.kind() == "variable_name"]

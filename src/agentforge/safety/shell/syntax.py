@@ -13,12 +13,16 @@ class Word:
         text: as it is written.
         pieces: its literal parts in order; None stands for a part that only the run knows ($x, $(...)).
         glob: an unquoted *, ? or [ may turn it into other words.
+        fed: for the name `xargs`: what the paths that it is fed look like, where the command before it says so.
+        splits: an unquoted part that only the run knows may turn it into several words.
         tilde: it begins with the home directory (~ or $HOME); the first piece then begins with "~".
     """
 
     text: str
     pieces: tuple[str | None, ...]
     glob: bool = False
+    fed: str = ""
+    splits: bool = False
     tilde: bool = False
 
     @property
@@ -60,6 +64,8 @@ class Command:
     Attributes:
         text: as it is written.
         words: the command's name, then its arguments; empty for an assignment or a redirection alone.
+        exported: names of variables that it hands on to every later command.
+        inline: its input stands in the line itself (a here document).
         folders: where it may run, relative to where the line starts ("" is there); None is a place nobody knows.
     """
 
@@ -67,6 +73,8 @@ class Command:
     words: tuple[Word, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     redirects: tuple[Redirect, ...] = ()
+    inline: bool = False
+    exported: tuple[str, ...] = ()
     folders: tuple[str | None, ...] = ("",)
 
 

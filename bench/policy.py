@@ -1,0 +1,24 @@
+"""What a decision about a shell line costs."""
+
+from __future__ import annotations
+
+import time
+
+_ROUNDS = 5
+
+
+def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
+    """CPU per line over the commands of every day, the grammar loaded before."""
+    from agentforge.evals.attack_case import everyday_commands
+    from agentforge.safety.decision import Policy, decide_command
+    from agentforge.safety.places import Ground
+
+    policy = Policy(ground=Ground(root="/workspace", folder="/workspace", home="/home/ann"))
+    lines = everyday_commands()
+    decide_command("ls", policy)
+    began = time.process_time()
+    for _ in range(_ROUNDS):
+        for line in lines:
+            decide_command(line, policy)
+    spent = (time.process_time() - began) / (_ROUNDS * len(lines))
+    return [("decide about a shell line, CPU ms", "1", {"AgentForge": spent * 1000})]

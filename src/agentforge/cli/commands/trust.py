@@ -1,0 +1,163 @@
+"""`agentforge trust`: what of a project may be loaded and run; bound to the bytes that were looked at."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import json_option
+from agentforge.cli.place import Place, open_place
+from agentforge.cli.terminal import printable, style_for, table
+
+if TYPE_CHECKING:
+    from agentforge.config.trust import Trust
+
+
+class _PathOrCommand(click.Group):
+    """A group whose own argument is a folder: what names no subcommand is a path."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Take a subcommand by name, everything else as the path of `trust PATH`."""
+        if args[0] not in self.commands:
+            args = ["grant", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_PathOrCommand,
+    invoke_without_command=True,
+    epilog="""\b
+Covered: hooks, .agentforge/tools, checks, stages, contracts with commands, skills, MCP configuration (.mcp.json too),
+.env, AGENTS.md, and the settings that run or steer something. Nothing of these is used before you agreed, and every
+changed byte asks again.
+\b
+Examples:
+  agentforge trust
+  agentforge trust ../other-project
+  agentforge trust list
+  agentforge trust revoke .
+""",
+)
+@json_option
+@click.option("--yes", is_flag=True, help="Agree without a question.")
+@click.pass_context
+def trust(ctx: click.Context, as_json: bool, yes: bool) -> int | None:
+    """Look at what a project would run, and agree to it; PATH is the current folder when left out."""
+    ctx.obj = (as_json, yes)
+    return _grant(None, as_json=as_json, yes=yes) if ctx.invoked_subcommand is None else None
+
+
+@trust.command(
+    name="grant", hidden=True, epilog="\b\nExamples:\n  agentforge trust .\n  agentforge trust ../other --yes"
+)
+@click.argument("path")
+@json_option
+@click.option("--yes", is_flag=True, help="Agree without a question.")
+@click.pass_obj
+def grant_path(outer: tuple[bool, bool], path: str, as_json: bool, yes: bool) -> int:
+    """Look at what PATH would run, and agree to it."""
+    return _grant(path, as_json=as_json or outer[0], yes=yes or outer[1])
+
+
+@trust.command(name="list", epilog="\b\nExamples:\n  agentforge trust list\n  agentforge trust list --json")
+@json_option
+def list_projects(as_json: bool) -> int:
+    """List the projects that are trusted, and whether they changed since."""
+    from agentforge.config.trust import trusted, trusted_projects
+
+    environ = open_place(None).environ
+    rows = []
+    for one in trusted_projects(environ):
+        gone = not Path(one.project).is_dir()
+        state = "gone" if gone else "trusted" if trusted(Path(one.project), environ).holds() else "changed"
+        rows.append((one.project, state, one.since, str(len(one.items))))
+    if as_json:
+        write_json([dict(zip(("project", "state", "since", "items"), row, strict=True)) for row in rows])
+        return 0
+    if not rows:
+        click.echo("no project is trusted")
+        return 0
+    style = style_for(sys.stdout, os.environ)
+    click.echo(
+        "\n".join(
+            table(
+                [tuple(map(printable, row)) for row in rows], head=("PROJECT", "STATE", "SINCE", "ITEMS"), style=style
+            )
+        )
+    )
+    return 0
+
+
+@trust.command(epilog="\b\nExamples:\n  agentforge trust revoke .\n  agentforge trust revoke /home/ann/old-project")
+@click.argument("path", default=".")
+def revoke(path: str) -> int:
+    """Forget that a project was trusted."""
+    from agentforge.config.trust import revoke as forget
+
+    place = _place_or_gone(path)
+    known = forget(place[0], place[1].environ)
+    click.echo(f"{printable(str(place[0]))} is {'no longer trusted' if known else 'not among the trusted projects'}")
+    return 0 if known else 1
+
+
+def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
+    from agentforge.cli.trusting import tops_of
+    from agentforge.config.trust import trusted
+
+    place = open_place(path)
+    found = [trusted(top, place.environ) for top in tops_of(place)]
+    if not all(_agree(one, place, quiet=as_json, yes=yes) for one in found):
+        return 1
+    if as_json:
+        write_json([_value(one) for one in found])
+        return 0
+    for one in found:
+        told = f"{len(one.items)} items are trusted" if one.items else "nothing here needs trust"
+        click.echo(f"{printable(str(one.project))}: {told}")
+    return 0
+
+
+def _agree(found: Trust, place: Place, *, quiet: bool, yes: bool) -> bool:
+    """Show what is new and take the answer; nobody there and no --yes is an error that names the files."""
+    from agentforge.cli.trusting import show
+    from agentforge.config.trust import grant, require_trust
+    from agentforge.store.clock import utc_now
+
+    if not found.changes:
+        return True
+    if not quiet:
+        click.echo(f"{printable(str(found.project))}:")
+        show(found)
+    if not yes and found.pending():
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            require_trust(found.project, place.environ)
+        if not click.confirm("Use these?", default=False):
+            return False
+    grant(found, place.environ, now=utc_now())
+    return True
+
+
+def _value(found: Trust) -> dict[str, object]:
+    return {
+        "project": str(found.project),
+        "items": [{"name": one.name, "kind": one.kind, "digest": one.digest} for one in found.items],
+        "changes": [{"name": one.name, "kind": one.kind, "what": one.what} for one in found.changes],
+    }
+
+
+def _place_or_gone(path: str) -> tuple[Path, Place]:
+    """A project's top, or the path as it is when the folder is gone."""
+    from agentforge.cli.trusting import tops_of
+
+    folder = Path(path).expanduser().absolute()
+    if not folder.is_dir():
+        return folder, open_place(None)
+    place = open_place(path)
+    return tops_of(place)[0], place

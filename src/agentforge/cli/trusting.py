@@ -1,0 +1,67 @@
+"""Asking once, at the terminal, whether what a project would run may be used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.terminal import printable
+
+if TYPE_CHECKING:
+    from agentforge.cli.place import Place
+    from agentforge.config.trust import Trust
+
+LOADED = ("hook", "tool", "check", "stage", "contract")
+"""What a pipeline run uses of a project; skills, servers and instructions are the interactive agent's."""
+
+_WORDS = {"new": "+", "changed": "~", "removed": "-"}
+
+
+def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = LOADED) -> None:
+    """See to it that the project may be used: trusted already, by `--trust`, or by the person at the terminal.
+
+    Raises:
+        TrustRequired: nobody is there to ask, or the answer was no; names the files.
+    Side effects: prompts; records the trust that was given.
+    """
+    from agentforge.config.trust import grant, require_trust, trusted
+    from agentforge.store.clock import utc_now
+
+    for top in tops_of(place):
+        trust = trusted(top, place.environ)
+        if trust.holds(kinds):
+            continue
+        if given or (_somebody_is_here() and _agreed(trust)):
+            grant(trust, place.environ, now=utc_now())
+        else:
+            require_trust(top, place.environ, kinds=kinds)
+
+
+def show(trust: Trust) -> None:
+    """Print what is new, changed or gone since the project was trusted."""
+    for one in trust.changes:
+        click.echo(f"  {_WORDS[one.what]} {printable(one.name)}" + (f"  ({one.kind})" if one.kind else ""))
+
+
+def tops_of(place: Place) -> tuple[Path, ...]:
+    """The folders from which something of the project is loaded: the repository's top and that of its settings."""
+    from agentforge.config.paths import project_top
+
+    repo = next((folder for folder in (place.cwd, *place.cwd.parents) if (folder / ".git").exists()), None)
+    settings = project_top(place.cwd, place.environ)
+    return tuple(dict.fromkeys(folder.resolve() for folder in (repo, settings) if folder)) or (place.cwd,)
+
+
+def _agreed(trust: Trust) -> bool:
+    changed = "changed since you trusted it" if trust.since else "brings its own hooks, tools, checks or instructions"
+    click.echo(f"{printable(str(trust.project))} {changed}:")
+    show(trust)
+    return click.confirm("They can run programs and steer the agent. Use them?", default=False)
+
+
+def _somebody_is_here() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

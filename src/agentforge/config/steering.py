@@ -1,0 +1,186 @@
+"""What of a project would run or steer something: one list of files and settings, each with its digest. Nothing is loaded."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from agentforge.canonical import digest_bytes, digest_value
+from agentforge.config.paths import project_files
+from agentforge.config.sources import read_toml, read_yaml
+from agentforge.errors import ConfigError
+from agentforge.frozen import dataclass
+
+Kind = Literal["hook", "tool", "check", "stage", "contract", "skill", "mcp", "environment", "settings", "instructions"]
+
+_FOLDERS: Mapping[str, Kind] = {
+    ".agentforge/hooks": "hook",
+    ".agentforge/tools": "tool",
+    ".agentforge/checks": "check",
+    ".agentforge/stages": "stage",
+    ".agentforge/skills": "skill",
+    ".agents/skills": "skill",
+    ".claude/skills": "skill",
+}
+_FILES: Mapping[str, Kind] = {
+    ".mcp.json": "mcp",
+    ".agentforge/mcp.json": "mcp",
+    ".agentforge/mcp.toml": "mcp",
+    ".env": "environment",
+    ".agentforge/.env": "environment",
+    ".claude/settings.json": "hook",
+    ".claude/settings.local.json": "hook",
+    "AGENTS.md": "instructions",
+    "CLAUDE.md": "instructions",
+    ".agentforge/AGENTS.md": "instructions",
+}
+_SETTINGS: Mapping[str, Kind] = {
+    "hooks": "hook",
+    "mcp_servers": "mcp",
+    "subagents": "settings",
+    "skill_roots": "skill",
+    "shell_environment": "environment",
+    "developer_instructions": "instructions",
+    "user_instructions": "instructions",
+}
+_SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
+_MOST_FILES = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing that would run or steer.
+
+    Attributes:
+        name: a path relative to the project, or `FILE: key` for a setting.
+        digest: of its bytes and of where it leads, when it is a link.
+    """
+
+    name: str
+    kind: Kind
+    digest: str
+
+
+def steering_items(project: Path) -> tuple[Item, ...]:
+    """List what a project would run or be steered by, sorted by name; what cannot be read counts, too.
+
+    Raises:
+        ConfigError: more files than anybody could look through.
+    """
+    found: dict[str, Item] = {}
+    for item in _all(project):
+        found.setdefault(item.name, item)
+        if len(found) > _MOST_FILES:
+            raise ConfigError(
+                f"{project} holds more than {_MOST_FILES} hooks, tools, skills and the like",
+                hint="move what is no part of them out of .agentforge",
+            )
+    return tuple(found[name] for name in sorted(found))
+
+
+def _all(project: Path) -> Iterator[Item]:
+    for folder, kind in _FOLDERS.items():
+        for path in _files_below(project / folder):
+            yield _item(project, path, kind)
+    for name, kind in _FILES.items():
+        path = project / name
+        if path.is_symlink() or path.is_file():
+            yield _item(project, path, kind)
+            yield from _named_scripts(project, _json(path), kind)
+    for path in sorted((project / ".agentforge" / "contracts").glob("*.yaml")):
+        if _may_run(_bytes(path)):
+            yield _item(project, path, "contract")
+    toml, yaml = project_files(project)
+    for layer in (read_toml(toml, project=True), read_yaml(yaml, project=True)):
+        for key, kind in _SETTINGS.items():
+            if layer is not None and key in layer.values:
+                value = layer.values[key]
+                name = f"{Path(layer.name).relative_to(project)}: {key}"
+                yield Item(name=name, kind=kind, digest=digest_value(value))
+                yield from _named_scripts(project, value, kind)
+
+
+def _may_run(contract: bytes) -> bool:
+    """Whether a contract may hold a rule that runs a command; an escape could spell the word in another way."""
+    return b"command" in contract or b"\\" in contract
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; a link to a folder counts as one thing and is followed for its digest only."""
+    if folder.is_symlink():
+        yield folder
+        return
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        if path.name in _SKIPPED:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            yield from _files_below(path)
+        else:
+            yield path
+
+
+def _item(project: Path, path: Path, kind: Kind) -> Item:
+    return Item(name=path.relative_to(project).as_posix(), kind=kind, digest=_digest(path))
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink():
+        inner = (
+            [[str(one.relative_to(path.resolve())), _digest(one)] for one in _files_below(path.resolve())]
+            if path.is_dir()
+            else [_digest(path.resolve())]
+        )
+        return digest_value(["link", str(path.readlink()), inner])
+    return digest_bytes(_bytes(path) + (b"+x" if _is_executable(path) else b""))
+
+
+def _is_executable(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & 0o111)
+    except OSError:
+        return False
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.is_file() else b"(no regular file)"
+    except OSError as exc:
+        return f"(unreadable: {exc.strerror})".encode()
+
+
+def _json(path: Path) -> object:
+    """What a JSON file says; nothing for other files and broken ones, whose bytes count anyway."""
+    if path.suffix != ".json":
+        return None
+    try:
+        return json.loads(_bytes(path))
+    except ValueError:
+        return None
+
+
+def _named_scripts(project: Path, value: object, kind: Kind) -> Iterator[Item]:
+    """Files of the project that a hook or a server is started from: changing them changes what runs."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Mapping):
+            pending += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            pending += one
+        elif isinstance(one, str):
+            for word in _words(one):
+                path = Path(word) if word.startswith("/") else project / word
+                if len(word) < 256 and path.is_relative_to(project) and path.is_file():
+                    yield _item(project, path, kind)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return [word.removeprefix("./") for word in shlex.split(text) if ".." not in word and "\0" not in word]
+    except ValueError:
+        return []

@@ -1,0 +1,180 @@
+"""Trust in a project: what it would run or be steered by is used only after a person agreed to exactly these bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from agentforge.canonical import canonical_bytes
+from agentforge.config.paths import data_dir
+from agentforge.config.steering import Item, steering_items
+from agentforge.errors import StorageError, TrustRequired
+from agentforge.frozen import dataclass
+
+_VERSION = 1
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is not as it was when it was trusted."""
+
+    name: str
+    kind: str
+    what: Literal["new", "changed", "removed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Where a project stands.
+
+    Attributes:
+        items: what it would run or be steered by.
+        changes: the differences to what was trusted; every item when nothing ever was.
+        since: when it was trusted, "" never.
+    """
+
+    project: Path
+    items: tuple[Item, ...]
+    changes: tuple[Change, ...]
+    since: str = ""
+
+    def holds(self, kinds: Collection[str] | None = None) -> bool:
+        """Whether everything of these kinds (None: of every kind) is trusted as it stands; nothing at all needs no trust."""
+        return not self.pending(kinds)
+
+    def pending(self, kinds: Collection[str] | None = None) -> tuple[Change, ...]:
+        """What a person has to look at before these kinds may be used; what was removed needs nobody."""
+        return tuple(one for one in self.changes if one.what != "removed" and (kinds is None or one.kind in kinds))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedProject:
+    """One line of the record."""
+
+    project: str
+    since: str
+    items: Mapping[str, str]
+
+
+def trusted(project: Path, environ: Mapping[str, str]) -> Trust:
+    """Say how far a project is trusted. Every loader of a project's hooks, tools, skills and the like asks this first.
+
+    Raises:
+        StorageError: the record of trust cannot be read, or others could have written it.
+    """
+    project = project.resolve()
+    items = steering_items(project)
+    known = _read(environ).get(str(project))
+    before = known.items if known is not None else {}
+    return Trust(
+        project=project, items=items, changes=tuple(_changes(items, before)), since=known.since if known else ""
+    )
+
+
+def require_trust(project: Path, environ: Mapping[str, str], *, kinds: Collection[str] | None = None) -> Trust:
+    """Return the trust in a project that is about to be used.
+
+    Args:
+        kinds: what would be used of it; None = everything.
+    Raises:
+        TrustRequired: it was never trusted, or changed since; names the files.
+    """
+    trust = trusted(project, environ)
+    pending = trust.pending(kinds)
+    if pending:
+        named = ", ".join(f"{one.name} ({one.what})" for one in pending[:_SHOWN])
+        more = f" and {len(pending) - _SHOWN} more" if len(pending) > _SHOWN else ""
+        what = "changed since it was trusted" if trust.since else "is not trusted"
+        raise TrustRequired(
+            f"{trust.project} {what}: {named}{more}",
+            hint="look at these files, then run `agentforge trust`, or pass --trust",
+        )
+    return trust
+
+
+def grant(trust: Trust, environ: Mapping[str, str], *, now: str) -> None:
+    """Remember that a person agreed to what a project holds now, exactly as it was looked at.
+
+    Raises:
+        StorageError: the record cannot be read or written.
+    """
+    record = _read(environ)
+    items = {item.name: item.digest for item in trust.items}
+    project = str(trust.project)
+    _write(environ, {**record, project: TrustedProject(project=project, since=now, items=items)})
+
+
+def revoke(project: Path, environ: Mapping[str, str]) -> bool:
+    """Forget a project.
+
+    Returns:
+        Whether it was known.
+    Raises:
+        StorageError: the record cannot be read or written.
+    """
+    record = _read(environ)
+    known = record.pop(str(project.resolve()), None) or record.pop(str(project), None)
+    if known is not None:
+        _write(environ, record)
+    return known is not None
+
+
+def trusted_projects(environ: Mapping[str, str]) -> tuple[TrustedProject, ...]:
+    """List what was trusted, sorted by path.
+
+    Raises:
+        StorageError: the record cannot be read.
+    """
+    return tuple(one for _, one in sorted(_read(environ).items()))
+
+
+def _changes(items: Iterable[Item], before: Mapping[str, str]) -> Iterable[Change]:
+    names = set()
+    for item in items:
+        names.add(item.name)
+        if item.name not in before:
+            yield Change(name=item.name, kind=item.kind, what="new")
+        elif before[item.name] != item.digest:
+            yield Change(name=item.name, kind=item.kind, what="changed")
+    for name in sorted(before.keys() - names):
+        yield Change(name=name, kind="", what="removed")
+
+
+def _read(environ: Mapping[str, str]) -> dict[str, TrustedProject]:
+    path = data_dir(environ) / "trust.json"
+    try:
+        info = path.lstat()
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as exc:
+        raise StorageError(f"{path} cannot be read: {exc}", hint="remove it; projects are asked about again") from exc
+    if not stat.S_ISREG(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & 0o022:
+        raise StorageError(f"{path} could have been written by others", hint=f"chmod 600 {path}, or remove it")
+    try:
+        value = json.loads(text)
+        return {
+            str(project): TrustedProject(project=str(project), since=str(one["since"]), items=dict(one["items"]))
+            for project, one in value["projects"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise StorageError(f"{path} is damaged", hint="remove it; projects are asked about again") from exc
+
+
+def _write(environ: Mapping[str, str], record: Mapping[str, TrustedProject]) -> None:
+    path = data_dir(environ) / "trust.json"
+    projects = {name: {"since": one.since, "items": dict(one.items)} for name, one in record.items()}
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(canonical_bytes({"version": _VERSION, "projects": projects}))
+        temporary.replace(path)
+    except OSError as exc:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc

@@ -1,0 +1,41 @@
+"""What passes from one command to the next: the folder in which it runs, and the words of a loop."""
+
+from __future__ import annotations
+
+import re
+from posixpath import join, normpath
+
+from agentforge.safety.shell.syntax import Command, Word
+
+
+def is_plain_path(word: Word) -> bool:
+    """Whether a loop's word is one path below the folder in which it runs, and can be no option."""
+    text = word.value or ""
+    one = re.fullmatch(r"[\w.@+,:][\w./@+,:=-]*", text) is not None and ".." not in text
+    return (one and not word.tilde) or _is_file_glob(text)
+
+
+def _is_file_glob(text: str | None) -> bool:
+    """`*.py` and the like: what it names ends in a known way, so that no such name is a whole option."""
+    found = re.fullmatch(r"(?:[\w@][\w.@-]*/)*(?:[\w@]?[\w@-]*\*)\.\w+", text or "")
+    return found is not None
+
+
+def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """Where the next command runs when this one succeeds."""
+    name = command.words[0].value if command.words else ""
+    if name in ("pushd", "popd"):
+        return (None,)
+    if name != "cd":
+        return folders
+    targets = [word for word in command.words[1:] if not (word.value or "").startswith("-")]
+    if len(targets) != 1 or len(targets) != len(command.words) - 1:
+        return (None,)
+    target = targets[0]
+    if target.value is None or target.glob or target.tilde or not target.value:
+        return (None,)
+    return tuple(None if one is None else _join(one, target.value) for one in folders)
+
+
+def _join(folder: str, target: str) -> str:
+    return normpath(join(folder, target))

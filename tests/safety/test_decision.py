@@ -1,0 +1,101 @@
+"""Proves safety/decision.py: the order of what decides, and an answer that explains itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentforge.safety.decision import Policy, decide_call, decide_command
+from agentforge.safety.modes import Mode, Verdict
+from agentforge.safety.permission import Rule, read_rule
+from agentforge.safety.places import Ground
+from agentforge.safety.shell.classes import CommandClass
+
+POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"), now="2026-01-01T00:00:00Z")
+
+
+def rules(**texts: str) -> tuple[Rule, ...]:
+    return tuple(read_rule(text, Verdict(verdict), origin="here:1") for verdict, text in texts.items())
+
+
+def verdict(line: str, **changes: object) -> Verdict:
+    return decide_command(line, replace(POLICY, **changes)).verdict  # type: ignore[arg-type]
+
+
+def test_every_part_is_told_with_class_verdict_and_reason() -> None:
+    decision = decide_command("ls src && npm install > log.txt", POLICY)
+    told = [(part.text, part.kind.value, part.verdict.value) for part in decision.parts]
+    assert told == [("ls src", "read-only", "allow"), ("npm install", "install", "ask"), ("> log.txt", "write", "ask")]
+    assert all(part.reason for part in decision.parts)
+    assert decision.value()["verdict"] == "ask"
+    assert "npm install" in decision.reason
+
+
+def test_the_rule_that_decided_is_named_with_its_place() -> None:
+    (part,) = decide_command("git push", replace(POLICY, rules=rules(deny="shell(git push *)"))).parts
+    assert part.rule == "deny shell(git push *) (here:1)"
+
+
+def test_contradictory_rules_are_settled_by_the_strictest() -> None:
+    assert verdict("git push", rules=rules(allow="shell(git push)", ask="shell(git *)")) is Verdict.ASK
+    assert verdict("git push", rules=rules(allow="shell(git push)", deny="shell(git *)")) is Verdict.DENY
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_what_is_protected_is_refused_in_every_mode_whatever_is_allowed(mode: Mode) -> None:
+    allowed = rules(allow="shell(cp *)")
+    assert verdict("cp README.md .git/config", mode=mode, rules=allowed) is Verdict.DENY
+
+
+def test_a_doubt_about_a_path_is_refused_by_never_and_passed_by_yolo() -> None:
+    found = {mode: verdict("cat /srv/x", mode=mode) for mode in Mode}
+    assert found.pop(Mode.NEVER) is Verdict.DENY
+    assert found.pop(Mode.YOLO) is Verdict.ALLOW
+    assert set(found.values()) == {Verdict.ASK}
+
+
+def test_a_path_that_only_the_run_knows_is_left_to_a_sandbox_that_stands() -> None:
+    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True) is Verdict.ALLOW
+    assert verdict('cat "$f"', mode=Mode.AUTO) is Verdict.ASK
+    assert verdict('cat "$f"', confined=True) is Verdict.ASK
+    closed = rules(deny="read_file(.env)")
+    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True, rules=closed) is Verdict.ASK
+
+
+def test_after_untrusted_text_what_leaves_the_machine_is_asked_about() -> None:
+    allowed = rules(allow="shell(curl *)")
+    assert verdict("curl https://x.org", rules=allowed) is Verdict.ALLOW
+    assert verdict("curl https://x.org", rules=allowed, tainted=True) is Verdict.ASK
+    assert verdict("ls", tainted=True) is Verdict.ALLOW
+
+
+def test_searching_below_a_folder_stops_before_closed_files() -> None:
+    closed = rules(deny="read_file(notes/secret.txt)")
+    assert verdict("grep -r x .", rules=closed) is Verdict.ASK
+    assert verdict("cat notes/*.txt", rules=closed) is Verdict.ASK
+    assert verdict("cat notes/*.md", rules=closed) is Verdict.ALLOW
+
+
+def test_a_host_must_match_exactly() -> None:
+    policy = replace(POLICY, rules=rules(allow="web_fetch(domain:python.org)"))
+
+    def fetch(url: str) -> Verdict:
+        return decide_call("web_fetch", policy, kind=CommandClass.NETWORK, url=url).verdict
+
+    assert fetch("https://python.org/x") is Verdict.ALLOW
+    assert fetch("https://python.org.evil.com/x") is Verdict.ASK
+    assert fetch("javascript:alert(1)") is Verdict.DENY
+
+
+def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from agentforge.safety.decision import Policy, decide_call; "
+        "from agentforge.safety.places import Ground; from agentforge.safety.shell.classes import CommandClass; "
+        "decide_call('read_file', Policy(ground=Ground(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
+        "sys.exit('ast_grep_py' in sys.modules or 'agentforge.safety.shell.classify' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

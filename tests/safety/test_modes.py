@@ -1,0 +1,39 @@
+"""Proves safety/modes.py: six tables, all of them different."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from agentforge.safety.modes import MODE_MEANING, TABLE, Mode, Verdict, strictest
+from agentforge.safety.shell.classes import MEANING, CommandClass
+
+
+def test_every_mode_has_an_answer_for_every_class() -> None:
+    assert set(TABLE) == set(Mode) == set(MODE_MEANING)
+    assert all(set(row) == set(CommandClass) == set(MEANING) for row in TABLE.values())
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(Mode, 2)))
+def test_no_two_modes_are_the_same(one: Mode, other: Mode) -> None:
+    assert TABLE[one] != TABLE[other]
+
+
+def test_never_asks_nothing_and_lets_nothing_pass_but_reading() -> None:
+    row = TABLE[Mode.NEVER]
+    assert Verdict.ASK not in row.values()
+    assert {kind for kind, verdict in row.items() if verdict is Verdict.ALLOW} == {
+        CommandClass.READ_ONLY,
+        CommandClass.GIT_READ,
+    }
+
+
+def test_reading_passes_and_only_yolo_destroys_unasked() -> None:
+    assert all(TABLE[mode][CommandClass.READ_ONLY] is Verdict.ALLOW for mode in Mode)
+    assert [mode for mode in Mode if TABLE[mode][CommandClass.DESTRUCTIVE] is Verdict.ALLOW] == [Mode.YOLO]
+
+
+def test_the_strictest_verdict_wins() -> None:
+    assert strictest() is Verdict.ALLOW
+    assert strictest(Verdict.ALLOW, Verdict.DENY, Verdict.ASK) is Verdict.DENY

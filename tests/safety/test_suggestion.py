@@ -1,0 +1,37 @@
+"""Proves safety/suggestion.py: the rule that "always allow" offers does what it says, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agentforge.safety.decision import Policy, decide_command
+from agentforge.safety.modes import Verdict
+from agentforge.safety.permission import read_rule
+from agentforge.safety.places import Ground
+from agentforge.safety.suggestion import suggest
+
+POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
+
+
+@pytest.mark.parametrize(
+    "line", ["git commit -m x", "npm install", "curl https://x.org", "touch a", "frobnicate a b", "rm -r build"]
+)
+def test_an_offered_rule_allows_its_examples_and_nothing_beside(line: str) -> None:
+    offers = suggest(line, POLICY)
+    assert offers
+    for offer in offers:
+        after = replace(POLICY, rules=(read_rule(offer.rule, Verdict.ALLOW),))
+        assert decide_command(line, after).verdict is Verdict.ALLOW
+        assert all(decide_command(one, after).verdict is Verdict.ALLOW for one in offer.matches)
+        assert all(decide_command(one, after).verdict is not Verdict.ALLOW for one in offer.still_asked)
+
+
+@pytest.mark.parametrize("line", ["ls", "rm -rf /", "cat ~/.ssh/id_rsa", "$x", "f() { ls; }; f", "eval $x"])
+def test_nothing_is_offered_where_a_rule_would_not_help_or_not_be_narrow(line: str) -> None:
+    assert suggest(line, POLICY) == ()
+
+
+def test_what_destroys_is_offered_only_as_it_stands() -> None:
+    assert [offer.rule for offer in suggest("rm -r build", POLICY)] == ["shell(rm -r build)"]
