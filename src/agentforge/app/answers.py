@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.looking import listing
+from agentforge.app.raising import used
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
@@ -89,13 +90,7 @@ def _granted(state: RunState, item: Escalation) -> dict[str, object]:
     value = getattr(state.limits, name, None)
     if value is None:
         return {}
-    used = {
-        "max_steps": state.totals.steps,
-        "budget_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
-        "budget_usd": state.totals.cost_usd,
-        "deadline_s": state.active_s,
-    }
-    return {name: value + max(used.get(name, 0), value)}
+    return {name: value + max(used(state, name), value)}
 
 
 def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
+from agentforge.agent.limits import exhausted
 from agentforge.app.looking import repository
+from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
 from agentforge.events import kinds
@@ -94,14 +96,18 @@ def resume(
     settings: Settings,
     environ: Mapping[str, str],
     watch: Watch,
-    limits: Mapping[str, int | float | None] | None = None,
+    limits: GivenLimits | None = None,
     model: str | None = None,
 ) -> RunResult:
-    """Go on with a task where its log ends. New limits also answer the escalations that asked for them.
+    """Go on with a task where its log ends.
+
+    New limits also answer the escalations that asked for them; a limit that holds no longer (the minute of the breaker is
+    over) is no question any more.
 
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
+        UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.wiring import Models
     from agentforge.store.log import RunLog
@@ -115,16 +121,23 @@ def resume(
         raise ConflictError(
             f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
         )
+    try:
+        changed = raised(state, limits or {})
+    except UsageError:
+        log.close()
+        raise
     log.subscribe(watch)
-    log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions(), limits=dict(limits or {})))
-    if limits:
-        for item in log.state.open_escalations:
-            if item.kind == "limit":
-                log.append(
-                    kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text="new limits")
-                )
+    log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions(), limits=changed))
+    _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
     models = Models(settings=settings, environ=environ, flag=model or _flag(state))
     return _drive(log, settings=settings, environ=environ, models=models, began=began)
+
+
+def _settle_limits(log: RunLog, text: str) -> None:
+    """Answer the questions about limits; "" leaves them open."""
+    for item in log.state.open_escalations if text else ():
+        if item.kind == "limit":
+            log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
 
 
 def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:

@@ -9,6 +9,7 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Event, Json
+from agentforge.events.spending import spent_lately
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -23,6 +24,7 @@ from agentforge.events.state import (
     Turn,
     Verdict,
 )
+from agentforge.events.taint import REPOSITORY, source_of, with_source
 
 _MAX_COUNTED_GAP_S = 3600.0
 _AFTER_A_PAUSE = (kinds.RunResumed, kinds.LogRecovered, kinds.EscalationResolved)
@@ -108,6 +110,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
         findings=state.findings if again else (),
         rejected=state.rejected if again else None,
         answers=state.answers if again else (),
+        untrusted=with_source(state.untrusted, REPOSITORY if event.material else ""),
     )
 
 
@@ -141,7 +144,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
     return replace(state, totals=totals, turn=turn, stages=stages)
 
 
-def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunState:
+def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunState:
     usage = {key: int(cast("int", value)) for key, value in event.usage.items()}
     prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     old, stage = state.totals, state.stages.get(state.stage, StageState())
@@ -180,7 +183,8 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
         completion_tokens=stage.completion_tokens + completion,
         cost_usd=stage.cost_usd + cost,
     )
-    return replace(state, totals=totals, turn=turn, stages=stages)
+    lately = spent_lately(state.lately, at=at, tokens=prompt + completion, usd=cost)
+    return replace(state, totals=totals, turn=turn, stages=stages, lately=lately)
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
@@ -216,6 +220,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
+        untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agentforge.cli.form import Form
-from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of, plain
 from agentforge.cli.place import open_place
 from agentforge.errors import UsageError
 
@@ -63,7 +63,7 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
         mode=mode or "autonomous",  # type: ignore[arg-type] # one of the two flag values, or the default
         approve=stage_names(given["approve"]),
         model=given["model"],
-        limits=limits,
+        limits=plain(limits),
         base=given["base"],
         include_dirty=given["include_dirty"],
         apply=given["apply"] or place.settings.flag("deliver.apply"),
