@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
@@ -18,7 +19,7 @@ from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
 from agentforge.tools.base import Observation, failed
-from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
+from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
 
 if TYPE_CHECKING:
     from agentforge.context.minimal import StepContext
@@ -108,7 +109,8 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     try:
         reply = spec.model.complete(request, on_delta=spec.on_delta)
     except ModelError as error:
-        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
+        message = spec.policy.scrub(str(error))
+        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=message, requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
 
@@ -163,9 +165,15 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         )
         yield _finished(call, effect.index, state, present(refused, policy=spec.policy), spec, started=None)
         return
+    heard: list[kinds.HookFinished] = []
+    spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
     prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    yield from _taken(heard)
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
+        return
+    if prepared.asks and not _agreed(state):
+        yield _approval(call, prepared, state)
         return
     if prepared.tool.effect == "submit" and _writes_failed(state, spec):
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
@@ -187,10 +195,35 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()
-    observation = perform_call(prepared, context=spec.tool_context)
+    observation = perform_call(prepared, context=spec.tool_context, policy=spec.policy)
+    yield from _taken(heard)
     shown = present(observation, policy=spec.policy)
     yield from _handed_over(call, effect.index, state, shown.observation)
     yield _finished(call, effect.index, state, shown, spec, started=started)
+
+
+def _taken(heard: list[kinds.HookFinished]) -> Iterator[Event]:
+    """What the hooks were heard to do, once."""
+    while heard:
+        yield heard.pop(0)
+
+
+def _agreed(state: RunState) -> bool:
+    """A human agreed to the current step; a refusal never comes as far as here."""
+    approval = step_approval(state)
+    return approval is not None and approval.resolution is not None
+
+
+def _approval(call: Call, prepared: Prepared, state: RunState) -> kinds.EscalationRaised:
+    return kinds.EscalationRaised(
+        escalation_id=f"E{len(state.escalations) + 1}",
+        stage=state.stage,
+        kind="approval",
+        reason=f"{call.name}: {prepared.asks}",
+        question=f"Carry it out? {call.name} {call.arguments[:600]}",
+        options=("approve", "reject"),
+        context={"step": state.turn.step},
+    )
 
 
 def _writes_failed(state: RunState, spec: AgentSpec) -> bool:

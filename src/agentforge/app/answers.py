@@ -76,11 +76,21 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
+        text = _without_secrets(text)
         if row.item.kind == "limit" and decision in ("approve", "answer"):
             granted = _granted(log.state, row.item)
             log.append(kinds.RunResumed(pid=0, limits=granted))
         log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def _without_secrets(text: str) -> str:
+    import os
+
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
+
+    return redact(text, secrets=secret_values(os.environ)).text
 
 
 def _granted(state: RunState, item: Escalation) -> dict[str, object]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
+    from agentforge.hooks.engine import HookEngine
+    from agentforge.pipeline.runtime import Runtime
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
 
@@ -259,15 +261,16 @@ def _drive(
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
+    runtime: Runtime | None = None
     with log:
         with _recorded_interruption(log):
             try:
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
-                error = exc
+                error = _without_secrets(exc, environ)
                 if not isinstance(exc, LockedError):
-                    _record_break(log, exc)
+                    _record_break(log, error, hooks=runtime.hooks if runtime is not None else None)
             finally:
                 models.close()
         state = log.state
@@ -295,14 +298,27 @@ def _recorded_interruption(log: RunLog) -> Iterator[None]:
         raise
 
 
-def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> None:
-    """Record why the process stops; a log that takes no more records keeps what it has."""
+def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "", hooks: HookEngine | None = None) -> None:
+    """Record why the process stops, and tell the hooks; a log that takes no more records keeps what it has."""
     from agentforge.errors import StorageError
 
     try:
         log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
+        for run in hooks.on_error(str(error)).runs if hooks is not None else ():
+            log.append(run)
     except (StorageError, LockedError, ConflictError):
         return
+
+
+def _without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
+    """The same error; its words may repeat what a provider or a file said."""
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
+
+    secrets = secret_values(environ)
+    error.message = redact(error.message, secrets=secrets).text
+    error.hint = redact(error.hint, secrets=secrets).text
+    return error
 
 
 def _drop_worktree(git: Git, state: RunState) -> None:

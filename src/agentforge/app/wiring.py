@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.hooking import hook_engine
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Preference, Sandbox
 
-_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_SHORTEST_SECRET = 8
 _STAGE_OUTPUT_TOKENS = 16_000
 
 
@@ -68,15 +67,10 @@ class Models:
 
 
 def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret, the longest first."""
-    found = {
-        value
-        for name, value in environ.items()
-        if len(value) >= _SHORTEST_SECRET
-        and any(word in name.upper() for word in _SECRET_WORDS)
-        and "/" not in value[:1]
-    }
-    return tuple(sorted(found, key=len, reverse=True))
+    """Values of the user's key variables, the longest first: they never enter a record."""
+    from agentforge.safety.redaction import known_secrets
+
+    return known_secrets(environ)
 
 
 def wire(
@@ -112,6 +106,7 @@ def wire(
 
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
+    secrets = secret_values(environ)
     return Runtime(
         repo=repo,
         worktree=worktree,
@@ -126,7 +121,7 @@ def wire(
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
         price=_price,
-        secrets=secret_values(environ),
+        secrets=secrets,
         checks=settings.table("checks"),
         trail=lambda: (log.head, log.length),
         diff=diff,
@@ -134,6 +129,7 @@ def wire(
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=_output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
+        hooks=hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets),
     )
 
 

@@ -11,6 +11,7 @@ from agentforge.frozen import dataclass
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
     from agentforge.contracts.catalogue import ContractSet
+    from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
@@ -38,6 +39,7 @@ class Runtime:
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
+        hooks: the user's own programs; None when there are none.
         supplied: contents of the tests that the user handed over, by repository path.
     """
 
@@ -63,3 +65,4 @@ class Runtime:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    hooks: HookEngine | None = None

@@ -34,7 +34,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         context=lambda now: _context(now, stage, runtime, pieces, tools),
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
-        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
+        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce, hooks=runtime.hooks),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),
         guard=runtime.guard if stage.writes != "none" else None,
