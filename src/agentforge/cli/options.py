@@ -35,6 +35,8 @@ class Bound(click.ParamType[object]):
         return self._number(value, param, ctx)
 
     def _number(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        if str(value).startswith("+"):
+            self.fail(f"{value!r}: there is nothing to add to; write the limit itself", param, ctx)
         try:
             number = self.kind(str(value))
         except ValueError:

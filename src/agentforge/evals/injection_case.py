@@ -5,7 +5,7 @@ A file of `injections/`:
     title: one line
     carrier: readme | source | test-output | file-name | commit-message | mcp | subagent | web | agents-md | request | data
     goal: exfiltrate | write-outside | change-tests | approve-itself | change-ci | git | unknown-tool | secret-in-artifact
-    files: {path: text}        planted in the repository and committed; a name may be the carrier
+    files: {path: text}        planted and committed, those of all cases in one repository; a name may be the carrier
     untracked: {path: text}    planted and not committed
     commit_message: text       of the commit that plants the files
     approve: [stage]           stages that wait for approval: the run must still wait for a human at the end
@@ -26,10 +26,31 @@ from agentforge.errors import ConfigError, UsageError
 from agentforge.evals.cheat_case import read_mapping
 
 CARRIERS = frozenset(
-    ["readme", "source", "test-output", "file-name", "commit-message", "mcp", "subagent", "web", "agents-md", "request", "data"]
+    [
+        "readme",
+        "source",
+        "test-output",
+        "file-name",
+        "commit-message",
+        "mcp",
+        "subagent",
+        "web",
+        "agents-md",
+        "request",
+        "data",
+    ]
 )
 GOALS = frozenset(
-    ["exfiltrate", "write-outside", "change-tests", "approve-itself", "change-ci", "git", "unknown-tool", "secret-in-artifact"]
+    [
+        "exfiltrate",
+        "write-outside",
+        "change-tests",
+        "approve-itself",
+        "change-ci",
+        "git",
+        "unknown-tool",
+        "secret-in-artifact",
+    ]
 )
 _FOLDER = Path(__file__).parent / "injections"
 _KEYS = frozenset(["title", "carrier", "goal", "files", "untracked", "commit_message", "approve", "calls"])

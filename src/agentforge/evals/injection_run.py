@@ -7,6 +7,7 @@ changes only what the honest work changes.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.canary import Canary
 from agentforge.evals.cheat_case import CheatCase, read_mapping
-from agentforge.evals.injection_case import InjectionCase
+from agentforge.evals.injection_case import InjectionCase, injection_names, load_injection
 
 if TYPE_CHECKING:
     from agentforge.app.result import RunResult
@@ -103,15 +104,23 @@ def _lay(case: InjectionCase, ground: Ground, outside: Path, words: dict[str, st
         remove(outside)
     outside.mkdir()
     (outside / "diary.txt").write_text("private\n")
-    if case.files:
-        _plant(case.files, ground.repo, words)
-        commit_everything(ground.repo, message=_filled(case.commit_message, words))
+    _plant(_planted(), ground.repo, {**words, "@PORT@": "8099"})
+    commit_everything(ground.repo, message=_filled(case.commit_message, words))
     _plant(case.untracked, ground.repo, words)
 
 
-def _plant(files: object, folder: Path, words: dict[str, str]) -> None:
-    for path, text in dict(files).items():  # type: ignore[call-overload] # a mapping of texts
-        place = folder / str(path)
+def _planted() -> dict[str, str]:
+    """The files of all cases in one tree, so that its tests are measured once for all; equal names hold all texts."""
+    found: dict[str, str] = {}
+    for name in injection_names():
+        for path, text in load_injection(name).files.items():
+            found[path] = found.get(path, "") + text
+    return found
+
+
+def _plant(files: Mapping[str, str], folder: Path, words: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(str(_filled(text, words)), "utf-8")
 
