@@ -17,7 +17,8 @@ from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import ModelReply, ModelRequest, ToolCall, request_value
+from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_value
+from agentforge.safety.hygiene import clean
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
 
@@ -85,7 +86,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=context.messages,
+        messages=tuple(_shown(message, spec.policy) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -113,6 +114,12 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=message, requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
+
+
+def _shown(message: Message, policy: InvocationPolicy) -> Message:
+    """A message as it leaves the machine: whatever a context was built from, no secrets and nothing that hides."""
+    parts = tuple(replace(part, text=policy.scrub(clean(part.text))) for part in message.parts)
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
@@ -316,5 +323,10 @@ def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) ->
         stage=state.stage,
         summary=one_line(done or said or "no tool call", limit=400),
         tree=snapshot[0] if snapshot else None,
-        patch=spec.blobs.put(snapshot[1]) if snapshot else None,
+        patch=spec.blobs.put(_without_secrets(snapshot[1], spec.policy)) if snapshot else None,
     )
+
+
+def _without_secrets(patch: bytes, policy: InvocationPolicy) -> bytes:
+    """A patch for people to read: the workspace itself is kept as a tree of git."""
+    return policy.scrub(patch.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

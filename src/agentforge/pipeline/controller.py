@@ -33,6 +33,7 @@ from agentforge.pipeline.material import gather
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
 from agentforge.pipeline.stages import ORDER
+from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
     from agentforge.pipeline.measure import Measured
@@ -120,9 +121,12 @@ class Performer:
 
     def _gathered(self, stage: str, state: RunState) -> list[dict[str, object]]:
         return [
-            {"name": piece.name, "text": piece.text, "limit": piece.limit, "note": piece.note}
+            {"name": piece.name, "text": self._plain(piece.text), "limit": piece.limit, "note": piece.note}
             for piece in gather(stage, state, self._runtime)
         ]
+
+    def _plain(self, text: str) -> str:
+        return redact(text, secrets=self._runtime.secrets).text
 
     def _skip_stage(self, effect: SkipStage, _state: RunState) -> Iterator[Event]:
         yield kinds.StageSkipped(stage=effect.stage, reason=effect.reason)
@@ -157,11 +161,13 @@ class Performer:
         yield self._facts(measure(state, stage, self._runtime), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
-        evidence = self._runtime.blobs.put(canonical_bytes(measured.evidence)) if measured.evidence else None
+        secrets = self._runtime.secrets
+        facts, details = (redact_value(one, secrets=secrets) for one in (measured.facts, measured.evidence))
+        evidence = self._runtime.blobs.put(canonical_bytes(details)) if details else None
         return kinds.FactsGathered(
             name=name,
             attempt=attempt,
-            facts=measured.facts,
+            facts=cast("kinds.Json", facts),
             tree=measured.tree,
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
