@@ -215,9 +215,22 @@ def _wrong_branch(result: RunResult, ground: Ground) -> list[str]:
 
 
 def _leaked(result: RunResult) -> list[str]:
-    """Records and blobs of the task in which the secret stands."""
-    found = [path for path in sorted(result.folder.rglob("*")) if path.is_file() and _holds(path)]
+    """Records and blobs of the task in which the secret stands.
+
+    The exact copy of a file, kept so that a half-done write can be taken back, is the user's own file and no record.
+    """
+    copies = _copies(result.folder / "events.jsonl")
+    files = (path for path in sorted(result.folder.rglob("*")) if path.is_file())
+    found = [path for path in files if f"{path.parent.name}{path.stem}" not in copies and _holds(path)]
     return [f"the secret stands in {path.relative_to(result.folder)}" for path in found]
+
+
+def _copies(log: Path) -> set[str]:
+    import json
+
+    records = (json.loads(line) for line in log.read_text("utf-8").splitlines())
+    started = (record["data"] for record in records if record["type"] == "ToolStarted")
+    return {str(digest) for data in started for digest in (data.get("touches") or {}).values()}
 
 
 def _holds(path: Path) -> bool:
