@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo bench chaos golden lock clean
+.PHONY: help setup check conform test demo bench chaos golden lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ check: setup ## Check format, lint, types and floors.
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
 
+conform: setup ## Check this repository with its own conformance engine.
+	.venv/bin/agentforge conformance check
+
 test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
 
@@ -28,7 +31,8 @@ bench: setup ## Measure start, step, memory and what a verdict costs, and print 
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/verifier.py
 
-chaos: setup ## Kill a golden run at every durable write, resume, compare.
+chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
+	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/chaos.jsonl
 	$(PYTHON) -m pytest -m chaos
 
 golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, the contracts parsed ahead, the golden views.

@@ -19,9 +19,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from figures import Bench, Program, bare, ours, peer, stdlib_loop
+from trail import trail_rows
 
 _PEER = "agentforge-harness==0.1.3"
 _COLUMNS = ("AgentForge", "bare Python", "stdlib loop", "agentforge-harness 0.1.3")
+_LONG = {"records": 100_000, "tasks": 1000}
+_SHORT = {"records": 9_000, "tasks": 20}
 _FULL = {"runs": 11, "read": 1000, "shell": 100, "http": 200, "peer": 100}
 _QUICK = {"runs": 1, "read": 12, "shell": 3, "http": 8, "peer": 8}
 
@@ -42,6 +45,8 @@ def main() -> int:
         bench = Bench(Path(folder))
         try:
             rows = measured(bench, other, **(_QUICK if options.quick else _FULL))
+            _tell("a long trail, and many of them", on=sys.stderr.isatty())
+            rows += trail_rows(Path(folder) / "trail", **(_SHORT if options.quick else _LONG))
         finally:
             bench.close()
     absent = "not measured" if options.no_peer else "not installed"

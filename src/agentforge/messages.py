@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from agentforge.frozen import dataclass
 
@@ -90,6 +91,7 @@ class ModelReply:
         model: `provider/name` that answered (a fallback may differ from the one asked).
         requests: HTTP requests that were made for it, retries included.
         usage_reported: False when the provider sent no usage and `usage` is our own estimate.
+        sent: SHA-256 of the request's body as it went over the wire, "" where there is no wire.
     """
 
     text: str
@@ -101,6 +103,7 @@ class ModelReply:
     requests: int = 1
     duration_ms: int = 0
     usage_reported: bool = True
+    sent: str = ""
 
 
 def request_value(request: ModelRequest) -> dict[str, object]:
@@ -114,6 +117,25 @@ def request_value(request: ModelRequest) -> dict[str, object]:
         "max_output_tokens": request.max_output_tokens,
         "temperature": request.temperature,
     }
+
+
+def request_bytes(request: ModelRequest) -> bytes:
+    """The request as it is recorded: keys in the order in which they were sent, which canonical bytes would not keep."""
+    value = request_value(request)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def request_from(value: Mapping[str, Any]) -> ModelRequest:
+    """The request that `request_value` wrote down."""
+    return ModelRequest(
+        messages=tuple(_message_from(message) for message in value["messages"]),
+        tools=tuple(ToolSchema(**tool) for tool in value["tools"]),
+        max_output_tokens=value["max_output_tokens"],
+        temperature=value["temperature"],
+    )
 
 
 def reply_value(reply: ModelReply) -> dict[str, object]:
@@ -133,6 +155,15 @@ def reply_value(reply: ModelReply) -> dict[str, object]:
         },
         "model": reply.model,
     }
+
+
+def _message_from(value: Mapping[str, Any]) -> Message:
+    return Message(
+        role=value["role"],
+        parts=tuple(Text(**part) for part in value["parts"]),
+        tool_calls=tuple(ToolCall(**call) for call in value.get("tool_calls", ())),
+        tool_call_id=value.get("tool_call_id"),
+    )
 
 
 def _message_value(message: Message) -> dict[str, object]:

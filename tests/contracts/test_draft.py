@@ -17,7 +17,7 @@ def test_properties_of_the_harness_are_removed_with_their_requirement(contracts:
     schema = draft_schema(
         contracts.get("test_suite"), omit=("suite_id", "spec_ref", "verification", "test_files.tests.kind")
     )
-    assert list(schema["properties"]) == ["test_files", "coverage_mapping"]  # type: ignore[call-overload]
+    assert list(schema["properties"]) == ["test_files", "coverage_mapping", "equivalent_mutants"]  # type: ignore[call-overload]
     assert schema["required"] == ["test_files"]
     assert '"kind"' not in json.dumps(schema)
     jsonschema_rs.Draft202012Validator(schema)
@@ -51,8 +51,8 @@ def test_the_largest_draft_costs_less_than_the_budget_of_all_actions(contracts: 
         "clarification": ("clarification_id", "intake_ref", "metadata"),
         "analysis": ("analysis_id", "intake_ref", "tests.baseline", "metadata"),
         "specification": ("spec_id", "interfaces", "constraints", "dependencies"),
-        "test_suite": ("suite_id", "spec_ref", "verification"),
-        "implementation": ("implementation_id", "spec_ref", "test_suite_ref", "verification"),
+        "test_suite": ("suite_id", "spec_ref", "verification", "equivalent_mutants"),
+        "implementation": ("implementation_id", "spec_ref", "test_suite_ref", "verification", "mutation"),
     }
     costs = {
         name: count_tokens(json.dumps(draft_schema(contracts.get(name), omit=omit), separators=(",", ":")))

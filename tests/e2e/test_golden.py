@@ -85,7 +85,7 @@ def _untouchable(world: World) -> dict[str, Any]:
         "files": {str(path): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode) for path in files},
         "hooks": {path.name: path.read_bytes() for path in (git / "hooks").iterdir()},
         "stash": world.git("stash", "list", "--format=%H %s"),
-        "branches": [ref for ref in world.git("for-each-ref").splitlines() if "agentforge/" not in ref],
+        "branches": [ref for ref in world.git("for-each-ref").splitlines() if "agentforge" not in ref],
         "reflog": (git / "logs" / "HEAD").read_bytes(),
     }
 

@@ -247,7 +247,7 @@ class World:
             env={**self.env, **(env or {})},
             input=stdin,
             capture_output=True,
-            timeout=120,
+            timeout=300,
         )
         return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 

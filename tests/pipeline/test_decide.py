@@ -13,6 +13,7 @@ from agentforge.events.state import Limits, RunState, StageState, Totals
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
     Finish,
     GatherFacts,
@@ -63,7 +64,8 @@ def test_the_first_stage_that_is_not_done_is_started(stage: str) -> None:
         (before("spec", action="analyze"), SkipStage(stage="spec", reason="not needed for action analyze")),
         (skipped(before("spec", action="analyze"), *ORDER[3:]), Finish(outcome="analyzed")),
         (before("end"), Deliver()),
-        (before("end", delivered={"branch": "b"}), Finish(outcome="delivered")),
+        (before("end", delivered={"branch": "b"}), Attest()),
+        (before("end", delivered={"branch": "b"}, attested={"envelopes": "e"}), Finish(outcome="delivered")),
         (before("end", outcome="delivered"), None),
         (before("red", escalations=asked("spec")), None),
         (before("red", escalations=asked("spec", decision="answer")), StartStage(stage="red", attempt=1)),

@@ -76,6 +76,15 @@ class World:
         facts = {"measured": self.choose((True, False)), "attempt": effect.attempt}
         yield kinds.FactsGathered(name="baseline", attempt=effect.attempt, facts=facts, tree="t0")
 
+    def on_MeasureImpact(self, _effect: Any) -> Iterator[Event]:
+        yield kinds.FactsGathered(name="impact", attempt=1, facts={"tests": []})
+
+    def on_Reopen(self, effect: Any) -> Iterator[Event]:
+        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=effect.findings)
+
+    def on_EndReopening(self, effect: Any) -> Iterator[Event]:
+        yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
+
     def on_CallModel(self, effect: CallModel) -> Iterator[Event]:
         stage = self.state.stage
         yield kinds.ModelCalled(step=effect.step, stage=stage, attempt=1, model="m", request="r", context_tokens=9)
@@ -119,7 +128,9 @@ class World:
         if self.choose((False, False, True)):
             yield self.verdict(effect.stage, passed=False)
         else:
-            yield kinds.FactsGathered(name=effect.stage, attempt=1, facts={"fact": 1}, tree="t1")
+            weak = {"findings": [{"rule": "survivor", "message": "m"}], "returns": 1, "ask": self.choose((True, False))}
+            facts: dict[str, Any] = {"fact": 1, **({"weak_tests": weak} if self.choose((False, True)) else {})}
+            yield kinds.FactsGathered(name=effect.stage, attempt=1, facts=facts, tree="t1")
 
     def on_Judge(self, effect: Any) -> Iterator[Event]:
         yield self.verdict(effect.stage, passed=self.choose((True, True, False)))
@@ -142,6 +153,9 @@ class World:
 
     def on_PassStage(self, effect: Any) -> Iterator[Event]:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest="d")
+
+    def on_Attest(self, _effect: Any) -> Iterator[Event]:
+        yield kinds.Attested(envelopes="e")
 
     def on_Deliver(self, _effect: Any) -> Iterator[Event]:
         yield kinds.Delivered(branch="b", commit="c", tree="t")

@@ -42,3 +42,37 @@ def test_a_deleted_file_and_what_the_specification_ends():
         ["t.py"], before=lambda _: BASE.encode(), after=lambda _: None, superseded=("t.py::test_rows",)
     )
     assert found.lost == (("t.py::test_plain", "was deleted"),)
+
+
+ROWS = "import pytest\n\n@pytest.mark.parametrize('a, b', [(1, 2), (3, 4)])\ndef test_next(a, b):\n    assert a + 1 == b\n\ndef test_one():\n    assert 1\n"
+
+
+def _rewritten(text: str | None, *superseded: str) -> tuple[str, ...]:
+    found = altered_tests(
+        ["t.py"],
+        before=lambda _path: ROWS.encode(),
+        after=lambda _path: None if text is None else text.encode(),
+        superseded=superseded,
+    )
+    return tuple(sorted(name for name, _ in found.lost))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (ROWS.replace("(1, 2), ", ""), ("t.py::test_next",)),
+        (ROWS.replace("a + 1 == b", "b"), ("t.py::test_next",)),
+        (ROWS.replace("assert 1", "pass"), ("t.py::test_one",)),
+        (ROWS.replace("def test_one", "@pytest.mark.skip\ndef test_one"), ("t.py::test_one",)),
+        (ROWS.replace("test_one", "check_one"), ("t.py::test_one",)),
+        (ROWS + "def test_one(): pass\n", ("t.py::test_one",)),
+        (None, ("t.py::test_next", "t.py::test_one")),
+    ],
+)
+def test_a_test_that_says_less_is_rewritten(text: str | None, names: tuple[str, ...]) -> None:
+    assert _rewritten(text) == names
+
+
+def test_more_rows_more_tests_and_what_the_specification_ends_are_fine() -> None:
+    assert _rewritten(ROWS.replace("(3, 4)", "(3, 4), (5, 6)") + "\ndef test_two():\n    assert 2\n") == ()
+    assert _rewritten(ROWS.replace("assert 1", "assert 2"), "t.py::test_one") == ()

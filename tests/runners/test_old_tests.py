@@ -1,44 +1,8 @@
-"""Tests of the base: which RED rewrote, and what their old text says of a new tree."""
+"""What the old text of the base's tests says of a new tree."""
 
 from __future__ import annotations
 
-import pytest
-
 from agentforge.runners.measure_green import Promise, measure_green
-from agentforge.runners.old_tests import rewritten_tests
-
-ROWS = "import pytest\n\n@pytest.mark.parametrize('a, b', [(1, 2), (3, 4)])\ndef test_next(a, b):\n    assert a + 1 == b\n\ndef test_one():\n    assert 1\n"
-
-
-def _rewritten(text: str | None, *superseded: str) -> tuple[str, ...]:
-    return rewritten_tests(
-        ["t.py"],
-        before=lambda _path: ROWS.encode(),
-        after=lambda _path: None if text is None else text.encode(),
-        superseded=superseded,
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        (ROWS.replace("(1, 2), ", ""), ("t.py::test_next",)),
-        (ROWS.replace("a + 1 == b", "b"), ("t.py::test_next",)),
-        (ROWS.replace("assert 1", "pass"), ("t.py::test_one",)),
-        (ROWS.replace("def test_one", "@pytest.mark.skip\ndef test_one"), ("t.py::test_one",)),
-        (ROWS.replace("test_one", "check_one"), ("t.py::test_one",)),
-        (ROWS + "def test_one(): pass\n", ("t.py::test_one",)),
-        (None, ("t.py::test_next", "t.py::test_one")),
-    ],
-)
-def test_a_test_that_says_less_is_rewritten(text: str | None, names: tuple[str, ...]) -> None:
-    assert _rewritten(text) == names
-
-
-def test_more_rows_more_tests_and_what_the_specification_ends_are_fine() -> None:
-    assert _rewritten(ROWS.replace("(3, 4)", "(3, 4), (5, 6)") + "\ndef test_two():\n    assert 2\n") == ()
-    assert _rewritten(ROWS.replace("assert 1", "assert 2"), "t.py::test_one") == ()
-
 
 BASE = {
     "calc.py": "def add(a, b):\n    return a + b\n",

@@ -101,6 +101,14 @@ class TestReading:
         with pytest.raises(RepositoryError, match="no commit or tree called 'nope'"):
             git.show("nope", "a.txt")
 
+    def test_a_tree_with_some_files_of_another(self, git: Git, repository: Path, tmp_path: Path) -> None:
+        (repository / "a.txt").write_text("changed\n")
+        (repository / "ü.py").write_text("new\n")
+        (repository / "other.py").write_text("left out\n")
+        after = git.dirty_snapshot(tmp_path / "index")
+        mixed = git.tree_with(git.tree_of("HEAD"), after, ["ü.py"], index=tmp_path / "mixed")
+        assert [(one.path, one.status) for one in git.changed("HEAD", mixed)] == [("ü.py", "added")]
+
     def test_differences_as_list_and_as_patch(self, git: Git, repository: Path, tmp_path: Path) -> None:
         (repository / "a.txt").write_text("one\nTWO\nthree\nfour\n")
         (repository / "src dir" / "ñ.py").unlink()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.canonical import digest_bytes
 from agentforge.tools.base import Observation, failed
 
 if TYPE_CHECKING:
@@ -13,15 +14,28 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.tools.invocation import Prepared
 
+WITHHELD = "withheld:"
 
-def kept_before(prepared: Prepared, root: Path, blobs: BlobStore) -> dict[str, str]:
+
+def kept_before(
+    prepared: Prepared, root: Path, blobs: BlobStore, *, scrub: Callable[[str], str] = str
+) -> dict[str, str]:
     """Keep the files that a write call may change, so that a half-done write can be taken back.
 
+    Args:
+        scrub: takes secrets out of a text; a file that holds one is not copied into the run.
     Returns:
-        path -> digest of its content (a blob of the run), "" for a file that does not exist.
+        path -> digest of its content (a blob of the run), "" for a file that does not exist, "withheld:DIGEST" for one that
+        was not copied.
     """
     found = {path: root / path for path in prepared.tool.writes(prepared.arguments)}
-    return {path: blobs.put(file.read_bytes()) if file.is_file() else "" for path, file in found.items()}
+    return {path: _kept(file, blobs, scrub) if file.is_file() else "" for path, file in found.items()}
+
+
+def _kept(file: Path, blobs: BlobStore, scrub: Callable[[str], str]) -> str:
+    content = file.read_bytes()
+    text = content.decode("utf-8", "replace")
+    return blobs.put(content) if scrub(text) == text else f"{WITHHELD}{digest_bytes(content)}"
 
 
 def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation | None:
@@ -53,6 +67,8 @@ def _take_back(before: Mapping[str, str], root: Path, blobs: BlobStore) -> None:
 
     for path, digest in before.items():
         file = root / path
+        if digest.startswith(WITHHELD):  # a file is replaced as a whole: it stands as it was, or as it was to become
+            continue
         if not digest:
             file.unlink(missing_ok=True)
         elif not file.is_file() or digest_file(file) != digest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.spending import rate
+from agentforge.events.pace import rate
 from agentforge.events.state import RunState
 
 

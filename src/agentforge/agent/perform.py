@@ -12,12 +12,12 @@ from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
-from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_value
+from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
 from agentforge.safety.hygiene import clean
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
@@ -102,7 +102,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         stage=state.stage,
         attempt=stage.attempt if stage else 1,
         model=spec.model_name,
-        request=spec.blobs.put(canonical_bytes(request_value(request))),
+        request=spec.blobs.put(request_bytes(request)),
         context_tokens=context.tokens,
         sections=context.sections,
         seen=_seen(state, spec),
@@ -160,6 +160,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         requests=reply.requests,
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
+        sent=reply.sent,
     )
 
 
@@ -198,7 +199,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=kept_before(prepared, spec.tool_context.root, spec.blobs),
+            touches=kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub),
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,8 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
         ConflictError: it was answered already.
         UsageError: there is no such escalation, the id fits several, or an answer has no text.
     """
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
 
     found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
@@ -73,6 +76,7 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
     row = found[0]
     if decision == "answer" and not text.strip():
         raise UsageError("an answer needs a text", hint="pass --answer TEXT")
+    text = redact(text, secrets=secret_values(os.environ)).text
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)

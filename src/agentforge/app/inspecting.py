@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentforge.errors import UsageError
 from agentforge.events.codec import encode
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
 
 Show = Literal["context", "action", "diff", "events", "artifact"]
 
@@ -22,7 +25,7 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
         UsageError: there is no such step, or it has nothing of the kind.
         IntegrityError: the trail is damaged.
     """
-    records = [record for record in _records(folder) if step is None or _step_of(record["data"]) == step]
+    records = _records(folder, step)
     if step is not None and not records:
         raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
     if show == "events":
@@ -32,7 +35,7 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
     if show == "diff":
         return [{"step": _step_of(item["data"]), "patch": patch} for item in records if (patch := _patch(folder, item))]
     if show == "artifact":
-        return _artifacts(_records(folder), step)
+        return _artifacts(records, step)
     wanted = ("ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished")
     return [item for item in records if item["type"] in wanted]
 
@@ -44,11 +47,40 @@ def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:
     return "\n".join(_TEXTS[show](row) for row in rows) or "nothing of the kind was recorded"
 
 
-def _records(folder: Path) -> list[dict[str, Any]]:
+def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
+    """The request of a step, byte for byte: the body that went over the wire, else the request as it is recorded.
+
+    A body is made again from the recorded request and compared with the digest that was recorded when it was sent.
+
+    Raises:
+        UsageError: there is no such step.
+        ConflictError: the body cannot be made again (another version, other settings of the model).
+        IntegrityError: the trail is damaged.
+    """
+    from agentforge.events.kinds import ModelCalled, ModelReplied
+    from agentforge.store.blobs import Blobs
+    from agentforge.store.steps import records_of_step
+
+    events = [record.event for record in records_of_step(folder, step)]
+    asked = [event for event in events if isinstance(event, ModelCalled)]
+    replied = [event for event in events if isinstance(event, ModelReplied)]
+    if not asked:
+        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+    recorded = Blobs(folder / "blobs").get(asked[-1].request)
+    if not replied or not replied[-1].sent:
+        return recorded
+    from agentforge.app.wire_bytes import body_with
+
+    return body_with(replied[-1].sent, recorded, model=replied[-1].model, settings=settings)
+
+
+def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:
+    """The records of a step, with what followed from it before the next; of the whole run."""
     from agentforge.store.reader import read
+    from agentforge.store.steps import records_of_step
 
     out: list[dict[str, Any]] = []
-    for record in read(folder):
+    for record in read(folder) if step is None else records_of_step(folder, step):
         name, data = encode(record.event)
         out.append({"seq": record.seq, "at": record.at, "type": name, "data": data})
     return out
@@ -97,7 +129,9 @@ def _step_of(data: object) -> int | None:
 
 
 def _last_step(folder: Path) -> int:
-    return max((_step_of(item["data"]) or 0 for item in _records(folder)), default=0)
+    from agentforge.store.steps import last_step
+
+    return last_step(folder)
 
 
 def _context_text(row: Mapping[str, object]) -> str:

@@ -35,6 +35,17 @@ def load(cwd: Path, task_id: str) -> RunResult:
     )
 
 
+def task_folder(cwd: Path, task_id: str) -> Path:
+    """The folder of a task; its log is not read.
+
+    Raises:
+        UsageError: there is no such task, or several fit.
+    """
+    from agentforge.store.tasks import find_task
+
+    return find_task(repository(cwd), task_id)[1]
+
+
 def repository(cwd: Path) -> Path:
     """Top level of the repository around a folder.
 

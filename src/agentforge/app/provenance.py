@@ -17,16 +17,35 @@ _TEST_SUFFIXES = frozenset({".py", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx",
 
 def digests(settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes]) -> dict[str, object]:
     """Digests of settings, contracts and prompts; the supplied tests are stored as blobs of the run."""
-    from agentforge.config.contract_files import contract_set
     from agentforge.store.blobs import Blobs
 
     blobs = Blobs(folder / "blobs")
     return {
-        "settings": settings.digest(),
-        "contracts": contract_set(repo).digest,
-        "prompts": _prompts_digest(),
+        **current_digests(settings, repo),
         "tests": {path: blobs.put(content) for path, content in tests.items()},
     }
+
+
+def current_digests(settings: Settings, repo: Path) -> dict[str, object]:
+    """Digests of what a run would depend on if it began now."""
+    from agentforge.config.contract_files import contract_set
+
+    return {
+        "settings": settings.digest(),
+        "contracts": contract_set(repo).digest,
+        **_code_contracts(repo),
+        "prompts": _prompts_digest(),
+    }
+
+
+def _code_contracts(repo: Path) -> dict[str, object]:
+    """The digest of the contracts for code; one that cannot be read stops the run before it begins."""
+    if not (repo / ".agentforge" / "contracts").is_dir():
+        return {}
+    from agentforge.conformance.engine import contracts_in
+
+    found = contracts_in(repo)
+    return {"code_contracts": found.digest} if found.names else {}
 
 
 def supplied_tests(given: tuple[str, ...], *, cwd: Path, repo: Path) -> dict[str, bytes]:

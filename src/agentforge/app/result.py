@@ -82,6 +82,9 @@ def result_value(result: RunResult) -> dict[str, object]:
         "escalations": [escalation_row(item) for item in state.escalations.values()],
         "verification": _verification(state),
         "trail": {"head": result.head, "records": result.records},
+        "parent": state.parent,
+        "forks": list(state.forks),
+        "marks": list(state.marks),
         "folder": str(result.folder),
         "error": _error(result),
     }

@@ -16,7 +16,7 @@ from agentforge.agent.limits import exhausted
 from agentforge.app.looking import repository
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
-from agentforge.errors import AgentForgeError, ConflictError, LockedError, UsageError
+from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
@@ -50,6 +50,8 @@ class StartOptions:
         limits: those of events.state.Limits that were set.
         base: revision to start from, None = HEAD.
         tests: files or folders of tests that the user supplies.
+        workflow: "" or "fix".
+        violations: the findings that a fix repairs, as they were measured at the base.
     """
 
     request: str
@@ -62,6 +64,8 @@ class StartOptions:
     include_dirty: bool = False
     apply: bool = False
     tests: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Mapping[str, object], ...] = ()
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -72,6 +76,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
     from agentforge.app.wiring import Models
+    from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
     began = time.monotonic()
@@ -86,8 +91,11 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
         )
     git = Git.open(options.cwd)
     models = Models(settings=settings, environ=environ, flag=options.model)
-    model = models.of_stage("")
-    log = _create(options, git, settings=settings, environ=environ, model_name=model.name, watch=watch)
+    log = _create(
+        options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
+    )
+    if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
+        drop_worktree(git, log.state)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
@@ -112,11 +120,15 @@ def resume(
         UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.wiring import Models
+    from agentforge.app.workplace import moved
+    from agentforge.config.paths import data_dir
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
+    from agentforge.workspace.git import Git
 
     began = time.monotonic()
-    log = RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now)
+    git = Git.open(cwd)
+    log = RunLog.open(find_task(git.top, task_id)[1], clock=utc_now)
     state = log.state
     if state.outcome:
         log.close()
@@ -129,10 +141,18 @@ def resume(
         log.close()
         raise
     log.subscribe(watch)
-    log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions(), limits=changed))
+    log.append(
+        kinds.RunResumed(
+            pid=os.getpid(),
+            versions=_versions(),
+            limits=changed,
+            interrupted_step=_interrupted_step(state),
+            **moved(state, git, data=data_dir(environ)),
+        )
+    )
     _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
     models = Models(settings=settings, environ=environ, flag=model or _flag(state))
-    return _drive(log, settings=settings, environ=environ, models=models, began=began)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
 def _settle_limits(log: RunLog, text: str) -> None:
@@ -149,6 +169,7 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
+    from agentforge.app.workplace import drop_worktree
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
@@ -158,11 +179,21 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
         log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
-        _drop_worktree(Git(Path(log.state.repo)), log.state)
+        drop_worktree(Git(Path(log.state.repo)), log.state)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 
 # -- below: making, driving, leaving a run
+
+
+def _model_name(options: StartOptions, models: Models) -> str:
+    """The model of the run; a fix may do without one, so that it is missed when it is asked and not before."""
+    try:
+        return models.of_stage("").name
+    except ModelNotConfigured:
+        if options.workflow and options.model is None:
+            return ""
+        raise
 
 
 def _create(
@@ -183,7 +214,7 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
-    base = _base_commit(options, git, data=data_dir(environ))
+    base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
     now = utc_now()
@@ -206,6 +237,8 @@ def _create(
         digests={},
         versions=_versions(),
         apply=options.apply,
+        workflow=options.workflow,
+        violations=options.violations,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -232,7 +265,13 @@ def _short(ref: str | None) -> str | None:
     return ref.removeprefix("refs/heads/") if ref else None
 
 
-def _base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
+def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
+    """The commit that a task starts from: HEAD, the given revision, or a commit of the files as they are.
+
+    Raises:
+        UsageError: both a revision and the files as they are were asked for.
+    Side effects: a snapshot of uncommitted changes is kept under `refs/agentforge/dirty`.
+    """
     if options.include_dirty:
         if options.base:
             raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")
@@ -257,7 +296,9 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
+    from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
+    from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
@@ -274,6 +315,7 @@ def _drive(
             finally:
                 models.close()
         state = log.state
+        keep_head(environ, log.folder, head=log.head, records=log.length)
         result = RunResult(
             state=state,
             folder=log.folder,
@@ -285,7 +327,7 @@ def _drive(
     if state.outcome in ("aborted", "analyzed"):
         from agentforge.workspace.git import Git
 
-        _drop_worktree(Git(Path(state.repo)), state)
+        drop_worktree(Git(Path(state.repo)), state)
     return result
 
 
@@ -321,15 +363,12 @@ def _without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> Agen
     return error
 
 
-def _drop_worktree(git: Git, state: RunState) -> None:
-    import shutil
-
-    from agentforge.app.wiring import scratch_of
-
-    place = Path(state.worktree)
-    if place.exists():
-        git.remove_worktree(place)
-    shutil.rmtree(scratch_of(place), ignore_errors=True)
+def _interrupted_step(state: RunState) -> int:
+    """The step that a dead process left unfinished; one that waits for a human's answer was not interrupted."""
+    turn = state.turn
+    asked = any(item.context.get("step") == turn.step for item in state.escalations.values())
+    under_way = turn.calling or turn.replied
+    return turn.step if under_way and not asked else 0
 
 
 def _flag(state: RunState) -> str | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
@@ -107,15 +108,15 @@ def wire(
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
     secrets = secret_values(environ)
-    return Runtime(
+    runtime = Runtime(
         repo=repo,
         worktree=worktree,
         scratch=scratch,
         git=git,
-        ready=_ready(state, git),
+        ready=_ready(state, log.folder, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(),
+        stages=load_stages(state.workflow),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
@@ -123,14 +124,47 @@ def wire(
         price=_price,
         secrets=secrets,
         checks=settings.table("checks"),
+        verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
         diff=diff,
+        keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
-        max_output_tokens=_output_limit(settings),
+        max_output_tokens=output_limit(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets),
+        signer=_signer(environ),
     )
+    return runtime
+
+
+def _ready(state: RunState, folder: Path, runtime: Callable[[], Runtime]) -> Callable[[], None]:
+    """Make the worktree when it is first needed."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.app.workplace import ready_worktree
+
+        ready_worktree(state, runtime(), folder)
+
+    return ready
+
+
+def _keep(git: Git, state: RunState, tree: str) -> None:
+    from agentforge.workspace.snapshots import keep
+
+    keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
+    """The user's signing key, looked for when there is something to sign."""
+
+    def signer() -> Signer | None:
+        from agentforge.app.keyring import own_signer
+
+        return own_signer(environ)
+
+    return signer
 
 
 def _price(reply: ModelReply) -> float | None:
@@ -139,7 +173,7 @@ def _price(reply: ModelReply) -> float | None:
     return cost_usd(reply.model, reply.usage)
 
 
-def _output_limit(settings: Settings) -> int:
+def output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
@@ -148,29 +182,6 @@ def _output_limit(settings: Settings) -> int:
 def scratch_of(worktree: Path) -> Path:
     """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
     return worktree.with_name(f"{worktree.name}.scratch")
-
-
-def _ready(state: RunState, git: Git) -> Callable[[], None]:
-    """Make the worktree when it is first needed, from the last snapshot in the log; one that was cut short is made again."""
-
-    @lru_cache(maxsize=1)
-    def ready() -> None:
-        from agentforge.store.files import replace_file
-
-        place = Path(state.worktree)
-        unfinished = scratch_of(place) / "unfinished"
-        if (place / ".git").exists() and not unfinished.exists():
-            return
-        replace_file(unfinished, b"")
-        if place.exists():
-            git.remove_worktree(place)
-        git.add_worktree(place, state.base_commit)
-        tree = state.trees.get("work")
-        if tree:
-            git.reset_files(place, tree, index=scratch_of(place) / "index")
-        unfinished.unlink()
-
-    return ready
 
 
 def _rig(

@@ -23,11 +23,20 @@ if TYPE_CHECKING:
 Begin = Callable[["Watch"], "RunResult"]
 
 
-def follow(begin: Begin, *, place: Place, form: Form) -> int:
+def follow(
+    begin: Begin,
+    *,
+    place: Place,
+    form: Form,
+    show: Callable[[RunResult], int] | None = None,
+    compare_to: str | None = None,
+) -> int:
     """Drive a run until it ends, waits for somebody who is not here, or is interrupted.
 
     Args:
         begin: starts or resumes the run with the given watcher.
+        show: what is done with the result in the end; None = it is printed.
+        compare_to: a task whose comparison with this one goes into the closing JSON object.
     Returns:
         The exit code.
     Side effects: prints; prompts when a person sits at the terminal.
@@ -44,10 +53,12 @@ def follow(begin: Begin, *, place: Place, form: Form) -> int:
                 result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(screen.run_id, form=form)
-    return show_result(result, place=place, form=form)
+    if show is not None:
+        return show(result)
+    return show_result(result, place=place, form=form, compare_to=compare_to)
 
 
-def show_result(result: RunResult, *, place: Place, form: Form) -> int:
+def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str | None = None) -> int:
     """Print how a run stands, for people or for programs.
 
     Returns:
@@ -57,7 +68,12 @@ def show_result(result: RunResult, *, place: Place, form: Form) -> int:
     from agentforge.cli.summary import escalation_lines, summary_lines  # not needed before the end
 
     if form != "text":
-        write_json(result_line(result_value(result), form=form), form=form)
+        value = result_value(result)
+        if compare_to is not None:
+            from agentforge.app.comparing import compare
+
+            value["comparison"] = compare(place.cwd, compare_to, result.state.run_id)
+        write_json(result_line(value, form=form), form=form)
         return exit_code(result)
     style = style_for(sys.stdout, place.environ)
     lines = summary_lines(

@@ -29,7 +29,11 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
     if state.error:
         hint = f" - {state.error['hint']}" if state.error.get("hint") else ""
         lines += _rows("error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
+    if state.attested:
+        lines += _rows("signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"])
     lines += _rows("model", [_model(state)])
+    lines += _rows("kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
+    lines += _rows("marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
     lines += _rows("record", [str(folder)])
     return lines + _next(state)
 
@@ -79,7 +83,7 @@ def requirements(state: RunState) -> list[str]:
 def checks(state: RunState) -> list[str]:
     """The last verdict of the stages that measure code, rule by rule counted."""
     lines = []
-    for name in ("red", "green", "refactor", "deliver"):
+    for name in ("red", "green", "refactor", "guard", "change", "verify", "deliver"):
         known = state.stages.get(name)
         if known is None or not known.results:
             continue
@@ -115,6 +119,10 @@ def _model(state: RunState) -> str:
         f"{state.model}: {counted(totals.llm_calls, 'call')}, {totals.prompt_tokens:,} prompt tokens{cached}, "
         f"{totals.completion_tokens:,} completion tokens, {cost_text(totals.cost_usd, known=totals.cost_known)}"
     )
+
+
+def _forks(state: RunState) -> list[str]:
+    return [f"step {item['step']} was forked to {item['child']}" for item in state.forks]
 
 
 def _next(state: RunState) -> list[str]:

@@ -109,6 +109,16 @@ def _stage_skipped(event: kinds.StageSkipped, _state: RunState) -> Notice:
     return Notice(text=f"{event.stage}: {event.reason}", sign="skipped")
 
 
+def _stage_reopened(event: kinds.StageReopened, _state: RunState) -> Notice:
+    more = tuple(str(item.get("message", "")) for item in event.findings[:_FINDINGS_SHOWN])
+    told = counted(len(event.findings), "finding")
+    return Notice(text=f"{event.by}: the tests are too weak ({told}): {event.stage} is opened again", more=more)
+
+
+def _reopening_ended(event: kinds.ReopeningEnded, _state: RunState) -> Notice:
+    return Notice(text=f"{event.stage}: stays as it was: {event.reason}", detail=True)
+
+
 def _model_failed(event: kinds.ModelFailed, _state: RunState) -> Notice:
     return Notice(text=f"model failed ({event.slug}): {event.message}", sign="failed")
 
@@ -200,6 +210,8 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.LogRecovered: _recovered,
     kinds.StageStarted: _stage_started,
     kinds.StageSkipped: _stage_skipped,
+    kinds.StageReopened: _stage_reopened,
+    kinds.ReopeningEnded: _reopening_ended,
     kinds.ModelFailed: _model_failed,
     kinds.ToolFinished: _tool_finished,
     kinds.HookFinished: _hook,

@@ -24,8 +24,10 @@ def contract_set(repo: Path | None) -> ContractSet:
         ContractInvalid: a file that is not UTF-8 or not a contract.
     """
     from agentforge.contracts.catalogue import build  # YAML is loaded with it
+    from agentforge.contracts.dialect import is_for_code
 
-    own = {} if repo is None else _texts(repo / ".agentforge" / "contracts", full_name=True)
+    files = {} if repo is None else _texts(repo / ".agentforge" / "contracts", full_name=True)
+    own = {source: text for source, text in files.items() if not is_for_code(text, source=source)}
     return build(builtin_texts(), own, compiled=_COMPILED.read_text(encoding="utf-8") if _COMPILED.is_file() else "")
 
 

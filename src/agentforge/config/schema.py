@@ -91,12 +91,14 @@ def _check_project(layer: Layer) -> None:
     model = cast("Mapping[str, object]", layer.values.get("model", {}))
     sandbox = cast("Mapping[str, object]", layer.values.get("sandbox", {}))
     deliver = cast("Mapping[str, object]", layer.values.get("deliver", {}))
+    checks = cast("Mapping[str, object]", layer.values.get("checks", {}))
     url = str(model.get("base_url", ""))
     refused: dict[Key, bool] = {
         ("model", "base_url"): bool(url) and urlsplit(url).hostname not in _LOOPBACK,
         ("sandbox", "kind"): sandbox.get("kind") == "none",
         ("sandbox", "network"): sandbox.get("network") == "on",
         ("deliver", "apply"): deliver.get("apply") is True,
+        ("checks", "project_code"): checks.get("project_code") is True,
     }
     for key, wrong in refused.items():
         if wrong:

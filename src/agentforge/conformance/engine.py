@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
+from agentforge.conformance.code_contract import FOLDER, NO_CONTRACTS, CodeContracts, read_contracts
 from agentforge.conformance.configuration import steered_by
+from agentforge.conformance.equivalence import told_once
 from agentforge.conformance.finding import Finding, finding_from, fingerprinted
+from agentforge.conformance.governing import governed
+from agentforge.conformance.recognition import known_again
 from agentforge.conformance.site import Check, CheckCrashedError, Site
-from agentforge.errors import AgentForgeError
+from agentforge.errors import AgentForgeError, ContractInvalid
 from agentforge.workspace.sandbox import Sandbox
 
 _FAILURES = (CheckCrashedError, AgentForgeError, OSError, ValueError, LookupError, TypeError)
@@ -96,25 +101,6 @@ class Comparison:
         }
 
 
-def check_names() -> tuple[str, ...]:
-    """Name the builtin checks; imports none of them."""
-    import pkgutil
-
-    from agentforge.conformance import checks
-
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(checks.__path__)))
-
-
-def load_check(name: str) -> Check:
-    """Load one builtin check by its name."""
-    from importlib import import_module
-
-    check = import_module(f"agentforge.conformance.checks.{name}").CHECK
-    if not isinstance(check, Check) or check.name != name:
-        raise TypeError(f"the check in {name}.py is not called {name}")
-    return check
-
-
 def run_checks(
     checkout: Path,
     *,
@@ -124,6 +110,8 @@ def run_checks(
     checks: Sequence[Check] | None = None,
     interpreter: str | None = None,
     base: Path | None = None,
+    contracts: CodeContracts | None = None,
+    today: date | None = None,
     timeout_s: float = 300.0,
 ) -> CheckReport:
     """Run the checks that apply over files of a checkout.
@@ -134,21 +122,43 @@ def run_checks(
         checks: None = all builtin ones.
         interpreter: the project's own Python, absolute.
         base: a checkout of the base commit whose configuration is used; None = the checkout's own.
+        contracts: contracts for code; None = those in the folder of the base, else of the checkout.
+        today: the day on which exemptions are looked at; None = none has expired.
         timeout_s: for each program that a check runs.
+    Raises:
+        ContractInvalid: a contract for code that cannot be read.
     Side effects: the checkout's configuration files are exchanged for a while when `base` is given.
     """
-    present = tuple(sorted({path for path in paths if _is_own_file(checkout, path)}))
+    from agentforge.conformance.catalogue import builtin_checks
+
+    rules = contracts_in(base or checkout) if contracts is None else contracts
     site = Site(
         checkout=checkout,
         mount_at=mount_at,
         sandbox=sandbox,
-        paths=present,
+        paths=own_files(checkout, paths),
         interpreter=interpreter,
+        rules=rules.rules,
         timeout_s=timeout_s,
     )
-    chosen = [load_check(name) for name in check_names()] if checks is None else list(checks)
-    with steered_by(base, checkout, paths=present) as steering:
-        return _run_all(chosen, site, steering=steering)
+    chosen = builtin_checks() if checks is None else list(checks)
+    with steered_by(base, checkout, paths=site.paths) as steering:
+        return _run_all(chosen, site, rules, steering=steering, today=today or date.min)
+
+
+def contracts_in(folder: Path) -> CodeContracts:
+    """Read the contracts for code of a checkout.
+
+    Raises:
+        ContractInvalid: one of them cannot be read.
+    """
+    texts = {}
+    for file in sorted((folder / FOLDER).glob("*.yaml")):
+        try:
+            texts[f"{FOLDER}/{file.name}"] = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as exc:
+            raise ContractInvalid(f"{file} cannot be read: {exc}", hint="save it as UTF-8 text") from exc
+    return read_contracts(texts) if texts else NO_CONTRACTS
 
 
 def compare(base: CheckReport | None, now: CheckReport) -> Comparison:
@@ -158,19 +168,20 @@ def compare(base: CheckReport | None, now: CheckReport) -> Comparison:
         base: None when there is nothing to compare with; then every finding is new.
     """
     lost = {absence.check: absence for absence in (base.crashed if base else ())}
-    had = {finding.fingerprint for finding in base.findings} if base else set()
     judged = [finding for finding in now.findings if finding.check not in lost]
-    fresh = [finding for finding in judged if finding.fingerprint not in had]
-    has = {finding.fingerprint for finding in now.findings}
-    counted = [finding for finding in base.findings if finding.counts] if base else []
+    before = list(base.findings) if base else []
+    same = known_again(judged, before)
+    fresh = told_once(finding for finding in judged if finding.fingerprint not in same)
+    counted = [finding for finding in told_once(before) if finding.counts]
+    still = set(same.values())
     return Comparison(
         new=tuple(finding for finding in fresh if finding.counts),
         notes=tuple(finding for finding in fresh if not finding.counts),
-        gone=tuple(finding.fingerprint for finding in counted if finding.fingerprint not in has),
+        gone=tuple(finding.fingerprint for finding in counted if finding.fingerprint not in still),
         crashed=tuple(absence for absence in now.crashed if absence.check not in lost),
         unavailable=tuple(lost.values()),
         before=len(counted),
-        after=sum(finding.counts for finding in judged),
+        after=sum(finding.counts for finding in told_once(judged)),
         ran=tuple(name for name in now.ran if name not in lost),
     )
 
@@ -194,13 +205,34 @@ def report_from(value: Mapping[str, object]) -> CheckReport:
     )
 
 
+def line_reader(checkout: Path) -> Callable[[str, int], str]:
+    """Give a function that reads source lines by path and number from 1, each file once; "" where there is none."""
+    files: dict[str, list[str]] = {}
+
+    def read(path: str, line: int) -> str:
+        if path not in files:
+            file = checkout / path
+            files[path] = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+        lines = files[path]
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+    return read
+
+
+def own_files(checkout: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths that are files of the checkout, sorted."""
+    return tuple(sorted({path for path in paths if _is_own_file(checkout, path)}))
+
+
 def _is_own_file(checkout: Path, path: str) -> bool:
     """Whether the path is a file that lies in the checkout; a link out of it is not looked at."""
     real = (checkout / path).resolve()
     return real.is_file() and real.is_relative_to(checkout.resolve())
 
 
-def _run_all(checks: Sequence[Check], site: Site, *, steering: tuple[str, ...]) -> CheckReport:
+def _run_all(
+    checks: Sequence[Check], site: Site, contracts: CodeContracts, *, steering: tuple[str, ...], today: date
+) -> CheckReport:
     findings: list[Finding] = []
     ran: list[str] = []
     crashed: list[Absence] = []
@@ -216,23 +248,9 @@ def _run_all(checks: Sequence[Check], site: Site, *, steering: tuple[str, ...]) 
         except _FAILURES as exc:
             crashed.append(Absence(check=check.name, reason=f"{exc or type(exc).__name__}"[:500]))
     return CheckReport(
-        findings=fingerprinted(findings, read_line=_line_reader(site.checkout)),
+        findings=fingerprinted(governed(findings, contracts, today=today), read_line=line_reader(site.checkout)),
         ran=tuple(ran),
         crashed=tuple(crashed),
         skipped=tuple(skipped),
         steering=steering,
     )
-
-
-def _line_reader(checkout: Path) -> Callable[[str, int], str]:
-    """Read source lines, each file once."""
-    files: dict[str, list[str]] = {}
-
-    def read(path: str, line: int) -> str:
-        if path not in files:
-            file = checkout / path
-            files[path] = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
-        lines = files[path]
-        return lines[line - 1] if 0 < line <= len(lines) else ""
-
-    return read

@@ -12,6 +12,7 @@ from agentforge.canonical import digest_value
 Level = Literal["error", "warning", "note"]
 
 _FINGERPRINT_LENGTH = 16
+_OPTIONAL = ("contract", "hint", "fixable", "exempt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,11 @@ class Finding:
         line: 1-based; 0 = the file as a whole.
         column: 1-based; 0 = the whole line.
         fingerprint: the same before and after lines moved; "" until `fingerprinted`.
+        content: the same in a renamed file, too; equal for equal lines; "" until `fingerprinted`.
+        contract: the contract for code that asks for it, "" when a tool's own configuration does.
+        hint: how to repair it, in the words of the contract or the tool.
+        fixable: the check offers a repair that needs no thought.
+        exempt: why it does not count here, "" when it does.
     """
 
     check: str
@@ -34,11 +40,21 @@ class Finding:
     line: int = 0
     column: int = 0
     fingerprint: str = ""
+    content: str = ""
+    contract: str = ""
+    hint: str = ""
+    fixable: bool = False
+    exempt: str = ""
 
     @property
     def counts(self) -> bool:
         """Whether the finding can make a verdict fail."""
-        return self.level != "note"
+        return self.level != "note" and not self.exempt
+
+    @property
+    def rule(self) -> str:
+        """`check/rule_id`: how people name the rule."""
+        return f"{self.check}/{self.rule_id}"
 
     def value(self) -> dict[str, object]:
         """Give the finding as a JSON value."""
@@ -51,6 +67,8 @@ class Finding:
             "line": self.line,
             "column": self.column,
             "fingerprint": self.fingerprint,
+            "content": self.content,
+            **{name: value for name in _OPTIONAL if (value := getattr(self, name))},
         }
 
 
@@ -66,6 +84,11 @@ def finding_from(value: Mapping[str, object]) -> Finding:
         line=line if isinstance(line, int) else 0,
         column=column if isinstance(column, int) else 0,
         fingerprint=str(value.get("fingerprint", "")),
+        content=str(value.get("content", "")),
+        contract=str(value.get("contract", "")),
+        hint=str(value.get("hint", "")),
+        fixable=value.get("fixable") is True,
+        exempt=str(value.get("exempt", "")),
     )
 
 
@@ -91,5 +114,10 @@ def fingerprinted(findings: Iterable[Finding], *, read_line: Callable[[str, int]
         key = digest_value([finding.check, finding.rule_id, finding.path, words])
         mark = digest_value([key, seen[key]])[:_FINGERPRINT_LENGTH]
         seen[key] += 1
-        result.append(replace(finding, fingerprint=mark))
+        result.append(replace(finding, fingerprint=mark, content=content_of(finding, words)))
     return tuple(result)
+
+
+def content_of(finding: Finding, line: str) -> str:
+    """Name what a finding says of a line, whichever file it stands in."""
+    return digest_value([finding.check, finding.rule_id, " ".join(line.split())])[:_FINGERPRINT_LENGTH]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from agentforge.conformance.code_contract import CodeRule, RuleKind
 from agentforge.conformance.finding import Finding
 from agentforge.conformance.sarif import relative_path
-from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 from agentforge.workspace.sandbox import Box, Sandbox
 
@@ -32,6 +32,8 @@ class Site:
         mount_at: the user's repository path, where sandboxed programs find the checkout.
         paths: files of the checkout to look at, relative to its top.
         interpreter: the project's own Python, absolute; None when none is known.
+        rules: of the contracts for code.
+        timeout_s: for each program.
     """
 
     checkout: Path
@@ -39,7 +41,18 @@ class Site:
     sandbox: Sandbox
     paths: tuple[str, ...]
     interpreter: str | None = None
+    rules: tuple[CodeRule, ...] = ()
     timeout_s: float = 300.0
+
+    def rules_of(self, kind: RuleKind) -> list[tuple[CodeRule, tuple[str, ...]]]:
+        """The rules of a kind, each with the files among `paths` that it speaks of; rules without such files are left out."""
+        found = [(rule, tuple(path for path in self.paths if rule.holds(path))) for rule in self.rules]
+        return [(rule, paths) for rule, paths in found if rule.kind == kind and paths]
+
+    @cached_property
+    def top(self) -> Path:
+        """The folder by which the programs that are run know the checkout."""
+        return self.checkout if self.sandbox.kind == "none" else self.mount_at
 
     @cached_property
     def python_paths(self) -> tuple[str, ...]:
@@ -64,33 +77,30 @@ class Site:
         asked = set(self.paths)
         return [finding for finding in findings if finding.path in asked]
 
-    def run_own(self, argv: Sequence[str]) -> Completed:
-        """Run a program of AgentForge's that runs no project code: outside the sandbox, without the user's settings."""
-        env = {"PATH": os.defpath, "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "LANG": "C.UTF-8"}
-        return self._bounded(
-            process.run(
-                argv,
-                cwd=self.checkout,
-                env=env,
-                timeout_s=self.timeout_s,
-                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
-                merge_stderr=False,
-            )
-        )
+    def run_own(self, argv: Sequence[str], *, stdin: bytes | None = None) -> Completed:
+        """Run a program of AgentForge's inside the sandbox, over a read-only checkout and without the user's settings."""
+        return self._run(argv, env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}, stdin=stdin)
 
     def run_project(self, argv: Sequence[str]) -> Completed:
         """Run a program of the project's environment inside the sandbox, over a read-only checkout."""
-        return self._bounded(
-            self.sandbox.run(
-                argv,
-                box=self._box(),
-                timeout_s=self.timeout_s,
-                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
-                merge_stderr=False,
-            )
-        )
+        return self._run(argv, env={}, stdin=None)
 
-    def _box(self) -> Box:
+    def _run(self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes | None) -> Completed:
+        done = self.sandbox.run(
+            argv,
+            box=self._box(env),
+            timeout_s=self.timeout_s,
+            output_limit_bytes=_OUTPUT_LIMIT_BYTES,
+            stdin=stdin,
+            merge_stderr=False,
+        )
+        if done.timed_out:
+            raise CheckCrashedError(f"did not end within {self.timeout_s:.0f} s")
+        if done.omitted_bytes:
+            raise CheckCrashedError(f"printed {_OUTPUT_LIMIT_BYTES + done.omitted_bytes} bytes, too much to be read")
+        return done
+
+    def _box(self, env: Mapping[str, str]) -> Box:
         """The checkout at the user's path, with the user's environments over it."""
         overlays = [
             (self.mount_at / name, self.mount_at / name)
@@ -101,17 +111,10 @@ class Site:
             workspace=self.checkout,
             mount_at=self.mount_at,
             writable=False,
+            env=env,
             overlays=tuple(overlays),
             interpreters=(Path(self.interpreter),) if self.interpreter else (),
         )
-
-    def _bounded(self, done: Completed) -> Completed:
-        """Refuse a run whose output is not whole."""
-        if done.timed_out:
-            raise CheckCrashedError(f"did not end within {self.timeout_s:.0f} s")
-        if done.omitted_bytes:
-            raise CheckCrashedError(f"printed {_OUTPUT_LIMIT_BYTES + done.omitted_bytes} bytes, too much to be read")
-        return done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +122,17 @@ class Check:
     """A check of the catalogue.
 
     Attributes:
-        skip: why it has nothing to do here; None = it applies.
+        skip: why it has nothing to do here; None = it applies. A tool that the project configures and that is not
+            installed is no reason to skip: raise.
         run: look at the site's paths.
+        fix: repair findings of this check where that needs no thought: path -> new content of each file that it changes.
+            Writes nothing; what it cannot repair it leaves. None = the check repairs nothing.
     """
 
     name: str
     skip: Callable[[Site], str | None]
     run: Callable[[Site], list[Finding]]
+    fix: Callable[[Site, Sequence[Finding]], Mapping[str, bytes]] | None = None
 
 
 def _holds_files(folder: Path) -> bool:
@@ -146,6 +153,11 @@ def own_program(name: str) -> str:
     if found is None:
         raise CheckCrashedError(f"{name} is not installed beside agentforge")
     return found
+
+
+def not_installed(what: str, *, check: str) -> CheckCrashedError:
+    """The error of a tool that the project configures and that cannot be run: nobody looked, so nothing has passed."""
+    return CheckCrashedError(f'configured, but {what} - install it, or disable the check: checks.disable = ["{check}"]')
 
 
 def crash_of(done: Completed) -> CheckCrashedError:

@@ -22,6 +22,15 @@ STAGE_OF: Mapping[str, str] = {
 }
 """The builtin contracts in the order of the stages that produce them (seed 001 section 2.1)."""
 
+FIX_STAGE_OF: Mapping[str, str] = {
+    "violation_analysis": "analyze",
+    "guard_suite": "guard",
+    "violation_fix": "change",
+    "fix_verification": "verify",
+    "fix_report": "deliver",
+}
+"""The builtin contracts of the workflow that repairs violations, in the order of its stages."""
+
 RuleKind = Literal["named", "cel", "command"]
 
 

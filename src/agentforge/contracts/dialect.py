@@ -12,7 +12,7 @@ from agentforge.contracts.strict_yaml import load_strict
 from agentforge.contracts.translation import Place, translate_schema
 from agentforge.errors import ContractInvalid
 
-__all__ = ["contract_of", "merge", "parse_contract", "read_document", "to_json_schema"]
+__all__ = ["contract_of", "is_for_code", "merge", "parse_contract", "read_document", "to_json_schema"]
 
 _HEAD = ("contract", "version", "description", "schema", "validation", "extends")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -48,6 +48,12 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
     if "contract" not in document:
         raise ContractInvalid(f"{source}: no contract name", hint="add `contract: NAME`")
     return document
+
+
+def is_for_code(text: str, *, source: str) -> bool:
+    """Whether the file is a contract for code (`kind: code`), which the conformance checks read, and none between stages."""
+    document = load_strict(text, source=source)
+    return isinstance(document, Mapping) and document.get("kind") == "code"
 
 
 def contract_of(document: Mapping[str, object], *, source: str, proved: bool = False) -> Contract:

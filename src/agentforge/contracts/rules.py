@@ -13,10 +13,10 @@ from agentforge.errors import ContractInvalid
 @functools.cache
 def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
-    from agentforge.contracts.rulebook import code, delivery, request, specification, steering, suite
+    from agentforge.contracts.rulebook import code, delivery, repair, request, specification, steering, strength, suite
 
     table: dict[str, NamedRule] = {}
-    for family in (request, specification, suite, code, steering, delivery):
+    for family in (request, specification, suite, code, steering, strength, repair, delivery):
         for rule in family.RULES:
             for name in (_key(rule.sentence), rule.rule_id):
                 if name in table:

@@ -8,12 +8,15 @@ from datetime import datetime
 from typing import cast
 
 from agentforge.events import kinds
-from agentforge.events.kinds import Event, Json
-from agentforge.events.spending import spent_lately
+from agentforge.events.kinds import Event
+from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.pace import spent_lately
+from agentforge.events.reopening import reopening_ended, stage_reopened
+from agentforge.events.sight import seen_after, views_with
+from agentforge.events.spending import spent_with
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
-    VIEWS_KEPT,
     Call,
     Escalation,
     FinishedStep,
@@ -27,9 +30,15 @@ from agentforge.events.state import (
 from agentforge.events.taint import REPOSITORY, source_of, with_source
 
 _MAX_COUNTED_GAP_S = 3600.0
-_AFTER_A_PAUSE = (kinds.RunResumed, kinds.LogRecovered, kinds.EscalationResolved)
+_AFTER_A_PAUSE = (
+    kinds.RunResumed,
+    kinds.LogRecovered,
+    kinds.EscalationResolved,
+    kinds.RunForked,
+    kinds.ForkMade,
+    kinds.RunMarked,
+)
 _FINDINGS_KEPT = 30
-_END_OF_FILE = 1 << 40
 
 
 def evolve(state: RunState, event: Event, *, at: str) -> RunState:
@@ -86,12 +95,15 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         apply=event.apply,
         parent=event.parent,
         left_out=event.left_out,
+        workflow=event.workflow,
+        violations=event.violations,
         started_at=at,
     )
 
 
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
-    return replace(state, limits=limits_from(event.limits, state.limits))
+    repo, worktree = event.repo or state.repo, event.worktree or state.worktree
+    return replace(state, limits=limits_from(event.limits, state.limits), repo=repo, worktree=worktree)
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
@@ -184,7 +196,8 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunSt
         cost_usd=stage.cost_usd + cost,
     )
     lately = spent_lately(state.lately, at=at, tokens=prompt + completion, usd=cost)
-    return replace(state, totals=totals, turn=turn, stages=stages, lately=lately)
+    spending = spent_with(state, event, usage)
+    return replace(state, totals=totals, turn=turn, stages=stages, spending=spending, lately=lately)
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
@@ -215,36 +228,13 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             started=False,
             started_event=None,
             results=(*turn.results, event),
-            views=_views(turn.views, event.view),
-            seen=_seen(turn, event),
+            views=views_with(turn.views, event.view),
+            seen=seen_after(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
         untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
     )
-
-
-def _seen(turn: Turn, event: kinds.ToolFinished) -> Json:
-    """What the model wrote it has seen; what a command made of a file it has not."""
-    if (turn.started_event or {}).get("effect") == "execute":
-        return turn.seen
-    return {path: event.changed.get(path, digest) for path, digest in turn.seen.items()}
-
-
-def _views(known: tuple[tuple[str, Json], ...], new: Json | None) -> tuple[tuple[str, Json], ...]:
-    """Add a part of a file; parts that lie within it need not be shown twice."""
-    if new is None:
-        return known
-    path, (first, end) = str(new.get("path", "")), _lines(new)
-    left = (item for item in known if item[0] != path or not first <= _lines(item[1])[0] <= _lines(item[1])[1] <= end)
-    return (*left, (path, new))[-VIEWS_KEPT:]
-
-
-def _lines(view: Json) -> tuple[int, int]:
-    """First line of a view, and the line after its last."""
-    first, limit = view.get("offset"), view.get("limit")
-    start = first if isinstance(first, int) else 1
-    return start, start + limit if isinstance(limit, int) else _END_OF_FILE
 
 
 def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
@@ -267,7 +257,7 @@ def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> Ru
         submission = replace(submission, facts=event.facts, tree=event.tree)
     trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
     if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
-        trees = {**trees, "work": event.tree}
+        trees = {**trees, "work": event.work or event.tree}
     evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
     facts = {**state.facts, event.name: event.facts}
     return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
@@ -286,6 +276,8 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
     return replace(
         state,
         verdict=verdict,
+        verdicts=state.verdicts + 1,
+        verdicts_passed=state.verdicts_passed + event.passed,
         findings=failed,
         stages=_stage(state, event.stage, results=event.results, status=status),
         submission=state.submission if event.passed else None,
@@ -295,6 +287,9 @@ def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Ru
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
+    reopened = state.reopened
+    if reopened is not None and reopened.stage == event.stage:
+        reopened = replace(reopened, open=False)
     return replace(
         state,
         stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
@@ -305,6 +300,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         answers=(),
         stage="",
         turn=Turn(step=state.turn.step),
+        reopened=reopened,
     )
 
 
@@ -365,8 +361,12 @@ def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
     )
 
 
-def _run_finished(state: RunState, event: kinds.RunFinished, _at: str) -> RunState:
-    return replace(state, outcome=event.outcome, error=event.error, stage="")
+def _attested(state: RunState, event: kinds.Attested, _at: str) -> RunState:
+    return replace(state, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note})
+
+
+def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
+    return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
 
 
 _EVOLVERS = cast(
@@ -374,8 +374,13 @@ _EVOLVERS = cast(
     {
         kinds.RunStarted: _run_started,
         kinds.RunResumed: _run_resumed,
+        kinds.RunForked: run_forked,
+        kinds.ForkMade: fork_made,
+        kinds.RunMarked: run_marked,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
+        kinds.StageReopened: stage_reopened,
+        kinds.ReopeningEnded: reopening_ended,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,
@@ -389,6 +394,7 @@ _EVOLVERS = cast(
         kinds.EscalationRaised: _escalation_raised,
         kinds.EscalationResolved: _escalation_resolved,
         kinds.Delivered: _delivered,
+        kinds.Attested: _attested,
         kinds.RunFinished: _run_finished,
     },
 )

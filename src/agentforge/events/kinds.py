@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.event import Event as Event
+from agentforge.events.relations import ForkMade as ForkMade
+from agentforge.events.relations import RunForked as RunForked
+from agentforge.events.relations import RunMarked as RunMarked
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
@@ -19,11 +23,6 @@ EscalationKind = Literal["question", "approval", "stuck", "limit", "conflict", "
 Decision = Literal["answer", "approve", "reject", "abort"]
 Effect = Literal["read", "write", "execute", "submit", "ask", "network"]
 ToolStatus = Literal["success", "error", "denied"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Base of all events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +40,8 @@ class RunStarted(Event):
         versions: agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        violations: what a fix repairs: findings as they were measured at the base.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -61,23 +62,34 @@ class RunStarted(Event):
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Event):
-    """The run was opened again by another process. `limits` holds only the limits that were changed."""
+    """The run was opened again by another process. `limits` holds only the limits that were changed.
+
+    Attributes:
+        repo, worktree: where they are now, "" = where they were; a run may be copied to another place or machine.
+        interrupted_step: the step in which the process before died, 0 = between two steps.
+    """
 
     pid: int
     versions: Json = field(default_factory=dict)
     limits: Json = field(default_factory=dict)
+    repo: str = ""
+    worktree: str = ""
+    interrupted_step: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecovered(Event):
-    """A torn tail was moved aside when the log was opened."""
+    """A torn tail was moved aside when the log was opened. `digest` is of what was moved, "" in old logs."""
 
     quarantined_bytes: int
     quarantine: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +109,30 @@ class StageStarted(Event):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSkipped(Event):
     """The request's action does not need this stage."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReopened(Event):
+    """A stage that had passed is opened again, because what a later one measured shows that its result is too weak.
+
+    Attributes:
+        by: the later stage; it is verified again afterwards.
+        reason: "tests_too_weak".
+        findings: {rule, path, message, ...} of what the tests do not notice.
+    """
+
+    stage: str
+    by: str
+    reason: str
+    findings: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopeningEnded(Event):
+    """Nothing came of it: the stage stands as it had passed before, and the workspace as it was then."""
 
     stage: str
     reason: str
@@ -126,7 +162,11 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReplied(Event):
-    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown."""
+    """A complete reply. `tool_calls` are {call_id, name, arguments (raw JSON text)}; `cost_usd` None = price unknown.
+
+    Attributes:
+        sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+    """
 
     step: int
     text: str
@@ -138,6 +178,7 @@ class ModelReplied(Event):
     requests: int = 1
     duration_ms: int = 0
     thinking: str = ""
+    sent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +296,7 @@ class FactsGathered(Event):
     Attributes:
         name: "baseline" or the name of the stage.
         tree: the git tree that was measured, "" when none.
+        work: the workspace at that time where it is not `tree`, "" when it is.
     """
 
     name: str
@@ -263,6 +305,7 @@ class FactsGathered(Event):
     tree: str = ""
     evidence: str | None = None
     duration_ms: int = 0
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +315,7 @@ class StageVerified(Event):
     Attributes:
         results: {rule, passed, measured, message, path} for every rule of the contract.
         artifact: the completed artifact, verification fields written by the harness.
+        contract_document: digest of the blob with the contract itself, "" in old logs.
     """
 
     stage: str
@@ -282,6 +326,7 @@ class StageVerified(Event):
     artifact: Json
     artifact_digest: str
     results: tuple[Json, ...]
+    contract_document: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,11 +371,33 @@ class Delivered(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attested(Event):
+    """What was delivered was stated in the form that others read, and signed where the user has a key.
+
+    Attributes:
+        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
+        key_id: fingerprint of the key that signed, "" = unsigned.
+        note: ref of the git note that holds them, too.
+    """
+
+    envelopes: str
+    key_id: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInterrupted(Event):
     """The driving process was told to stop (Ctrl-C, a signal) or met an error of the harness; `resume` goes on."""
 
     reason: str
     slug: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSealed(Event):
+    """What the records before this one fold to, as a digest: a snapshot of that state is used only when it has this digest."""
+
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

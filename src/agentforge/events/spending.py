@@ -1,40 +1,32 @@
-"""How fast a run spends: what its replies used within the last minute. Pure."""
+"""What was asked of models, summed by stage, attempt and model. Pure."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import replace
 
-from agentforge.events.state import RunState
-
-_WINDOW_S = 60.0
-_MOST_KEPT = 200
-
-Spent = tuple[str, int, float]
+from agentforge.events.kinds import ModelReplied
+from agentforge.events.state import RunState, Spent, StageState
 
 
-def spent_lately(known: tuple[Spent, ...], *, at: str, tokens: int, usd: float) -> tuple[Spent, ...]:
-    """Add what a reply used, and forget what is older than a minute.
+def spent_with(state: RunState, event: ModelReplied, usage: Mapping[str, int]) -> dict[str, Spent]:
+    """The sums of a run with one more reply.
 
     Args:
-        at: time stamp of the reply, ISO 8601 in UTC.
+        usage: of the reply, by the names of `messages.Usage`.
     """
-    kept = (*(item for item in known if _is_recent(item, at)), (at, tokens, usd))
-    if len(kept) <= _MOST_KEPT:
-        return kept
-    first, second, *rest = kept  # counted as late as the second: too strict for a moment, never too lenient
-    return ((second[0], first[1] + second[1], first[2] + second[2]), *rest)
-
-
-def rate(state: RunState) -> tuple[int, float]:
-    """Sum up the minute before the last event of the run.
-
-    Returns:
-        Tokens, US dollars.
-    """
-    recent = [item for item in state.lately if _is_recent(item, state.last_at)]
-    return sum(item[1] for item in recent), sum(item[2] for item in recent)
-
-
-def _is_recent(item: Spent, now: str) -> bool:
-    """Within the minute; a clock that was set back makes nothing old."""
-    return (datetime.fromisoformat(now) - datetime.fromisoformat(item[0])).total_seconds() < _WINDOW_S
+    attempt = state.stages.get(state.stage, StageState()).attempt
+    key = f"{state.stage} {attempt} {event.model}"
+    old = state.spending.get(key) or Spent(stage=state.stage, attempt=attempt, model=event.model)
+    spent = replace(
+        old,
+        calls=old.calls + 1,
+        requests=old.requests + event.requests,
+        prompt_tokens=old.prompt_tokens + usage.get("prompt_tokens", 0),
+        cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
+        cache_write_tokens=old.cache_write_tokens + usage.get("cache_write_tokens", 0),
+        completion_tokens=old.completion_tokens + usage.get("completion_tokens", 0),
+        cost_usd=old.cost_usd + (event.cost_usd or 0.0),
+        unpriced=old.unpriced + (event.cost_usd is None),
+    )
+    return {**state.spending, key: spent}

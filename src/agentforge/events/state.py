@@ -150,6 +150,32 @@ class Escalation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reopening:
+    """How a stage that had passed was opened again, the last time.
+
+    Attributes:
+        by: the stage that asked for it, with the draft that is verified again.
+        times: how often a stage was opened again in this run.
+        open: whether it still is.
+        attempt: the last attempt of the stage before.
+        facts, tree, evidence: what had been measured when it passed.
+        ended: why nothing came of it; "" when something did.
+    """
+
+    stage: str
+    by: str
+    times: int
+    open: bool
+    attempt: int = 0
+    findings: tuple[Json, ...] = ()
+    draft: Json = field(default_factory=dict)
+    facts: Json = field(default_factory=dict)
+    tree: str = ""
+    evidence: str = ""
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """Sums over the run. `cost_known` turns False when a call's price is unknown."""
 
@@ -166,6 +192,29 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one attempt at a stage asked of one model.
+
+    Attributes:
+        prompt_tokens: the cached ones included.
+        cost_usd: of the replies whose price is known.
+        unpriced: replies whose price is not.
+    """
+
+    stage: str
+    attempt: int
+    model: str
+    calls: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
     """Everything that decides what happens next.
 
@@ -177,7 +226,13 @@ class RunState:
         facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
         evidence: digests of the blobs with the details behind facts, by name.
+        reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
+        spending: what was asked of models, by stage, attempt and model; of this run alone.
+        inherited: the same for the records that a fork shares with its parent.
+        verdicts, verdicts_passed: how often a stage was judged, and accepted.
+        forks: runs that were forked from this one: {child, step}.
+        marks: what a human said of the delivery: {mark, note, by, at}.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
@@ -202,6 +257,8 @@ class RunState:
     apply: bool = False
     parent: str | None = None
     left_out: tuple[str, ...] = ()
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
     started_at: str = ""
     last_at: str = ""
     active_s: float = 0.0
@@ -221,9 +278,18 @@ class RunState:
     totals: Totals = Totals()
     lately: tuple[tuple[str, int, float], ...] = ()
     untrusted: tuple[str, ...] = ()
+    reopened: Reopening | None = None
     delivered: Json | None = None
+    attested: Json | None = None
     outcome: str = ""
     error: Json | None = None
+    ended_at: str = ""
+    spending: Mapping[str, Spent] = field(default_factory=dict)
+    inherited: Mapping[str, Spent] = field(default_factory=dict)
+    verdicts: int = 0
+    verdicts_passed: int = 0
+    forks: tuple[Json, ...] = ()
+    marks: tuple[Json, ...] = ()
 
     @property
     def open_escalations(self) -> tuple[Escalation, ...]:

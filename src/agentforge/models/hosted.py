@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken
 from agentforge.messages import ModelReply
 from agentforge.models.connection import HttpConnection
@@ -57,8 +58,7 @@ class HostedModel:
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
         """Ask the server for one reply."""
         started = time.monotonic()
-        request = self._within_spec(request)
-        body = json.dumps(self._dialect.encode(request, self._spec.name), separators=(",", ":")).encode("ascii")
+        request, body = self._within_spec(request), self.body(request)
         answer, requests = self._wire.exchange(
             self._url, body, headers=self._headers, read=lambda response: self._read(response, on_delta)
         )
@@ -72,7 +72,13 @@ class HostedModel:
             requests=requests,
             duration_ms=round((time.monotonic() - started) * 1000),
             usage_reported=answer.usage is not None,
+            sent=digest_bytes(body),
         )
+
+    def body(self, request: ModelRequest) -> bytes:
+        """The bytes that go over the wire for a request."""
+        encoded = self._dialect.encode(self._within_spec(request), self._spec.name)
+        return json.dumps(encoded, separators=(",", ":")).encode("ascii")
 
     def close(self) -> None:
         """Close the connection to the server."""

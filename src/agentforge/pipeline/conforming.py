@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.stage import texts
 from agentforge.runners.rig import fresh_checkout
 
 if TYPE_CHECKING:
     from agentforge.conformance.engine import CheckReport, Comparison
-    from agentforge.conformance.site import Check
+    from agentforge.conformance.site import Check, Site
 
 
 def compared(state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, ...] = ()) -> Comparison:
@@ -23,37 +26,75 @@ def compared(state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, .
 
     base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
     changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
-    before, after = _reports(runtime, base, tree, changed)
-    return compare(before, after)
+    return compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
 
 
-def _reports(runtime: Runtime, base: str, tree: str, paths: list[str]) -> tuple[CheckReport, CheckReport]:
-    from agentforge.conformance.engine import run_checks
-
-    rig = runtime.rig()
-    with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
-        interpreter = rig.plan.interpreter or None
-        checks = _chosen(runtime)
-        before = run_checks(
-            old, mount_at=runtime.repo, sandbox=runtime.sandbox, paths=paths, checks=checks, interpreter=interpreter
-        )
-        after = run_checks(
-            new,
-            mount_at=runtime.repo,
-            sandbox=runtime.sandbox,
-            paths=paths,
-            checks=checks,
-            interpreter=interpreter,
-            base=old,
-        )
-    return before, after
+def reports(
+    state: RunState, runtime: Runtime, *, base: str, tree: str, paths: list[str]
+) -> tuple[CheckReport, CheckReport]:
+    """What the checks say of some files at the base, and of the same files of another tree by the base's configuration."""
+    asked = (tuple(paths), state.last_at[:10])
+    known = runtime.check_reports
+    if (base, "", asked) not in known or (tree, base, asked) not in known:
+        rig = runtime.rig()
+        with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
+            if (base, "", asked) not in known:
+                known[base, "", asked] = report_on(old, state, runtime, paths=paths)
+            known[tree, base, asked] = report_on(new, state, runtime, paths=paths, base=old)
+    return known[base, "", asked], known[tree, base, asked]
 
 
-def _chosen(runtime: Runtime) -> list[Check] | None:
-    """The checks but those that the settings switch off; None = all."""
-    from agentforge.conformance.engine import check_names, load_check
+def report_on(
+    checkout: Path,
+    state: RunState,
+    runtime: Runtime,
+    *,
+    paths: list[str],
+    base: Path | None = None,
+    only: frozenset[str] | None = None,
+) -> CheckReport:
+    """Run the checks over files of a checkout.
 
-    disabled = runtime.checks.get("disable")
-    if not isinstance(disabled, (list, tuple)) or not disabled:
-        return None
-    return [load_check(name) for name in check_names() if name not in disabled]
+    Args:
+        base: a checkout whose configuration is used instead.
+        only: names of the checks; None = all.
+    """
+    from agentforge.conformance.code_contract import with_commands
+    from agentforge.conformance.engine import contracts_in, run_checks
+
+    contracts = with_commands(contracts_in(base or checkout), texts(runtime.checks.get("commands")))
+    return run_checks(
+        checkout,
+        mount_at=runtime.repo,
+        sandbox=runtime.sandbox,
+        paths=paths,
+        checks=[check for check in checks_of(runtime) if only is None or check.name in only],
+        interpreter=runtime.rig().plan.tools_python or None,
+        base=base,
+        contracts=contracts,
+        today=date.fromisoformat(state.last_at[:10]) if state.last_at else None,
+    )
+
+
+def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
+    """Where checks work on a checkout: what `report_on` looks at, for those who repair."""
+    from agentforge.conformance.code_contract import with_commands
+    from agentforge.conformance.engine import contracts_in, own_files
+    from agentforge.conformance.site import Site
+
+    return Site(
+        checkout=checkout,
+        mount_at=runtime.repo,
+        sandbox=runtime.sandbox,
+        paths=own_files(checkout, paths),
+        interpreter=runtime.rig().plan.tools_python or None,
+        rules=with_commands(contracts_in(checkout), texts(runtime.checks.get("commands"))).rules,
+    )
+
+
+def checks_of(runtime: Runtime) -> list[Check]:
+    """The checks but those that the settings switch off; the project's own where the settings trust them."""
+    from agentforge.conformance.catalogue import chosen_checks
+
+    trusted = runtime.checks.get("project_code") is True
+    return chosen_checks(disabled=texts(runtime.checks.get("disable")), project=runtime.repo if trusted else None)

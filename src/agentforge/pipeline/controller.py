@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import perform as agent_perform
@@ -12,31 +13,40 @@ from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import Piece
+from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
+    EndReopening,
     Finish,
     GatherFacts,
     Judge,
     MeasureBaseline,
+    MeasureImpact,
     PassStage,
+    Reopen,
     SkipStage,
     StartStage,
     SubmitDraft,
 )
 from agentforge.pipeline.hooking import after_stage, before_stage, material_rows, not_run, stopped, with_notes
 from agentforge.pipeline.material import gather
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
 from agentforge.pipeline.stages import ORDER
 from agentforge.safety.redaction import redact, redact_value
 
 if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.stage import Stage
 
 
 def run_pipeline(log: Log, runtime: Runtime) -> RunState:
@@ -67,12 +77,16 @@ class Performer:
                 StartStage: self._start_stage,
                 SkipStage: self._skip_stage,
                 MeasureBaseline: self._baseline,
+                MeasureImpact: self._impact,
+                Reopen: self._reopen,
+                EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
                 GatherFacts: self._gather_facts,
                 Judge: self._judge,
                 Ask: self._ask,
                 PassStage: self._pass_stage,
                 Deliver: self._deliver,
+                Attest: self._attest,
                 Finish: self._finish,
                 CallModel: self._call_model,
                 RunTool: self._run_tool,
@@ -83,16 +97,57 @@ class Performer:
             self._runtime.ready()
         return performers[type(effect)](effect, state)
 
+    # -- where the world answers; a replay answers from the record instead
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the agent loop works with in the current stage: model, tools, workspace."""
+        return agent_spec(state, self._runtime, self._pieces(state))
+
+    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
+        """Measure the base line."""
+        from agentforge.pipeline.measure import measure_base
+
+        return measure_base(state, self._runtime, attempt=attempt)
+
+    def measured_impact(self, state: RunState) -> Measured:
+        """Measure which tests the change may break."""
+        from agentforge.pipeline.impact import measured_impact
+
+        return measured_impact(state, self._runtime)
+
+    def measured(self, state: RunState, stage: Stage) -> Measured:
+        """Measure what was submitted."""
+        from agentforge.pipeline.measure import measure
+
+        return measure(state, stage, self._runtime)
+
+    def commands(self, contract: Contract) -> Sequence[CommandResult]:
+        """Run the commands that a contract names."""
+        from agentforge.pipeline.rules import command_results
+
+        return command_results(contract, self._runtime)
+
+    def branch(self, state: RunState, commit: str) -> bool:
+        """Make the branch; returns whether it was applied to the user's checkout."""
+        from agentforge.pipeline.delivery import make_branch
+
+        return make_branch(state, self._runtime, commit=commit)
+
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_call_model(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        events = agent_perform.perform_call_model(effect, state, self.spec(state))
+        try:
+            yield from events
+        except ModelError:
+            if not is_open(state):  # what was opened again for more tests is worth no run: the failure is recorded
+                raise
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_tool(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_finish_step(effect, state, agent_spec(state, self._runtime, self._pieces(state)))
+        return agent_perform.perform_finish_step(effect, state, self.spec(state))
 
     def _pieces(self, state: RunState) -> list[Piece]:
         digest = state.turn.material
@@ -140,15 +195,28 @@ class Performer:
     # -- facts and verdicts
 
     def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.measure import measure_base
-
         started = time.monotonic()
-        measured = measure_base(state, self._runtime, attempt=effect.attempt)
+        measured = self.measured_base(state, attempt=effect.attempt)
         yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
+
+    def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
+        started = time.monotonic()
+        yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
+
+    def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
+        findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
+        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=findings)
+
+    def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
+        """Put the workspace back first: done twice it is the same."""
+        assert state.reopened is not None
+        runtime = self._runtime
+        runtime.git.reset_files(runtime.worktree, state.trees[state.reopened.by], index=runtime.scratch / "reset-index")
+        yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import refuse_draft
-        from agentforge.pipeline.measure import draft_errors, measure
+        from agentforge.pipeline.measure import draft_errors
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
@@ -158,28 +226,33 @@ class Performer:
             return
         started = time.monotonic()
         attempt = state.stages[effect.stage].attempt
-        yield self._facts(measure(state, stage, self._runtime), name=effect.stage, attempt=attempt, started=started)
+        yield self._facts(self.measured(state, stage), name=effect.stage, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
-        secrets = self._runtime.secrets
-        facts, details = (redact_value(one, secrets=secrets) for one in (measured.facts, measured.evidence))
+        facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
         evidence = self._runtime.blobs.put(canonical_bytes(details)) if details else None
         return kinds.FactsGathered(
             name=name,
             attempt=attempt,
-            facts=cast("kinds.Json", facts),
+            facts=facts,
             tree=measured.tree,
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
+            work=measured.work,
         )
+
+    def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
+        """The value without secrets: tests print what they like."""
+        return cast("Mapping[str, object]", redact_value(value, secrets=self._runtime.secrets))
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge
-        from agentforge.pipeline.rules import command_results
 
         stage = self._runtime.stages[effect.stage]
         contract = self._runtime.contracts.get(stage.produces)
-        yield judge(state, stage, contract, commands=command_results(contract, self._runtime))
+        document = self._runtime.blobs.put(canonical_bytes(contract.document))
+        verdict = judge(state, stage, contract, commands=self.commands(contract))
+        yield replace(verdict, contract_document=document)
 
     # -- humans, ends
 
@@ -205,16 +278,23 @@ class Performer:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.delivery import make_branch
-
         made = state.facts["deliver"]
         commit, tree = str(made["commit"]), str(made["tree"])
-        applied = make_branch(state, self._runtime, commit=commit)
+        applied = self.branch(state, commit)
         yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
 
-    def _finish(self, effect: Finish, _state: RunState) -> Iterator[Event]:
+    def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.attesting import attest
+
+        yield attest(state, self._runtime)
+
+    def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
+        if state.attested:
+            from agentforge.pipeline.attesting import anchor
+
+            anchor(state, self._runtime)
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:

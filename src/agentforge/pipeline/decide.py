@@ -9,16 +9,19 @@ from agentforge.agent.effects import Effect, Stop
 from agentforge.events.state import Escalation, RunState
 from agentforge.pipeline.effects import (
     Ask,
+    Attest,
     Deliver,
     Finish,
     GatherFacts,
     Judge,
     MeasureBaseline,
+    MeasureImpact,
     PassStage,
     SkipStage,
     StartStage,
     SubmitDraft,
 )
+from agentforge.pipeline.reopening import ending, reopening
 from agentforge.pipeline.stage import Stage, action_of, items, texts
 
 Stages = Mapping[str, Stage]
@@ -49,10 +52,14 @@ def _between_stages(state: RunState, stages: Stages) -> Effect:
             effect = _baseline(state, action)
             if effect is not None:
                 return effect
-        return StartStage(stage=stage.name, attempt=1)
+        if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
+            return MeasureImpact()
+        return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
-    return Finish(outcome="delivered") if state.delivered else Deliver()
+    if not state.delivered:
+        return Deliver()
+    return Finish(outcome="delivered") if state.attested else Attest()
 
 
 def _baseline(state: RunState, action: str) -> Effect | None:
@@ -81,7 +88,7 @@ def _inside_stage(state: RunState, stage: Stage) -> Effect:
     if state.stages[stage.name].status == "failed":
         return _after_failure(state, stage)
     if state.verdict is not None and state.verdict.passed:
-        return _approval(state, stage) or PassStage(stage=stage.name)
+        return reopening(state, stage) or _approval(state, stage) or PassStage(stage=stage.name)
     if state.submission is not None:
         return _judge(state, stage)
     if not stage.needs_model(state):
@@ -94,6 +101,9 @@ def _after_failure(state: RunState, stage: Stage) -> Effect:
     rejected = any(item.get("rule") == "human" for item in state.findings)
     if rejected and stage.rejected_to:
         return StartStage(stage=stage.rejected_to, attempt=state.stages[stage.rejected_to].attempt + 1)
+    left = ending(state)
+    if left is not None:
+        return left
     by_model = stage.needs_model(state)
     attempt = state.stages[stage.name].attempt
     # Counted anew from every answer of a human; without a model nobody would do it differently the second time.
@@ -122,6 +132,9 @@ def _judge(state: RunState, stage: Stage) -> Effect:
 
 def _turn(state: RunState) -> Effect:
     effect = decide_turn(state)
+    left = ending(state, effect)
+    if left is not None:
+        return left
     if isinstance(effect, Stop):
         context: tuple[tuple[str, object], ...] = (("step", state.turn.step),) if effect.kind == "approval" else ()
         return Ask(stage=state.stage, kind=effect.kind, reason=effect.reason, question=effect.question, context=context)

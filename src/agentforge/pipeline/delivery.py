@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import action_of, items, texts
+from agentforge.pipeline.tracing import shown_strength, strength_limits, trace
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
 _SUBJECT_LIMIT = 72
@@ -16,9 +16,12 @@ _SUBJECT_LIMIT = 72
 def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
     """Make the commit object (no branch yet) and tell what it holds."""
     tree = verified_tree(state)
-    commit = runtime.git.commit_tree(
-        tree, parents=[state.base_commit], message=commit_message(state, trail=runtime.trail()), when=state.last_at
-    )
+    if state.workflow:
+        from agentforge.pipeline.fix_delivery import fix_message as message_of
+    else:
+        message_of = commit_message
+    message = message_of(state, trail=runtime.trail())
+    commit = runtime.git.commit_tree(tree, parents=[state.base_commit], message=message, when=state.last_at)
     made = runtime.git.tree_of(commit)
     return {
         "branch": state.branch,
@@ -46,7 +49,7 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
 
 def verified_tree(state: RunState) -> str:
     """The tree that the last verification measured."""
-    return state.trees.get("refactor") or state.trees.get("green", "")
+    return state.trees.get("verify") or state.trees.get("refactor") or state.trees.get("green", "")
 
 
 def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
@@ -82,7 +85,6 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         made: what make_commit returned.
         changed_lines: path -> changed line ranges of the new file ("12-18").
     """
-    totals = state.totals
     spec = state.artifacts.get("spec", {})
     facts = state.facts.get("refactor") or state.facts.get("green", {})
     return {
@@ -90,11 +92,12 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         "request": state.request,
         "title": str(spec.get("title", ""))[:100],
         "assumptions": [{"question": question, "assumption": answer} for question, answer in assumptions(state)],
-        "answers": _answers(state),
+        "answers": answers(state),
         "branch": made.get("branch", ""),
         "base_commit": state.base_commit,
         "commits": [{"id": made.get("commit", ""), "subject": subject(state)}],
-        "requirements": _trace(state, changed_lines),
+        "requirements": trace(state, facts, changed_lines),
+        **shown_strength(state, facts),
         "changes": [
             {"path": item.get("path"), "lines_added": item.get("added", 0), "lines_removed": item.get("removed", 0)}
             for item in items(facts.get("changes"))
@@ -105,21 +108,27 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
             "all_tests_pass": facts.get("all_tests_pass") is True,
             "no_regressions": facts.get("no_regressions") is True,
             "conformance_passing": _passed(facts.get("conformance")),
-            "checks": _checks(facts.get("conformance")),
+            "checks": check_names(facts.get("conformance")),
             "controls": facts.get("controls", {}),
             "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
         },
-        "cost": {
-            "steps": totals.steps,
-            "llm_calls": totals.llm_calls,
-            "prompt_tokens": totals.prompt_tokens,
-            "cached_tokens": totals.cached_tokens,
-            "completion_tokens": totals.completion_tokens,
-            "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
-            "duration_s": round(state.active_s, 3),
-        },
-        "limits": _limits(state),
+        "cost": cost(state),
+        "limits": [*limits(state), *strength_limits(facts)],
         "follow_ups": _open_risks(state)[:5],
+    }
+
+
+def cost(state: RunState) -> dict[str, object]:
+    """Steps, calls, tokens, money and time of a run; money is None where a price is unknown."""
+    totals = state.totals
+    return {
+        "steps": totals.steps,
+        "llm_calls": totals.llm_calls,
+        "prompt_tokens": totals.prompt_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
+        "duration_s": round(state.active_s, 3),
     }
 
 
@@ -129,7 +138,7 @@ def _open_risks(state: RunState) -> list[str]:
     return [str(item.get("description")) for item in risks if not item.get("mitigation")]
 
 
-def _answers(state: RunState) -> list[dict[str, object]]:
+def answers(state: RunState) -> list[dict[str, object]]:
     """What humans were asked and answered."""
     return [
         {
@@ -143,39 +152,35 @@ def _answers(state: RunState) -> list[dict[str, object]]:
     ]
 
 
-def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
-    """Requirement -> tests -> changed product lines."""
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
-    tests = mapping if isinstance(mapping, Mapping) else {}
-    suite = set(suite_files(state))
-    changes = [{"path": path, "lines": ",".join(ranges)} for path, ranges in changed_lines.items() if path not in suite]
-    return [
-        {
-            "id": item.get("id", ""),
-            "description": item.get("description", ""),
-            "tests": list(tests.get(str(item.get("id")), [])),
-            "changes": changes,
-        }
-        for item in items(state.artifacts.get("spec", {}).get("requirements"))
-    ]
-
-
-def _checks(report: object) -> list[str]:
+def check_names(report: object) -> list[str]:
+    """The checks that ran, from the fact `conformance`."""
     return texts(report.get("ran")) if isinstance(report, Mapping) else []
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _passed(report: object) -> bool:
     return isinstance(report, Mapping) and report.get("passed") is True
 
 
-def _limits(state: RunState) -> list[str]:
+def limits(state: RunState) -> list[str]:
     """What the verification does not say, in words."""
     out = []
+    facts = state.facts.get("verify") or state.facts.get("refactor") or state.facts.get("green", {})
     base = state.facts.get("baseline", {})
     if not base.get("tests"):
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
     if texts(base.get("flaky")):
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    unavailable = items(_mapping(facts.get("conformance")).get("unavailable"))
+    if unavailable:
+        names = ", ".join(str(item.get("check")) for item in unavailable)
+        out.append(f"checks that could not do their work before the change either, and judged nothing: {names}")
+    told = [f"{item.get('path')}:{item.get('line')}" for item in items(facts.get("told_suppressions"))]
+    if told:
+        out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
     if base.get("sandbox") == "none":
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
     ended = texts(state.facts.get("green", {}).get("superseded"))

@@ -23,6 +23,28 @@ class SkipStage(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reopen(Effect):
+    """Open a stage again that had passed, with what a later one found."""
+
+    stage: str
+    by: str
+    findings: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndReopening(Effect):
+    """Put the stage and the workspace back to what had passed."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureImpact(Effect):
+    """Find the existing tests that run what the specification changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureBaseline(Effect):
     """Run the project's whole suite at the base commit, before anything is written."""
 
@@ -82,3 +104,8 @@ class Finish(Effect):
     slug: str = ""
     message: str = ""
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attest(Effect):
+    """State what was delivered, sign it where there is a key, and hang it on the commit as a note."""

@@ -13,6 +13,8 @@ from agentforge.context.render import render
 from agentforge.events.state import RunState
 from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
 from agentforge.pipeline.held_out import shown_examples
+from agentforge.pipeline.impact import impact_text
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
@@ -34,6 +36,10 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The pieces for a stage; a stage without a model needs none."""
+    if state.workflow:
+        from agentforge.pipeline.fix_material import gather_fix
+
+        return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
     return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
 
 
@@ -92,6 +98,14 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
 
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
+    if is_open(state):
+        own = Piece(
+            name="the suite as it is (frozen)",
+            text=_frozen_tests(runtime, suite_files(state), state, limit=900),
+            limit=920,
+        )
+        code = _code(runtime.worktree, [path for path in files if path not in suite_files(state)], places, room=1800)
+        return [_specification(spec, 600), own, *code]
     known = texts(state.facts.get("baseline", {}).get("test_files"))
     sample = test_sample(runtime.worktree, near=files, tests=known, names=[name for _, name, _ in places])
     examples = "\n".join(texts(state.artifacts["intake"].get("examples")))
@@ -113,6 +127,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     pieces = [
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
+        Piece(name="existing tests that run what you change (measured)", text=impact_text(state), limit=220),
         Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900),
     ]
     sources = [path for path in files if path not in frozen]

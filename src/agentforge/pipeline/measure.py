@@ -17,9 +17,13 @@ from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.held_out import outside_facts
 from agentforge.pipeline.honesty import deceptions
+from agentforge.pipeline.impact import looked_at_first
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
+from agentforge.pipeline.stages.red import joined_suite
+from agentforge.pipeline.strength import strength
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import language_of
 
@@ -32,11 +36,16 @@ _LISTED = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for."""
+    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for.
+
+    Attributes:
+        work: the tree of the workspace where it is another one.
+    """
 
     facts: dict[str, object]
     evidence: dict[str, object] = field(default_factory=dict)
     tree: str = ""
+    work: str = ""
 
 
 def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:
@@ -46,6 +55,8 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
         return []
     draft = state.submission.draft
     shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
+    if is_open(state) and stage.name == "red":
+        draft = joined_suite(state, draft)
     return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
 
 
@@ -68,6 +79,10 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.submission is not None
+    if state.workflow:
+        from agentforge.pipeline.fix_measure import FIX_MEASURES
+
+        return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
     return _MEASURES[stage.name](state, state.submission.draft, runtime)
 
 
@@ -88,8 +103,14 @@ def _spec(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 
 
 def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    if is_open(state):
+        from agentforge.pipeline.added_tests import measure_added
+
+        return measure_added(state, draft, runtime)
     _put_supplied(runtime)
     tree = _snapshot(runtime)
+    if state.tests:  # these files came by no step of the model: no snapshot holds them yet
+        runtime.keep(state, tree)
     declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
@@ -156,9 +177,13 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         scope=(*product_scope(spec), *suite_files(state)),
         superseded=superseded_tests(spec),
     )
-    facts, evidence = measure_green(
-        runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree
-    )
+    trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
+    first = looked_at_first(state)
+    facts, evidence = measure_green(runtime.rig(), promise, **trees, only=first) if first else ({}, {})
+    if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
+        facts["only"] = "the new tests and those that run what was changed"
+    else:
+        facts, evidence = measure_green(runtime.rig(), promise, **trees)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
@@ -172,7 +197,8 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts["deceptions"] = deceptions(state, runtime, tree=tree)
     facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
-    return Measured(facts=facts, evidence=evidence, tree=tree)
+    strong, shown = strength(state, runtime, facts, tree=tree)
+    return Measured(facts={**facts, **strong}, evidence={**evidence, **shown}, tree=tree)
 
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:

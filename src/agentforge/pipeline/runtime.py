@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,23 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
+    from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
+    from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
+    from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
+
+
+def no_signer() -> Signer | None:
+    """Nobody signs."""
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +45,15 @@ class Runtime:
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
         checks: settings of the conformance checks.
+        verification: settings of what is measured beyond pass and fail: mutants, coverage, returns to RED.
         trail: head and length of the log, for the commit's trailer.
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
         hooks: the user's own programs; None when there are none.
+        signer: the user's signing key, None = there is none.
+        check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
+        keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
     repo: Path
@@ -66,3 +79,7 @@ class Runtime:
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
     hooks: HookEngine | None = None
+    keep: Callable[[RunState, str], None] = lambda _state, _tree: None
+    signer: Callable[[], Signer | None] = no_signer
+    check_reports: dict[object, CheckReport] = field(default_factory=dict)
+    verification: Mapping[str, object] = field(default_factory=dict)

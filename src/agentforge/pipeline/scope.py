@@ -55,7 +55,14 @@ def product_symbols(spec: Json) -> list[Json]:
     return [item for item in items(spec.get("symbols")) if not (item.get("file") and is_test_path(str(item["file"])))]
 
 
+def fix_scope(state: RunState) -> tuple[str, ...]:
+    """What a fix may write: the violating files, and what their findings need beyond them."""
+    return tuple(texts(state.artifacts.get("analyze", {}).get("files_to_modify")))
+
+
 def suite_files(state: RunState) -> tuple[str, ...]:
     """The files of the accepted (or supplied) test suite."""
-    files = [str(item.get("path", "")) for item in items(state.artifacts.get("red", {}).get("test_files"))]
+    suites = [*items(state.artifacts.get("red", {}).get("test_files"))]
+    suites += items(state.artifacts.get("guard", {}).get("test_files"))
+    files = [str(item.get("path", "")) for item in suites]
     return tuple(dict.fromkeys(path for path in [*state.tests, *files] if path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +12,9 @@ from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
+from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import TEST_GLOBS, product_scope, suite_files
+from agentforge.pipeline.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
 from agentforge.pipeline.situation import recent_actions, situation, verification_status
 from agentforge.pipeline.stage import Stage, items, texts
 from agentforge.pipeline.workbench import tool_context
@@ -58,8 +59,17 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         return lambda _path: f"stage {stage.name} writes no files"
     if stage.writes == "tests":
         declared = _baseline_test_globs(state)
-        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=tuple(state.tests)).refusal
+        frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.tests)
+        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
+    if state.workflow:
+        return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
+
+
+def _frozen(state: RunState) -> tuple[str, ...]:
+    """The files that were frozen when RED passed: while it is open again, tests are only added, in new files."""
+    frozen = state.reopened.facts.get("frozen_files") if state.reopened else None
+    return tuple(frozen) if isinstance(frozen, Mapping) else ()
 
 
 def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
@@ -85,14 +95,14 @@ def _context(
     diff = _changes(state, stage, runtime)
     return build_step(
         StepInputs(
-            system=system_prompt(stage.name),
+            system=system_prompt("red_again" if is_open(state) and stage.name == "red" else stage.name),
             frame=_frame(state, stage),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
             verification=verification_status(state),
             tools=tuple(
-                replace(tool.schema, parameters=_submit_schema(stage, runtime))
+                replace(tool.schema, parameters=_submit_schema(stage, runtime, adding=is_open(state)))
                 if tool.name == "submit_artifact"
                 else tool.schema
                 for tool in tools.values()
@@ -106,7 +116,8 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     now = state.trees.get("work", "")
     if stage.writes == "none" or not now:
         return ""
-    start = state.trees.get("red", "") if stage.writes == "product" else state.trees.get("baseline", "")
+    tests = state.trees.get("red") or state.trees.get("guard", "")
+    start = tests if stage.writes == "product" else state.trees.get("baseline", "")
     return runtime.diff(start, now) if start and start != now else ""
 
 
@@ -128,16 +139,21 @@ def _frame(state: RunState, stage: Stage) -> dict[str, object]:
 @cache
 def system_prompt(stage: str) -> str:
     """The frame of every prompt and the stage's own part, from the files beside this module."""
+    return "\n\n".join(prompt_parts(stage).values()) + "\n"
+
+
+def prompt_parts(stage: str) -> dict[str, str]:
+    """The texts that make a stage's prompt, by the name of their file."""
     folder = Path(__file__).with_name("prompts")
-    parts = [(folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)]
-    return "\n\n".join(parts) + "\n"
+    return {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)}
 
 
-def _submit_schema(stage: Stage, runtime: Runtime) -> dict[str, object]:
+def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str, object]:
     contract = runtime.contracts.get(stage.produces)
+    omit = tuple(name for name in stage.omit if not (adding and name == "equivalent_mutants"))
     return {
         "type": "object",
-        "properties": {"artifact": draft_schema(contract, omit=stage.omit)},
+        "properties": {"artifact": draft_schema(contract, omit=omit)},
         "required": ["artifact"],
     }
 
@@ -147,4 +163,8 @@ def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
     now = runtime.guard.tree()
     if now == before:
         return None
-    return now, runtime.git.diff(before, now).encode("utf-8", "surrogateescape")
+    from agentforge.safety.redaction import redact
+
+    runtime.keep(state, now)
+    patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
+    return now, patch.encode("utf-8", "surrogateescape")

@@ -1,23 +1,19 @@
-"""Facts about changes that steer the judgement: hooks and old tests in RED, checks in GREEN."""
+"""Facts about changes that steer the judgement: hooks in RED, checks in GREEN."""
 
 from __future__ import annotations
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import superseded_tests
 
 
 def red_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
-    """What RED's files do to the runner and to the tests of the base; files that the user supplied are the user's business."""
-    from agentforge.runners.old_tests import rewritten_tests
+    """What RED's files do to the runner; files that the user supplied are the user's business."""
     from agentforge.runners.runner_hooks import new_runner_hooks
 
     base, read = state.trees["baseline"], runtime.rig().read
     changed = [item.path for item in runtime.git.changed(base, tree) if item.path not in state.tests]
-    superseded = superseded_tests(state.artifacts.get("spec", {}))
     return {
         "runner_hooks": list(new_runner_hooks(changed, before=read(base), after=read(tree))),
-        "rewritten_tests": list(rewritten_tests(changed, before=read(base), after=read(tree), superseded=superseded)),
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
+from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import Stage
@@ -32,7 +33,7 @@ def tool_context(
         root=runtime.worktree,
         base_commit=state.base_commit,
         run_command=_Shell(runtime, may_write=may_write if stage.writes != "none" else None),
-        run_tests=lambda tests: _run_tests(tests or suite_files(state), runtime),
+        run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,

@@ -80,7 +80,19 @@ def assemble(
         output_tail=completed.text[-_TAIL:],
         command=tuple(command),
         runner=next((str(record["runner"]) for record in received.records if record["kind"] == "hello"), runner),
+        coverage=_coverage(received.records),
     )
+
+
+def _coverage(records: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What each test executed, as the child tells it; None when it was not asked."""
+    for record in records:
+        if record["kind"] == "no-coverage":
+            return {"note": str(record["reason"])}
+        if record["kind"] == "coverage":
+            tests = {name: marks for one in records if one["kind"] == "executed" for name, marks in one["tests"]}
+            return {**{key: record[key] for key in ("core", "owner", "files", "lost", "opaque")}, "tests": tests}
+    return None
 
 
 def _results(

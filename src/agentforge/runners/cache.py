@@ -55,7 +55,7 @@ class ResultCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps({"key": dict(key), "run": dict(value)}), "utf-8")
+            draft.write_text(json.dumps({"key": dict(key), "run": _without_secrets(value)}), "utf-8")
             draft.replace(path)
         except OSError as exc:
             raise StorageError(f"cannot keep a test result in {self._folder}: {exc}", hint="free some space") from exc
@@ -63,3 +63,10 @@ class ResultCache:
     def _path(self, key: Mapping[str, object]) -> Path:
         digest = digest_value(dict(key))
         return self._folder / digest[:2] / f"{digest[2:]}.json"
+
+
+def _without_secrets(value: Mapping[str, object]) -> object:
+    """What tests print, without what looks like a secret: the cache outlives the run."""
+    from agentforge.safety.redaction import redact, redact_value
+
+    return redact_value(value) if redact(json.dumps(value, ensure_ascii=False)).count else value

@@ -160,6 +160,7 @@ def _pytest_plan(
 ) -> TestPlan:
     python = find_interpreter(repo, setting=str(settings.get("python") or ""), environ=environ)
     problems: tuple[str, ...] = ()
+    found = python
     if not python.has_pytest:
         own = own_interpreter(environ)
         if own is not None and own.has_pytest and not _has_dependencies(repo, names):
@@ -176,6 +177,7 @@ def _pytest_plan(
         test_paths=tuple(str(path) for path in settings.get("paths") or ()),
         source=f"{source}; python {'.'.join(map(str, python.version))} from {python.source}",
         problems=problems,
+        project_python=str(found.path),
         **_python_parts(repo, names, python, environ),
         **base,
     )

@@ -24,6 +24,7 @@ def run_suite(
     timeout_s: float | None = None,
     scratch: Path | None = None,
     protected: tuple[str, ...] = (),
+    trace: bool = False,
 ) -> SuiteRun:
     """Run the suite of a checkout, or the named tests of it.
 
@@ -36,6 +37,7 @@ def run_suite(
         timeout_s: None is the plan's.
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
+        trace: record what each test executes, where the runner can.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
         SandboxError: the box cannot be built.
@@ -47,7 +49,7 @@ def run_suite(
         if plan.runner in ("pytest", "unittest"):
             from agentforge.runners.python_runner import run_python
 
-            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit)
+            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit, trace=trace)
         if plan.runner in JAVASCRIPT:
             from agentforge.runners.javascript_runner import run_javascript
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.runners.agent_report import failing_text
@@ -12,6 +12,7 @@ from agentforge.runners.freeze import Frozen, compare
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.old_tests import broken_under_old_text
 from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.suppressions import new_suppressions
@@ -54,12 +55,13 @@ class Promise:
 
 
 def measure_green(
-    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str
+    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str, only: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Judge a tree: fresh checkout, frozen tests and the base's runner configuration put back, compared by id sets.
 
     Args:
         tree: the tree to be committed.
+        only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
         newly_passing, frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
@@ -69,11 +71,14 @@ def measure_green(
     frozen_paths = tuple(promise.frozen.files)
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
-    whole = run_tree(rig, tree, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
+    whole = run_tree(rig, tree, tests=only, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
+    promise = _narrowed(promise, only) if only else promise
     runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
@@ -91,11 +96,8 @@ def measure_green(
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
         "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
-        "new_suppressions": [
-            {"path": one.path, "line": one.line, "text": one.text}
-            for one in new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-            if one.path not in frozen_paths
-        ],
+        "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
+        "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
         "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
         "tests_run": len(whole.outcomes),
@@ -108,6 +110,13 @@ def measure_green(
         ),
     }
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
+
+
+def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
+    """The promise as far as some tests go."""
+    files = {one for one in only if "::" not in one}
+    kept = [one for one in promise.baseline.get("passed_ids", ()) if one in only or one.partition("::")[0] in files]
+    return replace(promise, baseline={**promise.baseline, "passed_ids": kept})
 
 
 def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:

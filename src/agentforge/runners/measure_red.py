@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
-from agentforge.runners.existing import altered_tests
+from agentforge.runners.existing import Altered, altered_tests
 from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.gathered import repeated
 from agentforge.runners.identity import file_of, means, without_parameters
@@ -71,8 +71,7 @@ def measure_red(
     )
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     own = [path for path in changed if _is_tests_own(path, suite)]
-    touched = [path for path in changed if is_test_path(path) and path not in suite.support]
-    altered = altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
+    altered = _altered(rig, base_tree, red_tree, changed, suite)
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
@@ -89,7 +88,6 @@ def measure_red(
         stub_runs |= {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[1:]}
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
-    frozen = freeze([*own, *suite.files], read=rig.read(red_tree))
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
@@ -104,14 +102,24 @@ def measure_red(
         "duplicates": _duplicates(rig, red_tree, suite, run, known),
         "product_changed": [path for path in changed if path not in own],
         "already_there": _already_there(rig, base_tree, symbols),
-        "frozen": dict(frozen.tests),
-        "frozen_files": dict(frozen.files),
+        **_frozen(rig, red_tree, [*own, *suite.files]),
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _altered(rig: Rig, base_tree: str, red_tree: str, changed: Sequence[str], suite: Suite) -> Altered:
+    """What became of the base's tests; files that the user supplied are the user's."""
+    touched = [path for path in changed if is_test_path(path) and path not in suite.support]
+    return altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
+
+
+def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
+    frozen = freeze(paths, read=rig.read(red_tree))
+    return {"frozen": dict(frozen.tests), "frozen_files": dict(frozen.files)}
 
 
 def _vacuous(

@@ -70,6 +70,7 @@ class SuiteRun:
         agree: the second channel (JUnit XML) tells the same ids and outcomes; None where the runner has none.
         problems: what makes this run less than evidence, in words.
         output_tail: the end of what was printed, for people only.
+        coverage: what each test executed, when the run was to record it (see runners/traced.py).
     """
 
     outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class SuiteRun:
     output_tail: str = ""
     command: tuple[str, ...] = ()
     runner: str = ""
+    coverage: Mapping[str, Any] | None = None
 
     @property
     def passed_ids(self) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ def run_value(run: SuiteRun) -> dict[str, Any]:
         "output_tail": run.output_tail,
         "command": list(run.command),
         "runner": run.runner,
+        "coverage": run.coverage,
     }
 
 
@@ -143,6 +146,7 @@ def run_of(value: Mapping[str, Any]) -> SuiteRun:
         output_tail=str(value["output_tail"]),
         command=tuple(value["command"]),
         runner=str(value["runner"]),
+        coverage=value.get("coverage"),
     )
 
 

@@ -25,6 +25,7 @@ class TestPlan:
         runner: "junit" is any command that writes JUnit XML; "none" means that no tests can be run.
         command: what a person would type; for "junit" it is what is run, `{junit}` in it is the report's path.
         interpreter: absolute path of the project's python; empty for other languages.
+        project_python: the project's own python where another one runs its tests; "" = `interpreter`.
         roots: folders, relative to the repository, that stand first on `sys.path`.
         pythonpath: the user's own absolute PYTHONPATH entries.
         test_paths: where the tests lie, relative to the repository; () leaves it to the runner.
@@ -49,9 +50,15 @@ class TestPlan:
     junit: str = ""
     environments: tuple[str, ...] = ()
     user_site: str = ""
+    project_python: str = ""
     language: str = "python"
     source: str = ""
     problems: tuple[str, ...] = ()
+
+    @property
+    def tools_python(self) -> str:
+        """The python that has the project's own linters and type checkers; "" when the project is in another language."""
+        return self.project_python or self.interpreter
 
     @property
     def has_canary(self) -> bool:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.runners.assemble import Canaries, assemble
-from agentforge.runners.channel import Channel
+from agentforge.runners.channel import Channel, Received
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import TestPlan
+from agentforge.runners.traced import trace_setup
+from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 100_000
 
@@ -25,12 +29,14 @@ def run_python(
     extra_args: Sequence[str] = (),
     seed: int | None = None,
     timeout_s: float,
+    trace: bool = False,
 ) -> SuiteRun:
     """Run the suite, or the named tests of it, in the project's own python.
 
     Args:
         tests: ids, files or folders; () is the whole suite.
         seed: order of the tests; None is the project's own order.
+        trace: record what each test executes.
     Raises:
         ToolchainError: the plan has no usable interpreter.
     """
@@ -44,19 +50,11 @@ def run_python(
     channel = Channel()
     setup = _setup(plan, ground, channel=channel, canaries=canaries, tests=tests, paths=paths, seed=seed)
     setup |= {"junit": str(junit), "arguments": list(extra_args)}
-    argv = [plan.interpreter, "-s", "-B", str(EVIDENCE / "bootstrap.py")]
-    try:
-        with borrowed(plan, ground):
-            completed = ground.sandbox.run(
-                argv,
-                box=box(plan, ground, env={"PYTHONHASHSEED": str(seed or 0)}, read_only=(EVIDENCE,)),
-                timeout_s=timeout_s,
-                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
-                stdin=json.dumps(setup).encode(),
-                pass_fds=(channel.descriptor,),
-            )
-    finally:
-        received = channel.close()
+    shown: tuple[Path, ...] = (EVIDENCE,)
+    if trace:
+        setup["trace"] = trace_setup(ground)
+        shown = (EVIDENCE, Path(str(setup["trace"]["package"])))
+    completed, received = _session(plan, ground, channel, setup=setup, shown=shown, seed=seed, timeout_s=timeout_s)
     run = assemble(
         received,
         completed,
@@ -68,6 +66,52 @@ def run_python(
     return replace(run, problems=(*plan.problems, *run.problems))
 
 
+def run_mutants(
+    plan: TestPlan, ground: Ground, mutants: Mapping[str, Any], *, timeout_s: float
+) -> tuple[dict[str, Any], ...]:
+    """Start the mutation server in the project's own python (see evidence/mutants_program.py).
+
+    Returns:
+        its records; where it ended early, the last is {kind: "early", text}.
+    """
+    channel = Channel()
+    setup = _setup(plan, ground, channel=channel, canaries=_canaries(), tests=(), paths=plan.test_paths, seed=None)
+    setup |= {"junit": str(ground.scratch / "junit.xml"), "arguments": [], "mutants": dict(mutants)}
+    completed, received = _session(
+        plan, ground, channel, setup=setup, shown=(EVIDENCE,), seed=None, timeout_s=timeout_s
+    )
+    if received.problems or not any(one["kind"] == "finished" for one in received.records):
+        text = "; ".join(received.problems) or completed.text[-500:] or f"exit code {completed.exit_code}"
+        return (*received.records, {"kind": "early", "text": text})
+    return received.records
+
+
+def _session(
+    plan: TestPlan,
+    ground: Ground,
+    channel: Channel,
+    *,
+    setup: Mapping[str, Any],
+    shown: tuple[Path, ...],
+    seed: int | None,
+    timeout_s: float,
+) -> tuple[Completed, Received]:
+    """Run our program in the box, and read its channel to the end."""
+    try:
+        with borrowed(plan, ground):
+            completed = ground.sandbox.run(
+                [plan.interpreter, "-s", "-B", str(EVIDENCE / "bootstrap.py")],
+                box=box(plan, ground, env={"PYTHONHASHSEED": str(seed or 0)}, read_only=shown),
+                timeout_s=timeout_s,
+                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
+                stdin=json.dumps(setup).encode(),
+                pass_fds=(channel.descriptor,),
+            )
+    finally:
+        received = channel.close()
+    return completed, received
+
+
 def _setup(
     plan: TestPlan,
     ground: Ground,
@@ -77,7 +121,7 @@ def _setup(
     tests: Sequence[str],
     paths: Sequence[str],
     seed: int | None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What our program in the child has to know."""
     root = str(ground.root)
     return {
@@ -90,7 +134,7 @@ def _setup(
         "pythonpath": list(plan.pythonpath),
         "user_site": plan.user_site,
         "scratch": str(ground.scratch),
-        "tests": [one for one in tests if one not in paths],
+        "tests": list(tests) if set(tests) - set(paths) else [],  # whole files need no selection
         "paths": list(paths),
         "canaries": list(canaries.names),
         "seed": seed,

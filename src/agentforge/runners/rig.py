@@ -14,6 +14,7 @@ from agentforge.runners.execute import run_suite
 from agentforge.runners.launch import remove
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import TestPlan, plan_digest
+from agentforge.runners.traced import TRACE_VERSION
 from agentforge.workspace.git import Git
 from agentforge.workspace.sandbox import Sandbox
 
@@ -82,17 +83,21 @@ def run_tree(
     edits: Edits = NO_EDITS,
     protected: Sequence[str] = (),
     repeat: int = 0,
+    trace: bool = False,
 ) -> SuiteRun:
     """Run the suite, or the named tests of it, in a fresh checkout of a tree.
 
     Args:
         protected: paths that must be the same after the run as before; a changed one makes the run incomplete.
         repeat: number of this run among equal ones; a cached result answers for the same number only.
+        trace: record what each test executes, where the runner can.
     """
-    key = {
+    key: dict[str, object] = {
         "tree": tree, "plan": plan_digest(rig.plan), "tests": sorted(tests), "seed": seed, "edits": edits.digest,
         "protected": sorted(protected), "repeat": repeat, "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
     }  # fmt: skip
+    if trace:
+        key["trace"] = TRACE_VERSION
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:
         return known
@@ -109,6 +114,7 @@ def run_tree(
             timeout_s=rig.timeout_s,
             scratch=rig.scratch,
             protected=tuple(protected),
+            trace=trace,
         )
         after = _bytes(checkout, protected)
     altered = sorted(path for path, data in before.items() if after[path] != data)

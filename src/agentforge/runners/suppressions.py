@@ -55,6 +55,11 @@ def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tu
     return tuple(found)
 
 
+def suppressed_lines(path: str, data: bytes | None) -> list[str]:
+    """The lines of a file that suppress something, stripped."""
+    return [text for _line, text in _suppressions(path, data)]
+
+
 def _suppressions(path: str, data: bytes | None) -> Iterator[tuple[int, str]]:
     if data is None:
         return

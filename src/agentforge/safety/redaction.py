@@ -54,6 +54,19 @@ def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
     return Redacted(text=text, count=len(found), kinds=tuple(sorted(set(found))))
 
 
+def secret_lines(text: str) -> list[tuple[int, str]]:
+    """Where secrets stand in a text, without showing them: (line from 1, kind), in order."""
+    whole = redact(text)
+    if not whole.count:
+        return []
+    lines = text.splitlines()
+    found = [(number, kind) for number, line in enumerate(lines, start=1) for kind in redact(line).kinds]
+    if "private-key" in whole.kinds:
+        heads = [number for number, line in enumerate(lines, start=1) if "PRIVATE KEY" in line and "BEGIN" in line]
+        found += [(number, "private-key") for number in heads if (number, "private-key") not in found]
+    return sorted(found)
+
+
 def redact_value(value: object, *, secrets: tuple[str, ...] = ()) -> object:
     """Redact every string of a JSON value, keys included; the same value when it holds no secret."""
     texts = "\n".join(_texts(value))

@@ -23,7 +23,8 @@ def _shape(kind: str, hints: str, form: str) -> Shape:
     return Shape(kind, tuple(hints.split()), form)
 
 
-_BOUND = r"(?<![A-Za-z0-9])"
+_BOUND = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+"""No letter or digit in front, unless it is the end of an escaped line break in source or JSON."""
 _END = r"(?![A-Za-z0-9])"
 SHAPES = (
     _shape(

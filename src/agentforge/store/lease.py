@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from agentforge.canonical import canonical_bytes
+from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.errors import LockedError, StorageError
 from agentforge.frozen import dataclass
 from agentforge.store.files import storage_error
@@ -167,7 +167,9 @@ def _this_process(fence: int, since: str) -> Holder:
 
 
 def _encode(holder: Holder) -> bytes:
-    return canonical_bytes({name: getattr(holder, name) for name in Holder.__slots__}) + b"\n"
+    """The holder with its own digest, so that an alteration shows."""
+    value = {name: getattr(holder, name) for name in Holder.__slots__}
+    return canonical_bytes({**value, "digest": digest_value(value)}) + b"\n"
 
 
 def _locked(folder: Path, holder: Holder) -> LockedError:

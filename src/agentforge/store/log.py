@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
+from agentforge.canonical import digest_bytes
 from agentforge.errors import ConflictError, IntegrityError, StorageError
 from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
-from agentforge.events.kinds import Event, LogRecovered
+from agentforge.events.kinds import Event, LogRecovered, StateSealed, StepFinished
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
@@ -22,8 +23,9 @@ from agentforge.store.clock import not_before
 from agentforge.store.files import make_folder, replace_file, storage_error, sync_folder, write_all
 from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
-from agentforge.store.reader import LOG, LogScan
+from agentforge.store.reader import LOG, LogScan, begin
 from agentforge.store.records import GENESIS, Record, read_line, write_line
+from agentforge.store.snapshot import EVERY
 
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]
@@ -67,6 +69,7 @@ class RunLog:
         self._projector: Projector | None = Projector(folder, self.blobs)
         self._subscribers: list[Subscriber] = []
         self._descriptor = -1
+        self._sealed = 0
 
     @classmethod
     def create(cls, folder: Path, first: Event, *, clock: Clock) -> RunLog:
@@ -153,6 +156,7 @@ class RunLog:
         self._acknowledge(pending)
         for subscriber in self._subscribers:
             subscriber(pending.record.event, pending.after.state)
+        self._seal_now_and_then(event)
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
@@ -173,11 +177,12 @@ class RunLog:
 
     def _fold(self) -> None:
         scan = LogScan(self.folder)
-        state = RunState()
-        projector = Projector.resumed(self.folder, self.blobs)
+        state, snapshot = begin(scan, self.folder)
+        projector = Projector.resumed(self.folder, self.blobs, after=snapshot)
         for record in scan:
             state = evolve(state, record.event, at=record.at)
-            projector.observe(record, state)
+            projector.observe(record, state, end=scan.size_bytes)
+            self._sealed = record.seq if isinstance(record.event, StateSealed) else self._sealed
         if not scan.length:
             raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
         self._position = _Position(
@@ -189,8 +194,20 @@ class RunLog:
             self._quarantine(scan.torn)
         self._open_descriptor(0)
         if scan.torn:
-            self.append(LogRecovered(quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name()))
+            moved = LogRecovered(
+                quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name(), digest=digest_bytes(scan.torn)
+            )
+            self.append(moved)
         self._projector.flush()
+
+    def _seal_now_and_then(self, event: Event) -> None:
+        """Put the digest of the state into the chain when there are enough records behind the last one."""
+        if self.length - self._sealed < EVERY or not isinstance(event, StepFinished) or self.state.submission:
+            return
+        from agentforge.events.state_codec import state_digest
+
+        self._sealed = self.length + 1
+        self.append(StateSealed(digest=state_digest(self.state)))
 
     def _quarantine_name(self) -> str:
         return f"quarantine/record-{self._position.length + 1:06d}-fence-{self._lease.fence:04d}"
@@ -241,7 +258,7 @@ class RunLog:
         if projector is None:
             projector = Projector.replayed(self.folder, self.blobs)
         else:
-            projector.observe(pending.record, pending.after.state)
+            projector.observe(pending.record, pending.after.state, end=pending.after.size_bytes)
         projector.keep_up()
         self._projector = projector
 

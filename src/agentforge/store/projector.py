@@ -24,6 +24,7 @@ from agentforge.store.files import replace_file
 from agentforge.store.lease import Lease
 from agentforge.store.reader import LogScan, fold
 from agentforge.store.records import Record
+from agentforge.store.snapshot import SNAPSHOT, Snapshot, snapshot_of, write_snapshot
 from agentforge.views.actions_view import Draft, Entry, fold_action, head_value
 from agentforge.views.artifact_view import (
     ORIGINAL_REQUEST,
@@ -43,7 +44,7 @@ from agentforge.views.words import standing
 MARK = "views.json"
 ACTIONS = "actions.yaml"
 
-_OWNED = (MARK, ACTIONS, "task.yaml", "state.yaml", "working_memory.yaml", ORIGINAL_REQUEST)
+_OWNED = (MARK, ACTIONS, SNAPSHOT, "task.yaml", "state.yaml", "working_memory.yaml", ORIGINAL_REQUEST)
 _OWNED_GLOBS = (
     "artifacts/phases/*/*.yaml",
     "artifacts/phases/*/*.md",
@@ -68,6 +69,7 @@ _INSIDE_A_STEP = (
 _BEFORE_THE_FIRST_STEP = (kinds.RunStarted, kinds.StageStarted)
 _CHANGES_HEAD = (
     kinds.RunStarted,
+    kinds.RunForked,
     kinds.RunResumed,
     kinds.RunInterrupted,
     kinds.RunFinished,
@@ -87,6 +89,7 @@ class Projector:
         self._written_head = str(mark["head"]) if mark else ""
         self._misfit = mark is None
         self._record: Record | None = None
+        self._length = 0
         self._state = RunState()
         self._draft: Draft | None = None
         self._entries: list[Entry] = []
@@ -95,12 +98,23 @@ class Projector:
         self._patches: dict[str, str] = {}
         self._reports: dict[str, str] = {}
         self._escalations: set[str] = set()
+        self._snapshot: Snapshot | None = None
+        self._before: tuple[Record, RunState, int] | None = None
         self._due = False
 
     @classmethod
-    def resumed(cls, folder: Path, blobs: Blobs) -> Projector:
-        """A projector that goes on where the views in `folder` stop; observe the whole log, then ask `settled`."""
-        return cls(folder, blobs, mark=_read_mark(folder))
+    def resumed(cls, folder: Path, blobs: Blobs, *, after: Snapshot | None = None) -> Projector:
+        """A projector that goes on where the views in `folder` stop; observe the whole log, then ask `settled`.
+
+        Args:
+            after: what is observed begins behind this snapshot.
+        """
+        projector = cls(folder, blobs, mark=_read_mark(folder))
+        if after is not None:
+            same = projector._written > after.records or projector._written_head == after.head
+            projector._misfit = projector._misfit or not same
+            projector._length = after.records
+        return projector
 
     @classmethod
     def replayed(cls, folder: Path, blobs: Blobs) -> Projector:
@@ -113,26 +127,35 @@ class Projector:
         _remove_views(folder)
         projector = cls(folder, blobs)
         state = RunState()
-        for record in LogScan(folder):
+        scan = LogScan(folder)
+        for record in scan:
             state = evolve(state, record.event, at=record.at)
-            projector.observe(record, state)
+            projector.observe(record, state, end=scan.size_bytes)
         projector.flush()
         return projector
 
     def settled(self) -> bool:
         """Whether the views on disk are those of the log that was observed, as far as they go."""
-        length = self._record.seq if self._record else 0
-        return not self._misfit and self._written <= length and self._actions.intact()
+        return not self._misfit and self._written <= self._length and self._actions.intact()
 
-    def observe(self, record: Record, state: RunState) -> None:
-        """Take in one record and the state after it."""
-        self._record, self._state = record, state
+    def observe(self, record: Record, state: RunState, *, end: int) -> None:
+        """Take in one record and the state after it.
+
+        Args:
+            end: where the record ends in the log, in bytes.
+        """
+        self._record, self._state, self._length = record, state, record.seq
         self._draft, entries = fold_action(self._draft, record.event, state=state)
         if record.seq <= self._written:
+            self._before = (record, state, end)
             self._misfit = self._misfit or (record.seq == self._written and record.hash != self._written_head)
             return
         self._entries += entries
         self._note(record, state)
+        if isinstance(record.event, kinds.StateSealed) and self._before is not None:
+            sealed, before, place = self._before
+            self._snapshot = snapshot_of(sealed, before, end=place, digest=record.event.digest)
+        self._before = (record, state, end)
         if len(self._entries) >= _ENTRIES_HELD:
             self._write_actions()
 
@@ -156,6 +179,9 @@ class Projector:
         self._write_yaml("working_memory.yaml", memory_value(self._state))
         self._write_yaml("state.yaml", self._state_value(self._record))
         self._write_mark(self._record)
+        if self._snapshot is not None:
+            write_snapshot(self._folder, self._snapshot)
+            self._snapshot = None
         self._due = False
 
     def _note(self, record: Record, state: RunState) -> None:
@@ -164,7 +190,7 @@ class Projector:
         self._due = self._due or not (isinstance(event, _INSIDE_A_STEP) or self._before_first_step(event))
         if isinstance(event, _CHANGES_HEAD):
             self._head = head_value(state, standing=standing(state, interrupted=_interrupts(record)))
-        if isinstance(event, (kinds.RunStarted, kinds.RunResumed, kinds.StagePassed)):
+        if isinstance(event, (kinds.RunStarted, kinds.RunForked, kinds.RunResumed, kinds.StagePassed)):
             self._values["task.yaml"] = task_value(state)
         if isinstance(event, kinds.RunStarted):
             self._values[ORIGINAL_REQUEST] = original_request_value(state)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from agentforge.errors import IntegrityError
 from agentforge.events.evolve import evolve
+from agentforge.events.kinds import StateSealed
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
-from agentforge.store.records import GENESIS, Record, read_line
+from agentforge.store.records import GENESIS, Record, check_link, read_line
+from agentforge.store.snapshot import Snapshot, read_snapshot
 
 LOG = "events.jsonl"
 
@@ -48,22 +51,54 @@ class LogScan:
         self.size_bytes = 0
         self.torn = b""
 
+    def skip_to(self, snapshot: Snapshot) -> bool:
+        """Check the chain up to a snapshot and go on behind it; whether the chain leads there and seals its state.
+
+        Raises:
+            IntegrityError: there is no log, or a record before the snapshot was altered or damaged.
+        """
+        head, length, size, seal = GENESIS, 0, 0, b""
+        with self._opened() as lines:
+            for line in lines:
+                if size >= snapshot.end:
+                    seal = line
+                    break
+                head, length, size = self._linked(line, length + 1, head), length + 1, size + len(line)
+        if (head, length, size) != (snapshot.head, snapshot.records, snapshot.end) or _is_torn(seal):
+            return False
+        sealed = read_line(seal, seq=length + 1, prev=head, fence=snapshot.fence).event
+        if not isinstance(sealed, StateSealed) or sealed.digest != snapshot.digest:
+            return False
+        self.head, self.length, self.size_bytes = head, length, size
+        self.fence, self.at = snapshot.fence, snapshot.at
+        return True
+
     def __iter__(self) -> Iterator[Record]:
         """Yield the good records.
 
         Raises:
             IntegrityError: there is no log, or a record that is not the last one is damaged.
         """
+        with self._opened() as lines:
+            lines.seek(self.size_bytes)
+            for line in lines:
+                if _is_torn(line):
+                    self.torn = line + lines.read()
+                    self._refuse_lines_after_torn()
+                    return
+                yield self._next(line)
+
+    def _opened(self) -> BinaryIO:
         try:
-            with self.path.open("rb") as lines:
-                for line in lines:
-                    if _is_torn(line):
-                        self.torn = line + lines.read()
-                        self._refuse_lines_after_torn()
-                        return
-                    yield self._next(line)
+            return self.path.open("rb")
         except FileNotFoundError as exc:
             raise IntegrityError(f"{self.path} is missing", hint="restore it from a copy of the run") from exc
+
+    def _linked(self, line: bytes, seq: int, prev: str) -> str:
+        try:
+            return check_link(line, seq=seq, prev=prev)
+        except IntegrityError as exc:
+            raise IntegrityError(f"{self.path}: {exc.message}", hint=exc.hint) from exc
 
     def _next(self, line: bytes) -> Record:
         try:
@@ -95,12 +130,24 @@ def fold(folder: Path) -> Folded:
         IntegrityError: there is no log or nothing in it, or it was altered or damaged.
     """
     scan = LogScan(folder)
-    state = RunState()
+    state, _ = begin(scan, folder)
     for record in scan:
         state = evolve(state, record.event, at=record.at)
     if not scan.length:
         raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
     return Folded(state=state, head=scan.head, length=scan.length, torn_bytes=len(scan.torn))
+
+
+def begin(scan: LogScan, folder: Path) -> tuple[RunState, Snapshot | None]:
+    """Where folding begins: behind the snapshot when there is one that the chain leads to, else at the first record.
+
+    Raises:
+        IntegrityError: there is no log, or a record before the snapshot was altered or damaged.
+    """
+    snapshot = read_snapshot(folder)
+    if snapshot is not None and scan.skip_to(snapshot):
+        return snapshot.state, snapshot
+    return RunState(), None
 
 
 def load_state(folder: Path) -> RunState:

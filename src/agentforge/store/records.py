@@ -72,6 +72,25 @@ def read_line(line: bytes, *, seq: int, prev: str, fence: int) -> Record:
     return Record(seq=seq, at=value["at"], fence=value["fence"], prev=prev, hash=digest, event=event)
 
 
+def check_link(line: bytes, *, seq: int, prev: str) -> str:
+    """Check that a line is a link of the chain, without reading what it says.
+
+    Args:
+        line: with its line end.
+    Returns:
+        Its hash.
+    Raises:
+        IntegrityError: it is not the record `seq`, or was altered.
+    """
+    place = line.rfind(b'"hash":"')
+    digest, rest = line[place + 8 : place + 72], line[place + 74 : -1]
+    if place < 0 or not rest.startswith(b'"prev":"%b","seq":%d,' % (prev.encode("ascii"), seq)):
+        raise IntegrityError(f"record {seq} breaks the chain of hashes", hint=_HINT)
+    if hashlib.sha256(prev.encode("ascii") + line[:place] + rest).hexdigest().encode("ascii") != digest:
+        raise IntegrityError(f"record {seq} breaks the chain of hashes", hint=_HINT)
+    return digest.decode("ascii")
+
+
 def _value(line: bytes, seq: int) -> dict[str, Any]:
     try:
         value = json.loads(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agentforge import canonical
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
@@ -126,6 +126,24 @@ def task_row(folder: Path) -> TaskRow:
         return _row(folder, _summary(folder))
     except (AgentForgeError, OSError) as exc:
         return TaskRow(task_id=folder.name, folder=folder, outcome="damaged", error=str(exc))
+
+
+def task_summaries(repo: Path) -> list[dict[str, Any]]:
+    """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
+    found = []
+    for folder in _task_folders(repo):
+        try:
+            value = _summary(folder)
+            value = value if "spending" in value else summary_value(load_state(folder))
+        except (AgentForgeError, OSError) as exc:
+            found.append(
+                {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged", "error": str(exc)}
+            )
+            continue
+        waiting = tuple(str(item) for item in cast("list[str]", value["open_escalations"]))
+        standing = value["outcome"] or _standing(folder, waiting)
+        found.append({**value, "task_id": folder.name, "folder": folder, "standing": standing})
+    return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
 
 
 def _task_folders(repo: Path) -> list[Path]:

@@ -32,6 +32,7 @@ class Draft:
         submitting: index of the tool call that submits the artifact.
         submitted: the step handed in an artifact, so that a verdict will follow.
         failed: why no reply came.
+        interrupted: a process died in this step; another one went on with it.
     """
 
     step: int
@@ -49,6 +50,7 @@ class Draft:
     submitted: bool = False
     finished: bool = False
     failed: str = ""
+    interrupted: bool = False
     passed: bool | None = None
     contract: str | None = None
     output_hash: str | None = None
@@ -96,8 +98,14 @@ def _model_called(draft: Draft | None, event: kinds.ModelCalled, state: RunState
         by="model",
         input_hash=event.request,
         context_tokens=event.context_tokens,
+        interrupted=draft is not None and draft.step == event.step and draft.interrupted,
     )
     return started, _entries(draft)
+
+
+def _run_resumed(draft: Draft | None, event: kinds.RunResumed, _state: RunState) -> Step:
+    died_here = draft is not None and draft.step == event.interrupted_step
+    return (replace(draft, interrupted=True) if draft is not None and died_here else draft), ()
 
 
 def _model_replied(draft: Draft | None, event: kinds.ModelReplied, _state: RunState) -> Step:
@@ -179,6 +187,7 @@ def _escalation_raised(draft: Draft | None, _event: Event, _state: RunState) -> 
 _FOLDS = cast(
     "dict[type[Event], Callable[[Draft | None, Event, RunState], Step]]",
     {
+        kinds.RunResumed: _run_resumed,
         kinds.ModelCalled: _model_called,
         kinds.ModelReplied: _model_replied,
         kinds.ModelFailed: _model_failed,
@@ -205,6 +214,7 @@ def _entry(draft: Draft) -> Entry:
     verified = draft.output_hash is not None
     return {
         "step": draft.step,
+        **({"interrupted": True} if draft.interrupted else {}),
         "timestamp": seconds(draft.at),
         "phase": draft.stage,
         "attempt": draft.attempt,

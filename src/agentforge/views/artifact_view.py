@@ -22,6 +22,9 @@ _NAMES = {
     "green": "implementation",
     "refactor": "deliverable",
     "deliver": "delivery_report",
+    "guard": "guard_suite",
+    "change": "violation_fix",
+    "verify": "fix_verification",
 }
 
 _FIRST = ("title", "name", "path", "file", "line", "question", "goal", "original_request", "description")

@@ -44,7 +44,9 @@ def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
         _answers(_rows(report, "answers")),
         _requirements(_rows(report, "requirements")),
         _changes(_rows(report, "changes")),
+        _untested(_rows(report, "untested")),
         _verification(report.get("verification")),
+        _mutation(report.get("mutation")),
         _cost(report.get("cost")),
         _bullets("Limits of what was shown", report.get("limits")),
         _bullets("Follow-ups", report.get("follow_ups")),
@@ -71,6 +73,7 @@ def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
     for row in rows:
         tests = _strings(row.get("tests"))
         changes = [f"`{item.get('path')}:{item.get('lines')}`" for item in _maps(row.get("changes"))]
+        changes += [_cell(row.get("note"))] if row.get("note") else []
         told = f"**{row.get('id')}** {_cell(row.get('description'))}"
         lines.append(f"| {told} | {'<br>'.join(f'`{_cell(test)}`' for test in tests)} | {'<br>'.join(changes)} |")
     return "## Requirement, tests, changed lines\n\n" + "\n".join(lines)
@@ -95,6 +98,34 @@ def _verification(value: object) -> str:
         f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
     ]
     return "## Verification\n\n" + "\n".join(lines)
+
+
+def _untested(rows: Sequence[Mapping[str, object]]) -> str:
+    lines = [
+        f"- `{row.get('path')}:{row.get('lines')}`"
+        + (f" in `{row.get('function')}`" if row.get("function") else "")
+        + (" (only refuses, or gives an empty result)" if row.get("inert") else "")
+        for row in rows
+    ]
+    return "## Changed lines that no test executes\n\n" + "\n".join(lines) if lines else ""
+
+
+def _mutation(value: object) -> str:
+    """The score, and each small wrong change that no test noticed."""
+    if not isinstance(value, Mapping) or not value.get("run"):
+        return ""
+    numbers = f"{value.get('killed')} of {value.get('run')}"
+    told = f"{numbers} small wrong changes were noticed by the tests (seed {value.get('seed')})."
+    lines = []
+    for row in _maps(value.get("survivors")):
+        why = (
+            f": equivalent, says the author of the tests: {_line(row.get('equivalent'))}"
+            if row.get("equivalent")
+            else ""
+        )
+        lines.append(f"- `{_line(row.get('mutant'))}`{why}")
+    listed = "\n\nNot noticed:\n\n" + "\n".join(lines) if lines else ""
+    return f"## Strength of the tests\n\n{told}{listed}"
 
 
 def _controls(value: object) -> str:

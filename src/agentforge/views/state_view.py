@@ -32,6 +32,8 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "delivered": dict(state.delivered) if state.delivered else None,
         "error": dict(state.error) if state.error else None,
         "trail": {"records": records, "head": head},
+        **({"forks": list(state.forks)} if state.forks else {}),
+        **({"marks": list(state.marks)} if state.marks else {}),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from agentforge.events.state import RunState
 from agentforge.views.words import cost_usd
 
@@ -23,4 +25,12 @@ def summary_value(state: RunState) -> dict[str, object]:
         "completion_tokens": state.totals.completion_tokens,
         "cost_usd": cost_usd(state.totals),
         "open_escalations": [item.escalation_id for item in state.open_escalations],
+        "kind": state.kind,
+        "parent": state.parent,
+        "ended_at": state.ended_at,
+        "verdicts": [state.verdicts_passed, state.verdicts],
+        "escalations": [[item.kind, item.raised_at, item.resolved_at] for item in state.escalations.values()],
+        "marks": [str(item["mark"]) for item in state.marks],
+        "spending": [asdict(spent) for spent in state.spending.values()],
+        "inherited": [asdict(spent) for spent in state.inherited.values()],
     }

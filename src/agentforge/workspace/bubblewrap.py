@@ -82,7 +82,8 @@ class Bubblewrap:
     def _mounts(self, box: Box) -> list[str]:
         _refuse_bad_mount_point(box)
         home = Path(self.environ.get("HOME") or "/root")
-        hidden = _hidden_roots((home, *box.hidden))
+        own = self.environ.get("AGENTFORGE_HOME")  # signing keys, other tasks
+        hidden = _hidden_roots((home, *((Path(own),) if own else ()), *box.hidden))
         shown = _toolchains(tuple(sorted(self.environ.items())), home, box.interpreters)
         arguments = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
         for path in hidden:

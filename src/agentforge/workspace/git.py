@@ -16,7 +16,7 @@ from agentforge.workspace.gitcommand import (
     identity_environment,
 )
 from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
-from agentforge.workspace.gitsnapshot import unlock, write_snapshot
+from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snapshot
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
@@ -152,6 +152,10 @@ class Git:
         """
         checkout = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree)
         return write_snapshot(self._command, checkout, index=index)
+
+    def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
+        """Write a tree of the files of `tree` and some files of `other`; what the private index holds does not matter."""
+        return write_combined(self._command, self.common_dir, (tree, other), paths=paths, index=index)
 
     def dirty_snapshot(self, index: Path) -> str:
         """Write the user's checkout with all uncommitted and untracked files as a tree."""

@@ -1,4 +1,4 @@
-"""The first look at a commit, in one call of git: what lies at its top, and the texts that introduce it."""
+"""Looking without a checkout of ours: the top of a commit in one call of git, and the files of the user's checkout."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ def top_level(git: Git, commit: str, *, texts: Sequence[str]) -> tuple[list[str]
         raise RepositoryError(f"{git.top} has no commit called {commit!r}")
     found = next((data for kind, data in files if kind == b"blob"), b"")
     return [os.fsdecode(name) for name in _names(tree[1], id_bytes=len(commit) // 2)], found
+
+
+def working_files(git: Git) -> list[str]:
+    """List the files of the checkout that git knows or would add, sorted; deleted ones and submodules are left out."""
+    listing = git.command.output("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    paths = sorted(path for path in os.fsdecode(listing).split("\0") if path)
+    return [path for path in paths if (git.top / path).is_file()]
 
 
 def _objects(output: bytes) -> Iterator[tuple[bytes, bytes]]:

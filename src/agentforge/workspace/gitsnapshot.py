@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
     if done.exit_code != 0:
         words = os.fsdecode(done.stderr).strip()
         raise RepositoryError(f"{checkout.work_tree} cannot be recorded: {words}", hint="check the file's permissions")
+    return command.line("write-tree", at=at)
+
+
+def write_combined(
+    command: GitCommand, git_dir: Path, trees: tuple[str, str], *, paths: Sequence[str], index: Path
+) -> str:
+    """Write the first tree with some files of the second as a tree, through a private index."""
+    at = Checkout(git_dir=git_dir, work_tree=index.parent, index=index)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    unlock(index)
+    command.output("read-tree", trees[0], at=at)
+    entries = os.fsdecode(command.output("ls-tree", "-r", "-z", "--full-tree", trees[1])).split("\0")
+    wanted = "".join(f"{entry}\0" for entry in entries if entry.partition("\t")[2] in paths)
+    command.output("update-index", "-z", "--index-info", at=at, stdin=os.fsencode(wanted))
     return command.line("write-tree", at=at)
 
 

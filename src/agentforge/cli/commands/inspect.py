@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
+from agentforge.errors import UsageError
 
 _VIEWS = ("context", "action", "diff", "events", "artifact")
 
@@ -16,6 +19,7 @@ _VIEWS = ("context", "action", "diff", "events", "artifact")
 Examples:
   agentforge inspect task-20261121-slugify
   agentforge inspect task-20261121-slugify --step 4 --show context
+  agentforge inspect task-20261121-slugify --step 4 --show context --raw | sha256sum
   agentforge inspect task-20261121-slugify --step 9 --show diff
   agentforge inspect task-20261121-slugify --show events --json
 """
@@ -23,17 +27,35 @@ Examples:
 @click.argument("task_id", metavar="ID")
 @click.option("--step", type=click.IntRange(min=1), help="One step of the run; without it, the whole run.")
 @click.option("--show", type=click.Choice(_VIEWS), default="action", show_default=True, help="What to look at.")
+@click.option("--raw", is_flag=True, help="With --show context: the bytes that were sent and nothing else.")
 @cwd_option
 @json_option
-def inspect(task_id: str, step: int | None, show: str, cwd: str | None, as_json: bool) -> int:
-    """Look into task ID: the exact context that was sent, the calls and their results, the changes, the events."""
-    from agentforge.app import looking
-    from agentforge.app.inspecting import inspect_text, inspect_value
+def inspect(task_id: str, step: int | None, show: str, raw: bool, cwd: str | None, as_json: bool) -> int:
+    """Look into task ID: the exact context that was sent, the calls and their results, the changes, the events.
+
+    A step reaches to the next request: the measurements and the verdict that followed from it are among its events.
+    """
+    from agentforge.app.inspecting import inspect_text, inspect_value, sent_bytes
+    from agentforge.app.looking import task_folder
 
     place = open_place(cwd)
-    folder = looking.load(place.cwd, task_id).folder
-    if as_json:
+    folder = task_folder(place.cwd, task_id)
+    if raw:
+        if step is None or show != "context":
+            raise UsageError("--raw belongs to the context of a step", hint="add --step N --show context")
+        sys.stdout.buffer.write(sent_bytes(folder, step, settings=place.settings))
+    elif as_json:
         write_json(inspect_value(folder, step=step, show=show))  # type: ignore[arg-type] # one of the choices
     else:
-        click.echo(inspect_text(folder, step=step, show=show).rstrip("\n"))  # type: ignore[arg-type] # one of the choices
+        _show(inspect_text(folder, step=step, show=show).rstrip("\n"))  # type: ignore[arg-type] # one of the choices
     return 0
+
+
+def _show(text: str) -> None:
+    """On a terminal through the pager, and so that nothing recorded can steer the terminal; else as it is."""
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    from agentforge.cli.terminal import printable
+
+    click.echo_via_pager("\n".join(printable(line.expandtabs()) for line in text.split("\n")) + "\n")

@@ -17,10 +17,14 @@ from agentforge.cli.terminal import style_for, table
 Examples:
   agentforge stages
   agentforge stages --json
+  agentforge stages --workflow fix
 """
 )
+@click.option(
+    "--workflow", type=click.Choice(["start", "fix"]), default="start", show_default=True, help="Whose stages."
+)
 @json_option
-def stages(as_json: bool) -> int:
+def stages(workflow: str, as_json: bool) -> int:
     """List the stages, what each produces, and which actions of a request need it."""
     from agentforge.pipeline.stages import ALIASES, load_stages
 
@@ -33,9 +37,9 @@ def stages(as_json: bool) -> int:
             "actions": list(stage.actions),
             "tools": list(stage.tools),
             "writes": stage.writes,
-            "aliases": [alias for alias, name in ALIASES.items() if name == stage.name],
+            "aliases": [alias for alias, name in ALIASES.items() if name == stage.name and workflow == "start"],
         }
-        for stage in load_stages().values()
+        for stage in load_stages("" if workflow == "start" else workflow).values()
     ]
     if as_json:
         write_json(rows)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentforge.cli.form import Form
 from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of, plain
-from agentforge.cli.place import open_place
+from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.result import RunResult
+    from agentforge.app.tasks import Watch
 
 _MAX_REQUEST_BYTES = 1_000_000
 
@@ -43,6 +47,7 @@ Examples:
 @click.option(
     "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
 )
+@click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
 def start(request: str, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
@@ -69,11 +74,30 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
         apply=given["apply"] or place.settings.flag("deliver.apply"),
         tests=given["tests"],
     )
-    return follow(
-        lambda watch: start_task(options, settings=place.settings, environ=place.environ, watch=watch),
-        place=place,
-        form=form_of(output_format, as_json=as_json),
-    )
+    form = form_of(output_format, as_json=as_json)
+    begun: list[RunResult] = []
+
+    def begin(watch: Watch) -> RunResult:
+        begun.append(start_task(options, settings=place.settings, environ=place.environ, watch=watch))
+        return begun[-1]
+
+    other = _known_task(place, given["compare_to"])
+    code = follow(begin, place=place, form=form, compare_to=other)
+    if other and begun and form == "text":
+        from agentforge.cli.commands.compare import show_comparison
+
+        show_comparison(place, other, begun[-1].state.run_id)
+    return code
+
+
+def _known_task(place: Place, text: str | None) -> str | None:
+    """The id of the task to compare with; it is looked up before anything is started."""
+    if text is None:
+        return None
+    from agentforge.app.looking import repository
+    from agentforge.store.tasks import find_task
+
+    return find_task(repository(place.cwd), text)[0]
 
 
 def stage_names(words: tuple[str, ...]) -> tuple[str, ...]:

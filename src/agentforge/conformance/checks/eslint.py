@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agentforge.conformance.configuration import STEERING, any_file
+from agentforge.conformance.edits import Edit, applied
 from agentforge.conformance.finding import Finding, Level
-from agentforge.conformance.site import Check, Site, crash_of
+from agentforge.conformance.site import Check, Site, crash_of, not_installed
 
 _SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")
@@ -19,9 +23,9 @@ def _skip(site: Site) -> str | None:
     if not any_file(site.checkout, _CONFIGS) and not _in_package(site):
         return "the project does not configure eslint"
     if not (site.mount_at / "node_modules/.bin/eslint").is_file():
-        return "configured, but eslint is not in node_modules"
+        raise not_installed("eslint is not in node_modules", check="eslint")
     if site.sandbox.kind == "none" and not (site.checkout / "node_modules").exists():
-        return "configured, but node_modules cannot be shown to a fresh checkout without bubblewrap"
+        raise not_installed("node_modules cannot be shown to a fresh checkout without bubblewrap", check="eslint")
     return None
 
 
@@ -30,11 +34,16 @@ def _in_package(site: Site) -> bool:
     return package.is_file() and "eslintConfig" in json.loads(package.read_text(encoding="utf-8"))
 
 
-def _run(site: Site) -> list[Finding]:
+def _results(site: Site, paths: tuple[str, ...]) -> list[dict[str, Any]]:
     command = ["node_modules/.bin/eslint", "--format", "json", "--no-error-on-unmatched-pattern", "--"]
-    done = site.run_project([*command, *site.paths_with(*_SUFFIXES)])
+    done = site.run_project([*command, *paths])
     if done.exit_code not in (0, 1):
         raise crash_of(done)
+    found: list[dict[str, Any]] = json.loads(done.output)
+    return found
+
+
+def _run(site: Site) -> list[Finding]:
     return [
         Finding(
             check="eslint",
@@ -44,14 +53,40 @@ def _run(site: Site) -> list[Finding]:
             path=site.relative(result["filePath"]),
             line=message.get("line") or 0,
             column=message.get("column") or 0,
+            fixable="fix" in message,
         )
-        for result in json.loads(done.output)
+        for result in _results(site, site.paths_with(*_SUFFIXES))
         for message in result["messages"]
     ]
+
+
+def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    """Make the edits that the rules offer, of exactly these findings."""
+    wanted = {(finding.path, finding.rule_id, finding.line) for finding in findings}
+    changed = {}
+    for result in _results(site, tuple(sorted({finding.path for finding in findings}))):
+        path = site.relative(result["filePath"])
+        repairs = [
+            [Edit(start=message["fix"]["range"][0], end=message["fix"]["range"][1], text=message["fix"]["text"])]
+            for message in result["messages"]
+            if "fix" in message and (path, message.get("ruleId"), message.get("line")) in wanted
+        ]
+        if repairs:
+            text = (site.checkout / path).read_text("utf-8")
+            changed[path] = _in_utf16(text, repairs).encode()
+    return changed
+
+
+def _in_utf16(text: str, repairs: list[list[Edit]]) -> str:
+    """Make edits whose offsets count UTF-16 units, as JavaScript does: every unit is one sign of a stand-in text."""
+    units = text.encode("utf-16-le")
+    stand_in = "".join(map(chr, struct.unpack(f"<{len(units) // 2}H", units)))
+    done = applied(stand_in, repairs)
+    return done.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _level(severity: int) -> Level:
     return "error" if severity == _ERROR else "warning"
 
 
-CHECK = Check(name="eslint", skip=_skip, run=_run)
+CHECK = Check(name="eslint", skip=_skip, run=_run, fix=_fix)

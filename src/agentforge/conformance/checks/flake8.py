@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentforge.conformance.configuration import ini_section
 from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of, has_module
+from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
 
 _FORMAT = "%(path)s\t%(row)d\t%(col)d\t%(code)s\t%(text)s"
 
@@ -14,7 +14,9 @@ def _skip(site: Site) -> str | None:
         return "no Python file among the changed files"
     if all(ini_section(site.checkout / name, "flake8") is None for name in (".flake8", "setup.cfg", "tox.ini")):
         return "the project does not configure flake8"
-    return None if has_module(site, "flake8") else "configured, but the project's interpreter has no flake8"
+    if not has_module(site, "flake8"):
+        raise not_installed("the project's interpreter has no flake8", check="flake8")
+    return None
 
 
 def _run(site: Site) -> list[Finding]:

@@ -6,7 +6,7 @@ import re
 
 from agentforge.conformance.configuration import any_file, ini_section, tool_table
 from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of, has_module
+from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
 
 _FLAGS = (
     "--no-error-summary",
@@ -40,7 +40,9 @@ def _skip(site: Site) -> str | None:
         return "no Python file among the changed files"
     if _settings(site) is None:
         return "the project does not configure mypy"
-    return None if has_module(site, "mypy") else "configured, but the project's interpreter has no mypy"
+    if not has_module(site, "mypy"):
+        raise not_installed("the project's interpreter has no mypy", check="mypy")
+    return None
 
 
 def _run(site: Site) -> list[Finding]:

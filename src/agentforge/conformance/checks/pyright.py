@@ -6,7 +6,7 @@ import json
 
 from agentforge.conformance.configuration import any_file, tool_table
 from agentforge.conformance.finding import Finding, level_of
-from agentforge.conformance.site import Check, Site, crash_of, has_module
+from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
 
 
 def _skip(site: Site) -> str | None:
@@ -14,7 +14,9 @@ def _skip(site: Site) -> str | None:
         return "no Python file among the changed files"
     if tool_table(site.checkout, "pyright") is None and not any_file(site.checkout, ("pyrightconfig.json",)):
         return "the project does not configure pyright"
-    return None if _command(site) else "configured, but not installed in the project's environment"
+    if not _command(site):
+        raise not_installed("the project's environment has no pyright", check="pyright")
+    return None
 
 
 def _command(site: Site) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from agentforge.conformance.configuration import any_file, tool_table
 from agentforge.conformance.finding import Finding
+from agentforge.conformance.ruff_edits import repaired_files
 from agentforge.conformance.sarif import from_sarif
 from agentforge.conformance.site import Check, Site, crash_of, own_program
 
@@ -32,6 +34,13 @@ def _run(site: Site) -> list[Finding]:
     others = [path for path in site.python_paths if path not in configured]
     findings = _by_project_rules(site, configured) if configured else []
     return findings + (_by_own_rules(site, others) if others else [])
+
+
+def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    """Make the edits that ruff calls safe, of exactly these findings."""
+    rules = ",".join(sorted({finding.rule_id for finding in findings}))
+    command = [own_program("ruff"), "check", "--no-cache", "--no-fix", "--quiet", "--select", rules]
+    return repaired_files(site, command, findings)
 
 
 def _is_configured(site: Site, path: str) -> bool:
@@ -87,4 +96,4 @@ def _command() -> list[str]:
     return [own_program("ruff"), "check", "--no-cache", "--no-fix", "--quiet", "--output-format", "sarif"]
 
 
-CHECK = Check(name="ruff", skip=_skip, run=_run)
+CHECK = Check(name="ruff", skip=_skip, run=_run, fix=_fix)

@@ -44,7 +44,7 @@ def _run(site: Site) -> list[Finding]:
 def _check(site: Site) -> tuple[Completed, bool]:
     """Check with the project's environment where ty accepts it, else without; tells which."""
     command = [own_program("ty"), "check", "--no-progress", "--output-format", "sarif"]
-    command += ["--project", str(site.checkout)]
+    command += ["--project", str(site.top)]
     if site.interpreter:
         done = site.run_own([*command, "--python", site.interpreter, "--", *site.python_paths])
         if done.exit_code in (0, 1):

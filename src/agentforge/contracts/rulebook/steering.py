@@ -1,4 +1,4 @@
-"""Rules about changes that steer the judgement instead of satisfying it: hooks, old tests, the project's checks."""
+"""Rules about changes that steer the judgement instead of satisfying it: hooks, the project's checks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,6 @@ def no_runner_hooks(case: Case) -> RuleOutcome:
     return none_of(case.fact_list("runner_hooks"), what="hooks of the test runner were added", fix=fix)
 
 
-def old_tests_kept(case: Case) -> RuleOutcome:
-    """Measured: RED changed or removed no test of the base but those that the specification changes."""
-    fix = "put them back; where the request ends them, the specification must list them as changed or removed"
-    return none_of(case.fact_list("rewritten_tests"), what="tests of the base were changed or removed", fix=fix)
-
-
 def checks_unchanged(case: Case) -> RuleOutcome:
     """Measured: CI, hooks, lint, type and coverage configuration say what they said at the base, unless the request asks."""
     fix = "put it back; the request does not ask for it"
@@ -25,7 +19,6 @@ def checks_unchanged(case: Case) -> RuleOutcome:
 
 RULES = (
     NamedRule(rule_id="no-runner-hooks", sentence="no new hook of the test runner", judge=no_runner_hooks),
-    NamedRule(rule_id="old-tests-kept", sentence="existing tests stay as they were", judge=old_tests_kept),
     NamedRule(
         rule_id="checks-unchanged", sentence="the project's checks are those of the base", judge=checks_unchanged
     ),

@@ -7,12 +7,19 @@ from importlib import import_module
 
 from agentforge.pipeline.stage import Stage
 
+FIX = "fix"
 ORDER = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
+FIX_ORDER = ("analyze", "guard", "change", "verify", "deliver")
 ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "commit": "deliver"}
 
 
 class Stages(Mapping[str, Stage]):
-    """All stages in the order in which they run; one is imported when it is first looked at."""
+    """The stages of a workflow in the order in which they run; one is imported when it is first looked at."""
+
+    def __init__(self, package: str, order: tuple[str, ...]) -> None:
+        """Take the package that holds a file per stage, and their order."""
+        self._package = package
+        self._order = order
 
     def __getitem__(self, name: str) -> Stage:
         """The stage of that name.
@@ -20,20 +27,26 @@ class Stages(Mapping[str, Stage]):
         Raises:
             KeyError: there is none.
         """
-        if name not in ORDER:
+        if name not in self._order:
             raise KeyError(name)
-        stage: Stage = import_module(f"{__name__}.{name}").STAGE
+        stage: Stage = import_module(f"{self._package}.{name}").STAGE
         return stage
 
     def __iter__(self) -> Iterator[str]:
         """Names in order."""
-        return iter(ORDER)
+        return iter(self._order)
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(ORDER)
+        return len(self._order)
 
 
-def load_stages() -> Stages:
-    """All stages in the order in which they run."""
-    return Stages()
+def load_stages(workflow: str = "") -> Stages:
+    """The stages in the order in which they run.
+
+    Args:
+        workflow: "" = from a request to a delivery, "fix" = repair violations.
+    """
+    if workflow == FIX:
+        return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
+    return Stages(__name__, ORDER)

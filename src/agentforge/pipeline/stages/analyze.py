@@ -8,14 +8,18 @@ from agentforge.pipeline.stage import ACTIONS, Json, Stage, texts
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The draft with the measured base line of the tests."""
+    return {**{key: draft[key] for key in draft if key not in STAGE.omit}, "tests": measured_tests(state)}
+
+
+def measured_tests(state: RunState) -> dict[str, object]:
+    """How the tests run at the base commit, and what they showed."""
     base = state.facts.get("baseline", {})
-    tests = {
+    return {
         "runner": base.get("runner", "none"),
         "command": base.get("command", ""),
         "paths": texts(base.get("test_files"))[:20],
         "baseline": {key: base.get(key) for key in ("tests", "passed", "failing", "flaky", "timed_out") if key in base},
     }
-    return {**{key: draft[key] for key in draft if key not in STAGE.omit}, "tests": tests}
 
 
 STAGE = Stage(

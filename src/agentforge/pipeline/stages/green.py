@@ -7,6 +7,17 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.stage import Json, Stage, items
 
 
+def needs_model(state: RunState) -> bool:
+    """Not when only tests were added since it was verified: the same tree is measured again, with them."""
+    unchanged = state.reopened is not None and bool(state.reopened.draft)
+    return not unchanged or bool(state.findings)
+
+
+def draft(state: RunState) -> dict[str, object]:
+    """What was submitted for the tree that is measured again."""
+    return dict(state.reopened.draft) if state.reopened is not None else {}
+
+
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """What changed comes from git, what it is for from the model, whether it works from the measurement."""
     told = {
@@ -37,6 +48,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
         "test_suite_ref": state.artifacts.get("red", {}).get("suite_id", ""),
         **body,
         "verification": verification(facts),
+        **mutation(facts),
     }
 
 
@@ -49,6 +61,18 @@ def verification(facts: Json) -> dict[str, object]:
         "conformance_passing": passing,
         "no_regressions": facts.get("no_regressions") is True,
     }
+
+
+def mutation(facts: Json) -> dict[str, object]:
+    """The mutation score with what survived, where mutants were run."""
+    told = facts.get("mutation")
+    if not isinstance(told, dict) or told.get("measured") is not True:
+        return {}
+    survivors = [
+        f"{row.get('path')}:{row.get('line')}: {row.get('before')} -> {row.get('after')}"
+        for row in items(told.get("survivors"))
+    ]
+    return {"mutation": {**{key: told.get(key) for key in ("score", "killed", "run", "seed")}, "survivors": survivors}}
 
 
 STAGE = Stage(
@@ -64,8 +88,10 @@ STAGE = Stage(
     tools=("edit", "write_file", "read_file", "grep", "run_tests", "shell", "ask_human", "submit_artifact"),
     writes="product",
     omit=(
-        *("implementation_id", "spec_ref", "test_suite_ref", "verification"),
+        *("implementation_id", "spec_ref", "test_suite_ref", "verification", "mutation"),
         *("files_created.lines", "files_modified.lines_added", "files_modified.lines_removed"),
     ),
+    needs_model=needs_model,
+    draft=draft,
     complete=complete,
 )

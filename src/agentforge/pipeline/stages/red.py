@@ -19,6 +19,8 @@ def draft(state: RunState) -> dict[str, object]:
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The suite with the mapping of requirements to tests and the measured verification fields."""
+    if state.reopened is not None and state.reopened.open:
+        draft = _as_measured(joined_suite(state, draft), facts)
     files = _supplied(state, facts) if state.tests else [dict(item) for item in items(draft.get("test_files"))]
     spec = state.artifacts.get("spec", {})
     mapping: dict[str, list[str]] = {}
@@ -26,7 +28,9 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
         for test in items(file.get("tests")):
             ref = str(test.get("requirement_ref", ""))
             mapping.setdefault(ref, []).append(f"{file.get('path')}::{test.get('name')}")
-    body = {"test_files": files, "coverage_mapping": mapping}
+    body: dict[str, object] = {"test_files": files, "coverage_mapping": mapping}
+    if items(draft.get("equivalent_mutants")):
+        body["equivalent_mutants"] = items(draft.get("equivalent_mutants"))
     return {
         "suite_id": f"suite-{digest_value([body, facts.get('frozen', {})])[:12]}",
         "spec_ref": spec.get("spec_id", ""),
@@ -36,6 +40,29 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
             "no_implementation_exists": facts.get("no_implementation_exists") is True,
         },
     }
+
+
+def joined_suite(state: RunState, draft: Json) -> dict[str, object]:
+    """A draft that only adds tests, joined to the suite that had passed; what it says of files of that suite is ignored."""
+    before = state.artifacts.get("red", {})
+    files = [dict(item) for item in items(before.get("test_files"))]
+    known = {file.get("path") for file in files}
+    files += [dict(item) for item in items(draft.get("test_files")) if item.get("path") not in known]
+    answers = [*items(before.get("equivalent_mutants")), *items(draft.get("equivalent_mutants"))]
+    return {"test_files": files, **({"equivalent_mutants": answers} if answers else {})}
+
+
+def _as_measured(suite: Json, facts: Json) -> dict[str, object]:
+    """The suite with the kinds that its tests turned out to have."""
+    kinds = {str(row.get("id")).partition("[")[0]: str(row.get("kind")) for row in items(facts.get("tests"))}
+    files = []
+    for file in items(suite.get("test_files")):
+        tests = [
+            {**test, "kind": kinds.get(f"{file.get('path')}::{test.get('name')}") or test.get("kind", "target")}
+            for test in items(file.get("tests"))
+        ]
+        files.append({**file, "tests": tests})
+    return {**suite, "test_files": files}
 
 
 def _supplied(state: RunState, facts: Json) -> list[dict[str, object]]:
@@ -74,7 +101,7 @@ STAGE = Stage(
     ),
     tools=("write_file", "edit", "append_file", "read_file", "grep", "run_tests", "submit_artifact"),
     writes="tests",
-    omit=("suite_id", "spec_ref", "coverage_mapping", "verification"),
+    omit=("suite_id", "spec_ref", "coverage_mapping", "verification", "equivalent_mutants"),
     actions=CHANGING,
     needs_model=needs_model,
     draft=draft,

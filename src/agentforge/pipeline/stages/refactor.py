@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentforge.canonical import digest_value
 from agentforge.events.state import RunState
 from agentforge.pipeline.stage import Json, Stage, items, texts
-from agentforge.pipeline.stages.green import verification
+from agentforge.pipeline.stages.green import mutation, verification
 
 
 def needs_model(state: RunState) -> bool:
@@ -38,7 +38,12 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
         "conformance": {"before": before[0], "after": after[0], "checks": after[1]},
         "tree": facts.get("tree", ""),
     }
-    return {"deliverable_id": f"deliverable-{digest_value(body)[:12]}", **body, "verification": verification(facts)}
+    return {
+        "deliverable_id": f"deliverable-{digest_value(body)[:12]}",
+        **body,
+        "verification": verification(facts),
+        **mutation(facts),
+    }
 
 
 def findings_of(facts: Json) -> tuple[int, list[str]]:
@@ -68,7 +73,7 @@ STAGE = Stage(
     ),
     writes="product",
     omit=(
-        *("deliverable_id", "spec_ref", "implementation_ref", "conformance", "tree", "verification"),
+        *("deliverable_id", "spec_ref", "implementation_ref", "conformance", "tree", "verification", "mutation"),
         *("changes.lines_added", "changes.lines_removed"),
     ),
     needs_model=needs_model,

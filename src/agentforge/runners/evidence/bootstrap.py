@@ -33,9 +33,20 @@ def main() -> int:
     program.prepare()
     altered = tampering.watch()
     _enter_checkout(setup)
-    status = program.run(setup, send=send, describe=failures.describe)
+    recorder, reason = load("recorder").open_recorder(setup["trace"]) if setup.get("trace") else (None, "")
+    following = recorder.follow(send) if recorder is not None else send
+    if setup.get("mutants"):
+        judging = load("pytest_judge") if setup["runner"] == "pytest" else program
+        status = load("mutants_program").run(setup, send=send, judge=judging.judge, ahead=judging.ahead)
+    else:
+        status = program.run(setup, send=following, describe=failures.describe)
     replaced = altered(lambda path: failures.belongs(path, setup["root"]))
-    send({"kind": "finished", "exit": int(status), "leaks": _leaks(setup), "replaced": replaced})
+    leaks = _leaks(setup)
+    if recorder is not None:
+        recorder.close(send)
+    elif reason:
+        send({"kind": "no-coverage", "reason": reason})
+    send({"kind": "finished", "exit": int(status), "leaks": leaks, "replaced": replaced})
     sys.stdout.flush()
     sys.stderr.flush()
     leave(int(status))

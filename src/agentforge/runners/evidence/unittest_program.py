@@ -61,6 +61,41 @@ def run(
     return 0 if result.wasSuccessful() else 1
 
 
+def ahead(names: list[str]) -> None:
+    """Import installed modules before the forks do."""
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112 - a module that needs what comes before it: the forks import it
+            continue
+
+
+def judge(setup: dict[str, Any], tests: list[str]) -> dict[str, Any]:
+    """Run chosen tests until the first that does not pass: whether a mutant is noticed.
+
+    Returns:
+        {failed: the first id that did not pass or "", all: all of them, ran, seconds: id -> seconds}.
+    """
+    found = _discovered(setup)
+    broken = [test for test in found if type(test).__name__ == "_FailedTest"]
+    by_id = {test_id(test, setup["root"]): test for test in found if test not in broken}
+    gone = [name for name in tests if name not in by_id]
+    seconds: dict[str, float] = {}
+    bad = list(gone)
+    for name in tests if not gone else ():
+        result = unittest.TestResult()
+        started = time.perf_counter()
+        unittest.TestSuite([by_id[name]]).run(result)
+        seconds[name] = time.perf_counter() - started
+        if not result.wasSuccessful() or result.skipped:
+            bad.append(name)
+            if not setup["every"]:
+                break
+    return {"failed": bad[0] if bad else "", "all": bad, "ran": len(seconds), "seconds": seconds}
+
+
 def test_id(test: Any, root: str) -> str:
     """A pytest-like id: `tests/test_x.py::Class::method`."""
     module = sys.modules.get(type(test).__module__)

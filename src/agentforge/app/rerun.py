@@ -1,0 +1,193 @@
+"""Measuring a delivered run again: base line, RED, GREEN and the rest in fresh checkouts, nothing out of a cache."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.canonical import canonical_bytes
+from agentforge.errors import AgentForgeError
+from agentforge.events import kinds
+from agentforge.events.evolve import evolve
+from agentforge.events.state import RunState
+from agentforge.proof.chain import LOG, links
+from agentforge.proof.contents import blob
+from agentforge.proof.files import Files
+from agentforge.proof.report import Check
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import BlobStore
+    from agentforge.models.model import Model
+    from agentforge.pipeline.runtime import Runtime
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.sandbox import Preference
+
+_MEASURED = ("baseline", "red", "green", "refactor")
+_OF_THE_MACHINE = frozenset(
+    {
+        "duration_s",
+        "duration_ms",
+        "failing_text",
+        "text",
+        "problems",
+        "command",
+        "source",
+        "sandbox",
+        "message",
+        "attempt",
+    }
+)
+"""Fields that differ from one honest run to the next: times, paths, tracebacks."""
+
+
+def measure_again(files: Files, state: RunState, git: Git, *, environ: Mapping[str, str]) -> tuple[Check, ...]:
+    """Measure what was measured, on the recorded trees, and compare fact by fact.
+
+    Returns:
+        One check for each measurement.
+    """
+    if not state.delivered:
+        return (Check(name="rerun", ok=False, detail="nothing was delivered", altered=False),)
+    checks = []
+    with _runtime(files, state, git, environ) as runtime:
+        for name, (before, event) in _last_measurements(files).items():
+            checks.append(_again(name, before, event, runtime))
+    return tuple(checks)
+
+
+def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGathered]]:
+    """The measurement that counts for each name, with the state in which it was made."""
+    found: dict[str, tuple[RunState, kinds.FactsGathered]] = {}
+    state = RunState()
+    for link in links(files[LOG]):
+        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED:
+            found[link.event.name] = (state, link.event)
+        state = evolve(state, link.event, at=link.at)
+    return found
+
+
+def _again(name: str, before: RunState, event: kinds.FactsGathered, runtime: Runtime) -> Check:
+    from agentforge.pipeline.measure import measure, measure_base
+
+    try:
+        cast("_AtTree", runtime.git).tree = event.tree
+        if name == "baseline":
+            facts = measure_base(before, runtime, attempt=event.attempt).facts
+        else:
+            facts = measure(before, runtime.stages[name], runtime).facts
+    except AgentForgeError as exc:
+        return Check(name=f"rerun {name}", ok=False, detail=f"cannot be measured: {exc}", altered=False)
+    now, then = _comparable(facts), _comparable(event.facts)
+    differing = sorted(key for key in {*now, *then} if now.get(key) != then.get(key))
+    if differing:
+        told = ", ".join(f"{key} was {_short(then.get(key))} and is {_short(now.get(key))}" for key in differing[:3])
+        return Check(name=f"rerun {name}", ok=False, detail=f"measured differently: {told}", altered=False)
+    detail = f"tree {event.tree[:12]} measured again, {len(then)} facts agree"
+    return Check(name=f"rerun {name}", ok=True, detail=detail, altered=False)
+
+
+def _comparable(facts: Mapping[str, object]) -> dict[str, object]:
+    value = _without_machine(json.loads(canonical_bytes(dict(facts))))
+    return value if isinstance(value, dict) else {}
+
+
+def _without_machine(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_machine(item) for key, item in value.items() if key not in _OF_THE_MACHINE}
+    return [_without_machine(item) for item in value] if isinstance(value, list) else value
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class _FileBlobs:
+    """The run's blobs, wherever they are; nothing is added to them."""
+
+    files: Files
+
+    def get(self, digest: str) -> bytes:
+        return blob(self.files, digest)
+
+    def put(self, content: bytes) -> str:
+        raise AgentForgeError(f"a verification writes no blobs ({len(content)} bytes)")
+
+
+class _AtTree:
+    """A repository whose worktree is, for the measurements, the recorded tree."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self.tree = ""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._git, name)
+
+    def snapshot(self, _worktree: Path, *, index: Path) -> str:
+        """The recorded tree instead of what lies in a folder."""
+        del index
+        return self.tree
+
+
+@contextmanager
+def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
+    """The parts that measuring needs, made for this once; the settings are those that hold here."""
+    from agentforge.app.wiring import secret_values
+    from agentforge.config.contract_files import contract_set
+    from agentforge.config.settings import load
+    from agentforge.pipeline.runtime import Runtime
+    from agentforge.pipeline.stages import load_stages
+    from agentforge.runners.plan import detect
+    from agentforge.runners.rig import Rig
+    from agentforge.workspace.guard import Guard
+    from agentforge.workspace.sandbox import choose
+
+    settings = load(git.top, environ)
+    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    at = cast("Git", _AtTree(git))
+    plan = detect(git.top, settings=settings.table("test"), environ=environ)
+    supplied = state.digests.get("tests")
+    blobs = _FileBlobs(files)
+    with tempfile.TemporaryDirectory(prefix="agentforge-rerun-") as place:
+        worktree, scratch = Path(place, "worktree"), Path(place, "scratch")
+        worktree.mkdir()
+        scratch.mkdir()
+        rig = Rig(
+            plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=plan.timeout_s, cache=None
+        )
+        yield Runtime(
+            repo=git.top,
+            worktree=worktree,
+            scratch=scratch,
+            git=at,
+            sandbox=sandbox,
+            stages=load_stages(),
+            contracts=contract_set(None),
+            blobs=cast("BlobStore", blobs),
+            rig=lambda: rig,
+            models=_no_model,
+            price=lambda _reply: None,
+            secrets=secret_values(environ),
+            checks=settings.table("checks"),
+            trail=lambda: ("", 0),
+            diff=git.diff,
+            nonce="",
+            supplied={
+                path: blobs.get(str(digest)) for path, digest in dict(cast("dict[str, str]", supplied or {})).items()
+            },
+            max_output_tokens=0,
+            temperature=None,
+            ready=lambda: None,
+            guard=Guard(git, worktree, index=scratch / "index"),
+        )
+
+
+def _no_model(stage: str) -> Model:
+    raise AgentForgeError(f"a verification asks no model ({stage})")

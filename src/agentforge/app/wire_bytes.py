@@ -1,0 +1,59 @@
+"""The body of a request as it went over the wire, made again from the record and proved by its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from agentforge.canonical import digest_bytes
+from agentforge.errors import ConflictError
+from agentforge.messages import request_from
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+    from agentforge.models.model import Model, ModelSpec
+
+_NOWHERE = "http://127.0.0.1"
+
+
+def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> bytes:
+    """Encode a recorded request as the provider's dialect does.
+
+    Args:
+        sent: the digest that the body must have.
+        recorded: bytes of the recorded request.
+        model: `provider/name` that answered.
+    Raises:
+        ConflictError: what comes out has another digest.
+    """
+    from agentforge.models.catalogue import open_model
+
+    request = request_from(json.loads(recorded))
+    for spec in _specs(model, settings):
+        opened: Model = open_model(spec)
+        encode = getattr(opened, "body", None)
+        opened.close()
+        body = encode(request) if encode is not None else b""
+        if digest_bytes(body) == sent:
+            return body
+    raise ConflictError(
+        f"the body that was sent to {model} cannot be made again with this version and these settings",
+        hint="look at the recorded request: agentforge inspect ID --step N --show context --json",
+    )
+
+
+def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
+    """The model with the bounds of today's settings, and without any; nothing is ever sent, so it needs no key."""
+    from dataclasses import replace
+
+    from agentforge.models.model import ModelSpec
+
+    provider, _, name = model.partition("/")
+    plain = ModelSpec(provider=provider, name=name, base_url=_NOWHERE)
+    yield replace(
+        plain,
+        temperature=cast("float | None", settings.get("model.temperature")),
+        max_output_tokens=int(settings.number("model.max_output_tokens")),
+    )
+    yield plain

@@ -1,0 +1,64 @@
+"""`agentforge gc`: make room, without losing anything that was not delivered."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+
+
+class Age(click.ParamType[float]):
+    """An age such as 30d, 12h or 90m, in seconds."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read days here, everything else as a duration."""
+        from agentforge.config.durations import parse_duration
+
+        if isinstance(value, float):
+            return value
+        days = re.fullmatch(r"([0-9]+)d", str(value))
+        try:
+            return int(days[1]) * 86_400.0 if days else float(parse_duration(str(value)))
+        except ValueError as exc:
+            self.fail(f"{exc}; or days, like 30d", param, ctx)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge gc --dry-run
+  agentforge gc
+  agentforge gc --older-than 30d --json
+"""
+)
+@click.option("--older-than", type=Age(), metavar="AGE", help="Also remove delivered runs that are older: 30d, 12h.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would go.")
+@cwd_option
+@json_option
+def gc(older_than: float | None, dry_run: bool, cwd: str | None, as_json: bool) -> int:
+    """Remove worktrees of tasks that are over and, by age, delivered runs; never what is not finished or not delivered."""
+    from agentforge.app.retention import collect
+
+    place = open_place(cwd)
+    done = collect(place.cwd, environ=place.environ, older_than_s=older_than, dry_run=dry_run)
+    rows = [
+        {"kind": item.kind, "name": item.name, "path": str(item.path), "bytes": item.size_bytes, "reason": item.reason}
+        for item in done.removed
+    ]
+    if as_json:
+        kept = [{"task_id": name, "reason": reason} for name, reason in done.kept]
+        write_json({"dry_run": dry_run, "removed": rows, "bytes": done.size_bytes, "kept": kept})
+        return 0
+    for row in rows:
+        click.echo(f"{row['kind']} {row['name']}: {row['bytes']} bytes, {row['reason']}")
+    for name, reason in done.kept:
+        click.echo(f"kept {name}: {reason}")
+    word = "would be removed" if dry_run else "removed"
+    click.echo(f"{len(rows)} {word}, {done.size_bytes} bytes")
+    return 0

@@ -1,0 +1,37 @@
+"""`agentforge mark`: say what became of a delivery."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge mark task-20261121-slugify defect --note "fails on empty input"
+  agentforge mark task-20261121-slugify rework
+"""
+)
+@click.argument("task_id", metavar="ID")
+@click.argument("word", metavar="rework|defect", type=click.Choice(["rework", "defect"]))
+@click.option("--note", default="", help="What was wrong; recorded with the mark.")
+@cwd_option
+@json_option
+def mark(task_id: str, word: Literal["rework", "defect"], note: str, cwd: str | None, as_json: bool) -> int:
+    """Record that the delivery of task ID needed rework or had a defect; `agentforge metrics` counts it."""
+    from agentforge.app.marking import mark as record_mark
+    from agentforge.cli.following import user_name
+
+    place = open_place(cwd)
+    result = record_mark(place.cwd, task_id, word, note=note, by=user_name(place))
+    if as_json:
+        write_json({"task_id": result.state.run_id, "marks": list(result.state.marks)})
+    else:
+        click.echo(f"{result.state.run_id}: marked as {word}")
+    return 0

@@ -1,0 +1,101 @@
+"""`agentforge replay`: the recorded run once more, or its changes on another commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import Place, open_place
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.replaying import Replayed
+    from agentforge.app.transplanting import Transplanted
+
+_DIFFERS = 4
+_VALUE = 200
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge replay task-20261121-slugify
+  agentforge replay task-20261121-slugify --actions-only --onto release-2
+  agentforge replay task-20261121-slugify --actions-only --onto release-2 --branch slugify-for-2
+"""
+)
+@click.argument("task_id", metavar="ID")
+@click.option("--actions-only", is_flag=True, help="Only apply the recorded changes of files, step by step.")
+@click.option(
+    "--onto", metavar="REV", help="With --actions-only: the commit to apply them to, not the task's own base."
+)
+@click.option("--branch", metavar="NAME", help="With --actions-only: make this branch with the result.")
+@cwd_option
+@json_option
+def replay(
+    task_id: str, actions_only: bool, onto: str | None, branch: str | None, cwd: str | None, as_json: bool
+) -> int:
+    """Drive task ID again along its record and name the first difference: no model, no command, nothing is changed.
+
+    What was sent, decided, written and judged is computed anew by this program, with its prompts and contracts, and
+    compared record by record. Exit codes: 0 the same, 4 a difference or a conflict.
+    """
+    if (onto or branch) and not actions_only:
+        raise UsageError("--onto and --branch belong to --actions-only", hint="add --actions-only")
+    place = open_place(cwd)
+    if actions_only:
+        return _actions(task_id, onto, branch, place=place, as_json=as_json)
+    from agentforge.app.replaying import replay_run, replayed_value
+
+    result = replay_run(place.cwd, task_id, settings=place.settings, environ=place.environ)
+    if as_json:
+        write_json(replayed_value(result))
+    else:
+        click.echo("\n".join(_told(result)))
+    return _DIFFERS if result.divergence else 0
+
+
+def _told(result: Replayed) -> list[str]:
+    from agentforge.cli.terminal import cut, printable
+
+    lines = [f"changed since the run began: {', '.join(result.changed)}"] if result.changed else []
+    found = result.divergence
+    if found is None:
+        return [*lines, f"{result.task_id}: all {result.records} records, {result.steps} steps: the same"]
+    where = f"record {found.seq}, step {found.step}, stage {found.stage or '-'}"
+    lines += [f"{result.task_id}: differs at {where}", f"  {found.event}.{found.field}"]
+    lines += [f"  because of {name}" for name in result.names]
+    lines += [
+        f"  recorded {cut(printable(str(found.recorded)), _VALUE)}",
+        f"  now      {cut(printable(str(found.now)), _VALUE)}",
+    ]
+    return [*lines, *(f"    {cut(printable(line), _VALUE)}" for line in result.detail)]
+
+
+def _actions(task_id: str, onto: str | None, branch: str | None, *, place: Place, as_json: bool) -> int:
+    from agentforge.app.transplanting import transplant_run, transplanted_value
+
+    result = transplant_run(place.cwd, task_id, onto=onto, branch=branch)
+    if as_json:
+        write_json(transplanted_value(result))
+    else:
+        click.echo("\n".join(_told_actions(result)))
+    return _DIFFERS if result.conflicts else 0
+
+
+def _told_actions(result: Transplanted) -> list[str]:
+    lines = [
+        f"conflict: {item.path} in {'step ' + str(item.step) if item.step else 'the supplied tests'}: {item.reason}"
+        for item in result.conflicts
+    ]
+    lines.append(f"{result.task_id}: {result.steps} steps with changes onto {result.onto[:12]}: tree {result.tree}")
+    if result.same_base:
+        lines.append("the same tree as the task's own" if result.same_tree else "not the tree of the task's own")
+    if result.branch:
+        lines.append(f"branch {result.branch} at {result.commit[:12]}")
+    else:
+        lines.append(f"  git diff {result.onto[:12]} {result.tree[:12]}")
+    return lines

@@ -1,0 +1,62 @@
+"""`agentforge verify`: whether a task, a branch or a bundle is what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+
+if TYPE_CHECKING:
+    from agentforge.proof.report import Report
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge verify task-20261121-slugify
+  agentforge verify agentforge/task-20261121-slugify --key ann.pub
+  agentforge verify task-20261121-slugify.afbundle --rerun
+  agentforge verify origin/agentforge/task-20261121-slugify --json
+
+\b
+Exit code: 0 all held, 4 something does not hold, 9 something was altered or damaged.
+"""
+)
+@click.argument("target", metavar="ID|BRANCH|BUNDLE|PATH")
+@click.option("--rerun", is_flag=True, help="Measure the facts again in fresh checkouts; nothing comes from a cache.")
+@click.option(
+    "--key", "keys", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="A public key (OpenSSH or PEM); one of those given must have signed. Without it: the keys folder.",
+)  # fmt: skip
+@cwd_option
+@json_option
+def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as_json: bool) -> int:
+    """Check chain, digests, contracts, rules, views, anchors and signature, from the files alone."""
+    from agentforge.app.verifying import VerifyOptions
+    from agentforge.app.verifying import verify as verify_target
+
+    place = open_place(cwd)
+    options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun)
+    report = verify_target(options, environ=place.environ)
+    if as_json:
+        write_json(report.value())
+    else:
+        click.echo("\n".join(_lines(report)))
+    return report.exit_code
+
+
+def _lines(report: Report) -> list[str]:
+    from agentforge.cli.terminal import printable
+
+    width = max((len(check.name) for check in report.checks), default=0)
+    rows = [
+        f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {printable(check.detail)}" for check in report.checks
+    ]
+    failed = sum(not check.ok for check in report.checks)
+    verdict = f"{failed} of {len(report.checks)} checks failed" if failed else f"all {len(report.checks)} checks held"
+    return [*rows, "", f"{printable(report.subject)}: {verdict}"]

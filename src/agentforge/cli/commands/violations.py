@@ -1,0 +1,97 @@
+"""`agentforge violations`: what the last check found, read from its views."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import folder_of
+from agentforge.cli.terminal import cut, printable, style_for, table
+
+_WIDTH = 70
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  agentforge violations list
+  agentforge violations show V-1a2b3c4d5e
+""",
+)
+@click.pass_context
+def violations(context: click.Context) -> int | None:
+    """List and show what the last `agentforge conformance check` found."""
+    if context.invoked_subcommand is not None:
+        return None
+    return int(context.invoke(list_violations))
+
+
+@violations.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge violations list
+  agentforge violations list --rule ruff/F401
+  agentforge violations list --all --json
+""",
+)
+@click.option("--all", "with_all", is_flag=True, help="Those in the base line and the exempt ones, too.")
+@click.option("--rule", metavar="RULE", help="Only this rule: an id, check/id, or a pattern.")
+@cwd_option
+@json_option
+def list_violations(
+    with_all: bool = False, rule: str | None = None, cwd: str | None = None, as_json: bool = False
+) -> int:
+    """List the violations that are open."""
+    from agentforge.app.conformance import is_of_rule, listed
+
+    rows = [row for row in listed(folder_of(cwd)) if with_all or row["status"] == "open"]
+    rows = [row for row in rows if rule is None or is_of_rule(row, rule)]
+    if as_json:
+        write_json(rows)
+        return 0
+    if not rows:
+        click.echo("no violation")
+        return 0
+    cells = [
+        (
+            str(row["violation_id"]),
+            str(row["status"]),
+            str(row["severity"]),
+            printable(str(row["rule"])),
+            printable(f"{row['file']}:{row['line']}" if row["line"] else str(row["file"])),
+            cut(printable(" ".join(str(row["message"]).split())), _WIDTH),
+        )
+        for row in rows
+    ]
+    head = ("ID", "STATUS", "SEVERITY", "RULE", "PLACE", "MESSAGE")
+    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
+    return 0
+
+
+@violations.command(
+    epilog="""\b
+Examples:
+  agentforge violations show V-1a2b3c4d5e
+  agentforge violations show V-1a2b --json
+"""
+)
+@click.argument("violation_id", metavar="ID")
+@cwd_option
+@json_option
+def show(violation_id: str, cwd: str | None, as_json: bool) -> int:
+    """Show violation ID; the start of an id is enough."""
+    from agentforge.app.conformance import named
+    from agentforge.views.yaml_text import dump
+
+    row = named(folder_of(cwd), violation_id)
+    if as_json:
+        write_json(row)
+    else:
+        click.echo("\n".join(printable(line) for line in dump(row).rstrip().splitlines()))
+    return 0

@@ -1,0 +1,47 @@
+"""ruff format, where the project configures it: a file that would be written otherwise is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentforge.conformance.configuration import tool_table
+from agentforge.conformance.finding import Finding
+from agentforge.conformance.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
+from agentforge.conformance.site import Check, Site
+
+
+def _skip(site: Site) -> str | None:
+    if not site.python_paths:
+        return "no Python file among the changed files"
+    return None if _is_configured(site) else "the project does not configure ruff format"
+
+
+def _is_configured(site: Site) -> bool:
+    import tomllib
+
+    table = tool_table(site.checkout, "ruff")
+    if table is not None:
+        return "format" in table
+    files = [site.checkout / name for name in ("ruff.toml", ".ruff.toml")]
+    return any("format" in tomllib.loads(file.read_text("utf-8")) for file in files if file.is_file())
+
+
+def _run(site: Site) -> list[Finding]:
+    return [
+        Finding(
+            check="format",
+            rule_id=UNFORMATTED,
+            level="error",
+            message="the file is not as `ruff format` writes it",
+            path=path,
+            fixable=True,
+        )
+        for path in unformatted(site, site.python_paths)
+    ]
+
+
+def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    return repaired_files(site, format_command(), findings)
+
+
+CHECK = Check(name="format", skip=_skip, run=_run, fix=_fix)

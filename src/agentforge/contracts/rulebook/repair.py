@@ -1,0 +1,47 @@
+"""Rules about the repair of violations. All of them read measured facts."""
+
+from __future__ import annotations
+
+from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, broken, held, none_of
+
+
+def violations_present(case: Case) -> RuleOutcome:
+    """Measured: what is to be repaired stands at the base commit."""
+    targets = case.fact_list("targets")
+    gone = case.fact_list("gone")
+    if targets and not gone:
+        return held(len(targets))
+    return none_of(gone or ["no violation"], what="not found at the base commit", fix="check the repository anew")
+
+
+def violations_gone(case: Case) -> RuleOutcome:
+    """Measured: the checks no longer find what was to be repaired."""
+    crashed = case.fact_list("not_measured")
+    if crashed:
+        return none_of(crashed, what="could not be looked at again", fix="a check that crashes has failed")
+    return none_of(case.fact_list("violations_left"), what="still there", fix="correct the code at this place")
+
+
+def place_guarded(case: Case) -> RuleOutcome:
+    """Executed: with the code at the place made to fail, a test fails; or nobody can tell (another language)."""
+    unguarded = case.fact_list("unguarded")
+    fix = "write guard tests that execute this code and assert what it gives today"
+    return none_of(unguarded, what="no test notices when this code fails", fix=fix)
+
+
+def guards_still_pass(case: Case) -> RuleOutcome:
+    """Executed: the guard tests pass on the repaired tree, in random order, as often as they were run."""
+    failing = case.fact_record("suite").get("failing")
+    if not isinstance(failing, list | tuple):
+        return broken("suite.failing was not measured")
+    return none_of(failing, what="guard tests that do not pass", fix="keep the behaviour, correct the repair")
+
+
+RULES = (
+    NamedRule(
+        rule_id="violations-present", sentence="every violation stands at the base commit", judge=violations_present
+    ),
+    NamedRule(rule_id="violations-gone", sentence="every violation is gone", judge=violations_gone),
+    NamedRule(rule_id="place-guarded", sentence="tests watch the place of every violation", judge=place_guarded),
+    NamedRule(rule_id="guards-still-pass", sentence="the guard tests still pass", judge=guards_still_pass),
+)

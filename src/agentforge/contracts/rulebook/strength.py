@@ -1,0 +1,94 @@
+"""Rules about what the tests execute of a change, and about tests that RED adds when it is opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.contracts.contract import Json
+from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, broken, held, judged, none_of, text
+
+
+def recorder_kept(case: Case) -> RuleOutcome:
+    """Executed: where the base could be traced line by line, the change can be, too."""
+    coverage = case.fact_record("coverage")
+    lost = coverage.get("lost")
+    if not lost:
+        return held(coverage.get("executed", 0))
+    return broken(
+        f"what the tests execute could not be recorded: another tracer took over during {lost}", measured=lost
+    )
+
+
+def mapping_executed(case: Case) -> RuleOutcome:
+    """Executed: the tests of each requirement run lines of the change, and a function that the requirement names."""
+    rows = _rows(case.fact_record("coverage"), "requirements")
+    wrong = [
+        ("test_files", f"the tests of {text(row, 'id')} execute nothing of what was changed for it: {_tests(row)}")
+        for row in rows
+        if row.get("touches") is not True
+    ]
+    return judged(wrong, measured=len(rows), fix="implement what the requirement asks for, where its tests reach it")
+
+
+def nothing_untested(case: Case) -> RuleOutcome:
+    """Executed: the change holds no behaviour that no test runs; what only refuses (`raise`) is listed, not counted.
+
+    A new function that nobody declared and nobody runs is refused at once; the rest when RED cannot add tests any more.
+    """
+    coverage = case.fact_record("coverage")
+    rows = [row for row in _rows(coverage, "untested") if row.get("inert") is not True]
+    if coverage.get("blind") is True:
+        return held(len(rows))
+    if coverage.get("returns_left") is True:
+        rows = [row for row in rows if row.get("extra") is True]
+    allowed = coverage.get("untested_allowed")
+    count = sum(number for row in rows if isinstance(number := row.get("statements"), int))
+    if count <= (allowed if isinstance(allowed, int) else 0):
+        return held(count)
+    places = [f"{row.get('path')}:{row.get('lines')}" + _inside(row) for row in rows]
+    return none_of(
+        places,
+        what="executed by no test",
+        fix="take out what the specification does not ask for; what it asks for must be reached by its tests",
+    )
+
+
+def added_tests_tell(case: Case) -> RuleOutcome:
+    """Executed: when RED was opened again, every test that it added shows something that the suite did not show."""
+    added = case.facts.get("added")
+    if not isinstance(added, Mapping):
+        return held(0)
+    changed = added.get("changed")
+    if isinstance(changed, list | tuple) and changed:
+        return none_of(changed, what="changed, though tests may only be added", fix="put them back, use a new file")
+    rows = _rows(added, "tests")
+    wrong = [("test_files", f"{text(row, 'id')}: {text(row, 'reason')}") for row in rows if row.get("ok") is not True]
+    if not rows and not added.get("equivalents"):
+        wrong = [("test_files", "no test was added and no mutant was named as equivalent")]
+    return judged(wrong, measured=len(rows), fix="assert what a listed change alters")
+
+
+def _rows(record: Json, name: str) -> list[Json]:
+    value = record.get(name)
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def _tests(row: Json) -> str:
+    names = [text(test, "id") for test in _rows(row, "tests")]
+    return ", ".join(names[:4]) or "none of them ran"
+
+
+def _inside(row: Json) -> str:
+    return f" in {row.get('function')}" if row.get("function") else ""
+
+
+RULES = (
+    NamedRule(rule_id="recorder-kept", sentence="what tests execute could be recorded", judge=recorder_kept),
+    NamedRule(
+        rule_id="mapping-executed",
+        sentence="the tests of every requirement execute the change",
+        judge=mapping_executed,
+    ),
+    NamedRule(rule_id="nothing-untested", sentence="no untested extra behaviour", judge=nothing_untested),
+    NamedRule(rule_id="added-tests-tell", sentence="every added test shows something new", judge=added_tests_tell),
+)

@@ -1,0 +1,58 @@
+"""What it means for the state that a stage which had passed is opened again, and that nothing came of it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentforge.events import kinds
+from agentforge.events.state import Reopening, RunState, StageState, Turn
+
+
+def stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> RunState:
+    """The stage and the one that asked for it are pending again; what the stage had is kept."""
+    known = state.stages.get(event.stage, StageState())
+    reopened = Reopening(
+        stage=event.stage,
+        by=event.by,
+        times=(state.reopened.times if state.reopened else 0) + 1,
+        open=True,
+        attempt=known.attempt,
+        findings=event.findings,
+        draft=state.submission.draft if state.submission else {},
+        facts=state.facts.get(event.stage, {}),
+        tree=state.trees.get(event.stage, ""),
+        evidence=state.evidence.get(event.stage, ""),
+    )
+    pending = {name: replace(state.stages[name], status="pending") for name in (event.stage, event.by)}
+    return replace(_between(state), stages={**state.stages, **pending}, findings=event.findings, reopened=reopened)
+
+
+def reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:
+    """The stage has again what it had; the other is verified once more."""
+    reopened = state.reopened
+    if reopened is None:
+        return replace(state)
+    trees = {**state.trees, event.stage: reopened.tree, "work": state.trees.get(reopened.by, "")}
+    return replace(
+        _between(state),
+        stages={**state.stages, event.stage: replace(state.stages[event.stage], status="verified")},
+        facts={**state.facts, event.stage: reopened.facts},
+        trees=trees,
+        evidence={**state.evidence, event.stage: reopened.evidence},
+        reopened=replace(reopened, open=False, ended=event.reason),
+        error=None,
+    )
+
+
+def _between(state: RunState) -> RunState:
+    """No stage is under way."""
+    return replace(
+        state,
+        stage="",
+        submission=None,
+        verdict=None,
+        findings=(),
+        rejected=None,
+        answers=(),
+        turn=Turn(step=state.turn.step),
+    )

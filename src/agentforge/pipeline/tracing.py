@@ -1,0 +1,106 @@
+"""Requirement -> tests -> changed lines as they were executed, and how strong the tests are, for the delivery report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.scope import suite_files
+from agentforge.pipeline.stage import Json, items
+from agentforge.pipeline.strength import mutant_text
+
+_SURVIVORS = 20
+
+
+def trace(state: RunState, facts: Json, changed_lines: Mapping[str, list[str]]) -> list[dict[str, object]]:
+    """Requirement -> tests -> changed product lines: those that its tests executed, else (not recorded) all of the change.
+
+    Args:
+        facts: of the delivered tree.
+        changed_lines: path -> changed line ranges of the new file ("12-18").
+    """
+    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    tests = mapping if isinstance(mapping, Mapping) else {}
+    suite = set(suite_files(state))
+    changes = [{"path": path, "lines": ",".join(ranges)} for path, ranges in changed_lines.items() if path not in suite]
+    rows = {str(row.get("id")): row for row in items(_record(facts, "coverage").get("requirements"))}
+    return [
+        {
+            "id": item.get("id", ""),
+            "description": item.get("description", ""),
+            "tests": list(tests.get(str(item.get("id")), [])),
+            **_executed(rows.get(str(item.get("id"))), changes),
+        }
+        for item in items(state.artifacts.get("spec", {}).get("requirements"))
+    ]
+
+
+def shown_strength(state: RunState, facts: Json) -> dict[str, object]:
+    """Untested changed lines and the mutation score with what survived."""
+    coverage, mutation = _record(facts, "coverage"), _record(facts, "mutation")
+    equivalent = {
+        str(item.get("mutant")): item.get("reason")
+        for item in items(state.artifacts.get("red", {}).get("equivalent_mutants"))
+    }
+    survivors = [
+        {
+            "mutant": mutant_text(row),
+            "function": row.get("function", ""),
+            "tests": row.get("tests", []),
+            **({"equivalent": equivalent[mutant_text(row)]} if mutant_text(row) in equivalent else {}),
+        }
+        for row in items(mutation.get("survivors"))
+    ]
+    told = {key: mutation.get(key) for key in ("score", "killed", "run", "not_run", "seed", "note") if key in mutation}
+    return {
+        "untested": [
+            {key: row.get(key) for key in ("path", "lines", "function", "inert")}
+            for row in items(coverage.get("untested"))
+        ],
+        "mutation": {**told, "survivors": survivors[:_SURVIVORS]},
+    }
+
+
+def strength_limits(facts: Json) -> list[str]:
+    """What of the tests' strength is not known, in words."""
+    coverage, mutation = _record(facts, "coverage"), _record(facts, "mutation")
+    out = []
+    if coverage.get("measured") is not True and coverage:
+        out.append(f"which lines each test executes is not known: {coverage.get('note')}")
+    elif coverage.get("blind"):
+        out.append("some tests start processes that could not be followed: lines executed there are not known")
+    if mutation.get("measured") is not True and mutation:
+        out.append(f"no mutants were run: {mutation.get('note')}")
+    if mutation.get("not_run"):
+        out.append(f"{mutation.get('not_run')} mutants were not run: the time for them was over")
+    return out
+
+
+def _executed(row: Json | None, changes: list[dict[str, str]]) -> dict[str, object]:
+    if row is None:
+        return {"changes": changes}
+    tests = [(str(test.get("id")), items(test.get("changes"))) for test in items(row.get("tests"))]
+    lines: dict[str, dict[str, None]] = {}
+    for _, parts in tests:
+        for part in parts:
+            lines.setdefault(str(part.get("path")), {}).update(dict.fromkeys(str(part.get("lines")).split(",")))
+    note = {"note": row.get("note")} if row.get("note") else {}
+    return {
+        "changes": [{"path": path, "lines": _joined(ranges)} for path, ranges in lines.items()],
+        "executed": [
+            {"test": name, "lines": "; ".join(f"{part.get('path')}:{part.get('lines')}" for part in parts)}
+            for name, parts in tests
+        ],
+        **note,
+    }
+
+
+def _joined(ranges: Mapping[str, None]) -> str:
+    from agentforge.runners.traced import bits_of, ranges_of
+
+    return ",".join(ranges_of(bits_of(ranges)))
+
+
+def _record(facts: Json, name: str) -> Json:
+    value = facts.get(name)
+    return value if isinstance(value, Mapping) else {}

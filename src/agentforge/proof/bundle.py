@@ -1,0 +1,115 @@
+"""A bundle: one file with all that an outsider needs. A gzipped tar with fixed times, owners and order, so that equal
+runs give equal bytes; `manifest.json` names every other file by digest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zlib
+from collections.abc import Mapping
+
+from agentforge.canonical import canonical_bytes, digest_bytes
+from agentforge.errors import IntegrityError
+from agentforge.frozen import dataclass
+from agentforge.proof.anchors import Commit, Note, read_commit, read_note
+from agentforge.proof.files import Files
+from agentforge.proof.report import Check, told
+
+FORMAT = "agentforge-bundle/1"
+MANIFEST, COMMIT, NOTE, PACK = "manifest.json", "git/commit", "git/note.json", "git/objects.pack"
+_RUN = "run/"
+_LARGEST = 2 << 30
+_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A bundle that was opened; `check` says whether it is whole."""
+
+    task: str
+    files: Files
+    commit: Commit | None
+    note: Note | None
+    pack: bytes
+    check: Check
+
+
+def write_bundle(*, task: str, run: Files, git: Mapping[str, bytes]) -> bytes:
+    """Pack a run's files and what git has of it.
+
+    Args:
+        git: contents of COMMIT, NOTE and PACK, as far as there are any.
+    """
+    inside = {**{f"{_RUN}{name}": run[name] for name in run}, **git}
+    digests = {name: digest_bytes(content) for name, content in sorted(inside.items())}
+    manifest = canonical_bytes({"format": FORMAT, "task": task, "files": digests}) + b"\n"
+    return gzip.compress(_tar({MANIFEST: manifest, **inside}), compresslevel=_LEVEL, mtime=0)
+
+
+def read_bundle(data: bytes) -> Bundle:
+    """Open a bundle.
+
+    Raises:
+        IntegrityError: it is not one, or too damaged to be looked into.
+    """
+    inside = _untar(_inflated(data))
+    try:
+        manifest = json.loads(inside.pop(MANIFEST))
+        task, digests = str(manifest["task"]), dict(manifest["files"])
+        if manifest["format"] != FORMAT:
+            raise IntegrityError(f"the bundle has the format {manifest['format']!r}", hint="upgrade agentforge")
+    except (KeyError, ValueError, TypeError) as exc:
+        raise IntegrityError("this is no bundle: it has no manifest", hint="make it with agentforge bundle") from exc
+    problems = [f"{name} is missing" for name in digests if name not in inside]
+    problems += [f"{name} is not in the manifest" for name in inside if name not in digests]
+    problems += [f"{name} was altered" for name in inside if digests.get(name, "") != digest_bytes(inside[name])]
+    note = read_note(inside[NOTE].decode("utf-8", "replace")) if NOTE in inside else None
+    commit = read_commit(inside[COMMIT], oid=note.commit) if note is not None and COMMIT in inside else None
+    return Bundle(
+        task=task,
+        files={name.removeprefix(_RUN): content for name, content in inside.items() if name.startswith(_RUN)},
+        commit=commit,
+        note=note,
+        pack=inside.get(PACK, b""),
+        check=told("bundle", problems, held=f"{len(digests)} files, each as the manifest has it"),
+    )
+
+
+def _tar(files: Mapping[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def _inflated(data: bytes) -> bytes:
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        content = stream.decompress(data, _LARGEST)
+    except zlib.error as exc:
+        raise IntegrityError(f"the bundle is damaged: {exc}", hint="fetch it again") from exc
+    if not stream.eof or stream.unused_data:
+        raise IntegrityError("the bundle is damaged: its end is not where it was", hint="fetch it again")
+    return content
+
+
+def _untar(data: bytes) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+            for entry in tar:
+                content = tar.extractfile(entry) if entry.isreg() else None
+                if content is None or entry.name in files:
+                    raise IntegrityError(f"the bundle holds {entry.name!r}, which is no plain file or is there twice")
+                files[entry.name] = content.read()
+    except (tarfile.TarError, EOFError) as exc:
+        raise IntegrityError(f"the bundle is damaged: {exc}", hint="fetch it again") from exc
+    if _tar(files) != data:
+        raise IntegrityError("the bundle was not written by agentforge, or was altered", hint="fetch it again")
+    return files

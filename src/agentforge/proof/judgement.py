@@ -1,0 +1,125 @@
+"""Every recorded verdict, evaluated again: the same contract over the same artifact and facts must say the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.contracts.check import check
+from agentforge.contracts.contract import CommandResult, Contract, Json
+from agentforge.contracts.dialect import contract_of
+from agentforge.errors import AgentForgeError
+from agentforge.events import kinds
+from agentforge.events.state import RunState
+from agentforge.proof.report import Check, told
+
+Complete = Callable[[RunState, str, Json, Json], Mapping[str, object]]
+"""(state before the verdict, stage, draft, facts) -> the artifact that follows from them."""
+
+
+class Judgements:
+    """Looks at every event of a run in turn and remembers what does not fit.
+
+    Args:
+        document: the contract document that a digest names.
+        complete: how this program completes an artifact; None = not looked at.
+    """
+
+    def __init__(self, *, document: Callable[[str], bytes], complete: Complete | None = None) -> None:
+        self._document = document
+        self._complete = complete
+        self._again = 0
+        self._verdicts = 0
+        self._problems: list[str] = []
+        self._artifacts: list[str] = []
+
+    def see(self, event: kinds.Event, before: RunState) -> None:
+        """Take in one event and the state before it."""
+        if isinstance(event, kinds.StageVerified):
+            self._verdicts += 1
+            self._verdict(event, before)
+        elif isinstance(event, kinds.StagePassed):
+            verdict = before.verdict
+            if verdict is None or not verdict.passed or verdict.artifact_digest != event.artifact_digest:
+                self._problems.append(f"{event.stage} passed without a verdict that says so")
+
+    def checks(self) -> list[Check]:
+        """What was found."""
+        kept = f"{self._verdicts} verdicts, {self._again} evaluated again over the recorded facts with the same results"
+        return [
+            told("artifacts", self._artifacts, held=f"{self._verdicts} artifacts with the right digest"),
+            told("verdicts", self._problems, held=kept, altered=False),
+        ]
+
+    def _verdict(self, event: kinds.StageVerified, before: RunState) -> None:
+        where = f"{event.stage}, attempt {event.attempt}"
+        if digest_value(event.artifact) != event.artifact_digest:
+            self._artifacts.append(f"{where}: the artifact is not what its digest says")
+        if event.passed != (bool(event.results) and all(item.get("passed") is True for item in event.results)):
+            self._problems.append(f"{where}: the verdict is not what its rules say")
+        submission = before.submission
+        if submission is None or before.stage != event.stage:
+            self._problems.append(f"{where}: a verdict over nothing that was submitted")
+        elif submission.facts is None:
+            self._refused(event, submission.draft, where)
+        else:
+            self._evaluate(event, before, draft=submission.draft, facts=submission.facts)
+
+    def _refused(self, event: kinds.StageVerified, draft: Json, where: str) -> None:
+        """A draft that had not the right shape: nothing was measured, so it cannot have passed."""
+        if event.passed or canonical_bytes(event.artifact) != canonical_bytes(draft):
+            self._problems.append(f"{where}: passed although nothing was measured")
+
+    def _evaluate(self, event: kinds.StageVerified, before: RunState, *, draft: Json, facts: Json) -> None:
+        where = f"{event.stage}, attempt {event.attempt}"
+        try:
+            contract = self._contract(event)
+        except AgentForgeError as exc:
+            self._problems.append(f"{where}: {exc.message}")
+            return
+        ran = _command_results(contract, event)
+        verdict = check(contract, event.artifact, facts=facts, inputs=before.artifacts, command_results=ran)
+        self._again += 1
+        now = [_comparable(item.value()) for item in verdict.results]
+        then = [_comparable(item) for item in event.results]
+        if now != then:
+            differing = sorted({str(item["rule"]) for item in _difference(now, then)})
+            self._problems.append(f"{where}: recorded and evaluated verdict differ in {', '.join(differing)}")
+        if self._complete is not None:
+            completed = self._complete(before, event.stage, draft, facts)
+            if digest_value(completed) != event.artifact_digest:
+                self._problems.append(f"{where}: the artifact does not follow from draft and facts")
+
+    def _contract(self, event: kinds.StageVerified) -> Contract:
+        return _read_contract(self._document(event.contract_digest), event.contract)
+
+
+@lru_cache(maxsize=64)
+def _read_contract(document: bytes, name: str) -> Contract:
+    return contract_of(json.loads(document), source=f"contract {name}")
+
+
+def _command_results(contract: Contract, event: kinds.StageVerified) -> list[CommandResult]:
+    """The exit codes of command rules as they were recorded: what was run then cannot be run by reading."""
+    recorded = {str(item.get("rule")): item for item in event.results}
+    found = []
+    for command in contract.commands:
+        item = recorded.get(f"command: {command}", {})
+        code = item.get("measured")
+        if isinstance(code, int):
+            found.append(CommandResult(command=command, exit_code=code))
+    return found
+
+
+def _comparable(result: Json) -> dict[str, object]:
+    """A result without what only the run itself could say: the output of a command."""
+    value = json.loads(canonical_bytes(dict(result)))
+    if str(value.get("rule")).startswith("command: "):
+        value.pop("message", None)
+    return dict(value)
+
+
+def _difference(now: list[dict[str, object]], then: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [item for item in now if item not in then] + [item for item in then if item not in now]

@@ -1,0 +1,202 @@
+"""The verification of one run: every check over its files, with nothing else at hand but what the caller brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass as open_dataclass
+from dataclasses import field as open_field
+
+from agentforge.errors import IntegrityError
+from agentforge.events import kinds
+from agentforge.events.blob_names import blobs_named
+from agentforge.events.evolve import evolve
+from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
+from agentforge.proof.anchors import Anchor, Commit, anchors_check
+from agentforge.proof.attestation import signature_check, stated_check
+from agentforge.proof.chain import LOG, Link, links
+from agentforge.proof.contents import blob, blobs_check, files_check, lease_check
+from agentforge.proof.envelope import read_envelopes
+from agentforge.proof.files import Files
+from agentforge.proof.judgement import Complete, Judgements
+from agentforge.proof.public_keys import PublicKey
+from agentforge.proof.report import Check, Report, told
+
+MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError)
+"""What a record raises whose chain is right and whose content no program of ours would have written."""
+
+Rebuild = Callable[[Files], Mapping[str, bytes]]
+"""Writes the views of a run anew from its log and blobs: path -> bytes."""
+
+_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What stands beside the files of a run.
+
+    Attributes:
+        rebuild: how views are made; None = the views are not looked at.
+        contract: the contract document of a digest that is no blob of the run (old logs).
+        complete: how this program completes an artifact; None = not looked at.
+        anchors: of the trail, from outside the folder.
+        commit: a commit by its id; None = it is not at hand.
+        keys: public keys that may have signed.
+        required: only a signature by one of the keys will do.
+        leased: a folder that runs live in has a lease; a bundle has none.
+    """
+
+    rebuild: Rebuild | None = None
+    contract: Callable[[str], bytes] | None = None
+    complete: Complete | None = None
+    anchors: Sequence[Anchor] = ()
+    commit: Callable[[str], Commit | None] | None = None
+    keys: tuple[PublicKey, ...] = ()
+    required: bool = False
+    leased: bool = True
+
+
+@open_dataclass(slots=True)
+class _Trail:
+    """What one pass over the log gathers."""
+
+    judgements: Judgements
+    state: RunState = open_field(default_factory=RunState)
+    hashes: list[str] = open_field(default_factory=list)
+    named: set[str] = open_field(default_factory=set)
+    quarantined: dict[str, str] = open_field(default_factory=dict)
+    attested: tuple[RunState, str, int, str] | None = None
+    fence: int = 0
+    resumed: bool = False
+    after_end: int = 0
+
+    def see(self, link: Link) -> None:
+        """Take in one record."""
+        event = link.event
+        self.after_end += bool(self.state.outcome) and not isinstance(event, _AFTER_THE_END)
+        self.judgements.see(event, self.state)
+        self.named.update(blobs_named(event))
+        if isinstance(event, kinds.LogRecovered):
+            self.quarantined[event.quarantine] = event.digest
+        elif isinstance(event, kinds.Attested):
+            self.attested = (self.state, self.hashes[-1], len(self.hashes), event.envelopes)
+        self.resumed |= isinstance(event, (kinds.RunResumed, kinds.RunInterrupted, kinds.LogRecovered))
+        self.state = evolve(self.state, event, at=link.at)
+        self.hashes.append(link.hash)
+        self.fence = link.fence
+
+
+def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
+    """Check the files of a run; returns the report and what the log folds to (as far as it can be read)."""
+    trail = _Trail(Judgements(document=_documents(files, around), complete=around.complete))
+    chain = _chain_check(files, trail)
+    name = trail.state.run_id or "run"
+    if not chain.ok:
+        return Report(subject=name, checks=(chain, anchors_check(around.anchors, trail.hashes))), trail.state
+    lease, ended_well = lease_check(files, fence=trail.fence) if around.leased else (None, True)
+    checks = [chain, *([lease] if lease else []), blobs_check(files, named=trail.named, recovered=trail.resumed)]
+    checks += trail.judgements.checks()
+    checks += _views_checks(files, around, trail, ended_well=ended_well)
+    commit = _commit(around, trail.state)
+    checks += [_standing_check(trail), *_delivery_checks(trail.state, commit, at_hand=around.commit is not None)]
+    anchors = [*around.anchors, *([commit.anchor] if commit is not None and commit.anchor is not None else [])]
+    checks.append(anchors_check(anchors, trail.hashes))
+    checks += _attestation_checks(files, around, trail)
+    return Report(subject=name, checks=tuple(checks)), trail.state
+
+
+def _chain_check(files: Files, trail: _Trail) -> Check:
+    if LOG not in files:
+        return Check(name="chain", ok=False, detail=f"{LOG} is missing")
+    try:
+        for link in links(files[LOG]):
+            if not trail.hashes and not isinstance(link.event, kinds.RunStarted):
+                raise IntegrityError("record 1 does not begin a run")
+            trail.see(link)
+    except IntegrityError as exc:
+        return Check(name="chain", ok=False, detail=exc.message)
+    except MEANINGLESS as exc:
+        told = f"record {len(trail.hashes) + 1} means nothing to this program: {exc!r:.200}"
+        return Check(name="chain", ok=False, detail=told)
+    if not trail.hashes:
+        return Check(name="chain", ok=False, detail=f"{LOG} holds no record")
+    return Check(name="chain", ok=True, detail=f"{len(trail.hashes)} records, head {trail.hashes[-1]}")
+
+
+def _documents(files: Files, around: Surroundings) -> Callable[[str], bytes]:
+    """A contract document: from the run's own blobs, else from what the caller has."""
+
+    def read(digest: str) -> bytes:
+        if around.contract is None or f"blobs/{digest[:2]}/{digest[2:]}" in files:
+            return blob(files, digest)
+        return blob(files, digest) if f"blobs/{digest[:2]}/{digest[2:]}.z" in files else around.contract(digest)
+
+    return read
+
+
+def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_well: bool) -> list[Check]:
+    if around.rebuild is None:
+        return []
+    try:
+        wanted = around.rebuild(files)
+    except (IntegrityError, *MEANINGLESS) as exc:
+        return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
+    known = {LOG, *wanted}
+    belonging = files_check(files, known=known, quarantined=trail.quarantined, ended_well=ended_well)
+    if not ended_well:
+        detail = "not compared: they may lag behind the log until the run is opened again (agentforge resume)"
+        return [belonging, Check(name="views", ok=True, detail=detail)]
+    problems = [f"{name} is missing" for name in wanted if name not in files]
+    problems += [f"{name} is not what the log says" for name in wanted if name in files and files[name] != wanted[name]]
+    return [belonging, told("views", problems, held=f"{len(wanted)} files, each as the log has it")]
+
+
+def _commit(around: Surroundings, state: RunState) -> Commit | None:
+    made = state.delivered or {}
+    return around.commit(str(made["commit"])) if around.commit is not None and made else None
+
+
+def _standing_check(trail: _Trail) -> Check:
+    """How the run stands; nothing may follow its end but what people say of it and the forks that were made of it."""
+    state = trail.state
+    if trail.after_end:
+        return Check(name="standing", ok=False, detail=f"{trail.after_end} records stand behind the run's end")
+    if state.outcome == "delivered" and not state.delivered:
+        return Check(name="standing", ok=False, detail="delivered without a branch", altered=False)
+    return Check(name="standing", ok=True, detail=state.outcome or "not finished: nothing was delivered")
+
+
+def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -> list[Check]:
+    """Whether the commit holds the verified tree and nothing else, on top of the base."""
+    made = state.delivered
+    if not made:
+        return []
+    verified = state.trees.get("refactor") or state.trees.get("green", "")
+    problems = [] if made.get("tree") == verified else ["the delivered tree is not the verified one"]
+    if commit is None:
+        held = "the recorded tree is the verified one; the commit itself is not at hand"
+        if at_hand:
+            problems.append(f"commit {made.get('commit')} is not in the repository")
+        return [told("delivery", problems, held=held, altered=False)]
+    if commit.tree != verified:
+        problems.append(f"commit {commit.oid[:12]} holds another tree than the verified one")
+    if commit.parents != (state.base_commit,):
+        problems.append(f"commit {commit.oid[:12]} does not stand on the base commit")
+    if commit.task != state.run_id:
+        problems.append(f"commit {commit.oid[:12]} names another task")
+    return [told("delivery", problems, held=f"commit {commit.oid[:12]} is the verified tree on the base commit")]
+
+
+def _attestation_checks(files: Files, around: Surroundings, trail: _Trail) -> list[Check]:
+    if trail.attested is None:
+        if not around.required:
+            return []
+        return [Check(name="signature", ok=False, detail="the run holds no attestation", altered=False)]
+    state, head, records, digest = trail.attested
+    try:
+        envelopes = blob(files, digest)
+        opened = read_envelopes(envelopes)
+    except IntegrityError as exc:
+        return [Check(name="attestation", ok=False, detail=exc.message)]
+    stated = stated_check(envelopes, state, head=head, records=records, read=lambda name: blob(files, name))
+    return [stated, signature_check(opened, keys=around.keys, required=around.required)]

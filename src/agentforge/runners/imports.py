@@ -1,0 +1,69 @@
+"""Which files of a tree a Python file imports, directly and through others: read from the sources, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+Read = Callable[[str], bytes | None]
+
+_MOST_FILES = 2000
+
+
+def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[str], read: Read) -> frozenset[str]:
+    """Repository paths that are imported from `start`, themselves left out.
+
+    Args:
+        present: all paths of the tree.
+        roots: folders that stand on `sys.path`, relative to the repository.
+    """
+    first = tuple(start)
+    folders = tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots]))
+    open_paths, seen = list(first), set(first)
+    while open_paths and len(seen) < _MOST_FILES:
+        path = open_paths.pop()
+        for found in _imported(path, read(path), present, folders):
+            if found not in seen:
+                seen.add(found)
+                open_paths.append(found)
+    return frozenset(seen - set(first))
+
+
+def _imported(path: str, data: bytes | None, present: Collection[str], folders: tuple[str, ...]) -> Iterator[str]:
+    try:
+        tree = ast.parse(data or b"")
+    except (SyntaxError, ValueError):
+        return
+    own = str(PurePosixPath(path).parent)
+    above = [str(one) for one in PurePosixPath(path).parents if str(one) != "."]
+    for parent in above:
+        if f"{parent}/conftest.py" in present and path != f"{parent}/conftest.py":
+            yield f"{parent}/conftest.py"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _files(alias.name.replace(".", "/"), (*folders, own), present)
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").replace(".", "/")
+            places = (
+                (str(PurePosixPath(path).parents[node.level - 1]),) if _inside(path, node.level) else (*folders, own)
+            )
+            yield from _files(base, places, present)
+            for alias in node.names:
+                yield from _files(f"{base}/{alias.name}".strip("/"), places, present)
+
+
+def _inside(path: str, level: int) -> bool:
+    return 0 < level <= len(PurePosixPath(path).parents)
+
+
+def _files(module: str, folders: Iterable[str], present: Collection[str]) -> Iterator[str]:
+    """The file of a module and the `__init__.py` of the packages above it."""
+    parts = module.split("/") if module else []
+    for folder in folders:
+        prefix = "" if folder in ("", ".") else f"{folder}/"
+        candidates = [f"{prefix}{'/'.join(parts[:end])}/__init__.py" for end in range(1, len(parts) + 1)]
+        candidates += [f"{prefix}{module}.py"] if parts else [f"{prefix}__init__.py"]
+        found = [one for one in candidates if one in present]
+        yield from found

@@ -1,0 +1,85 @@
+"""The disk is full, or breaks, at a durable write: it is told, nothing acknowledged is lost, and the resumed run ends the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from agentforge_ends import differences, end_of, repeated, script
+from agentforge_world import REQUEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentforge_ends import End
+    from agentforge_world import World
+    from tests.chaos.conftest import NewWorld
+
+_FAILING = Path(__file__).with_name("failing.py")
+_FAULTS = ("full", "broken")
+_SAMPLED = 2
+_STORAGE = 7
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+def test_a_disk_that_fails_at_a_sample_of_the_writes_loses_nothing(
+    fault: str, golden: tuple[End, int], new_world: NewWorld
+) -> None:
+    count = _durable_writes(new_world(), fault)
+    points = [1 + count * (2 * number + 1) // (2 * _SAMPLED) for number in range(_SAMPLED)]
+    failures = [f"{point}: {told}" for point in points for told in _failed_at(point, fault, golden[0], new_world())]
+    assert failures == []
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("fault", _FAULTS)
+def test_a_disk_that_fails_at_any_write_loses_nothing(fault: str, golden: tuple[End, int], new_world: NewWorld) -> None:
+    count = _durable_writes(new_world(), fault)
+    failures = [
+        f"{point}: {told}" for point in range(1, count + 1) for told in _failed_at(point, fault, golden[0], new_world())
+    ]
+    assert failures == []
+
+
+def _failed_at(point: int, fault: str, end: End, world: World) -> Iterator[str]:
+    done = _on_disk(world, point, fault)
+    if done.returncode not in (0, _STORAGE) or b"Traceback" in done.stderr:
+        yield f"{fault}: exit {done.returncode}: {done.stdout[-300:]!r} {done.stderr[-300:]!r}"
+        return
+    if done.returncode == _STORAGE:
+        yield from _told(done.stdout, fault)
+    logs = list((world.repo / ".agentforge").glob("tasks/*/events.jsonl"))
+    if not logs or b"\n" not in logs[0].read_bytes():  # nothing was acknowledged
+        return
+    resumed = world.run("resume", world.task, "--json")
+    if resumed.code == 8 and resumed.json["error"]["slug"] == "conflict":
+        resumed = world.run("status", world.task, "--json")
+    if resumed.code != 0:
+        yield f"{fault}: resumed: exit {resumed.code}: {resumed.out[-300:]} {resumed.err[-300:]}"
+        return
+    yield from differences(end_of(world), end)
+    yield from repeated(world)
+
+
+def _told(output: bytes, fault: str) -> Iterator[str]:
+    error = json.loads(output)["error"]
+    words = {"full": "No space left", "broken": "Input/output error"}[fault]
+    if error["slug"] != "storage" or words not in error["message"]:
+        yield f"{fault}: told as {error}"
+
+
+def _durable_writes(world: World, fault: str) -> int:
+    done = _on_disk(world, 0, fault)
+    assert done.returncode == 0, done.stderr
+    return int(done.stderr.split()[-1])
+
+
+def _on_disk(world: World, point: int, fault: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, str(_FAILING), str(point), fault, "start", REQUEST]
+    return subprocess.run(
+        [*command, "--model", world.model(script()), "--json"], cwd=world.repo, env=world.env, capture_output=True
+    )

@@ -1,0 +1,19 @@
+"""kill -9 at moments that nothing but chance chooses; `make chaos` tries a thousand, here are a few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge_random_kills import Place, golden, try_point
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_POINTS = (2, 3, 4)
+
+
+def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(chaos_place: Path) -> None:
+    place = Place(chaos_place)
+    wanted = golden(place)
+    tried = [try_point(number, seed=11, place=place, wanted=wanted) for number in _POINTS]
+    assert [row for row in tried if row["problems"]] == []

@@ -1,0 +1,109 @@
+"""The road back to RED, from the state alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from agentforge.agent.effects import Stop
+from agentforge.events import kinds
+from agentforge.events.evolve import evolve
+from agentforge.events.state import RunState, StageState, Submission, Verdict
+from agentforge.pipeline.decide import decide
+from agentforge.pipeline.effects import Ask, EndReopening, PassStage, Reopen, StartStage
+from agentforge.pipeline.reopening import ending
+from agentforge.pipeline.stages import load_stages
+
+STAGES = load_stages()
+AT = "2026-01-02T03:04:05Z"
+FINDING = {"rule": "survivor", "path": "a.py", "message": "M1: the tests do not notice a.py:3: a < b -> a <= b"}
+DRAFT = {"files_modified": [{"path": "a.py"}]}
+
+
+def verified(**told: Any) -> RunState:
+    """GREEN was just verified, with tests that are too weak."""
+    weak = {"findings": [FINDING], "returns": 1, "ask": False, **told}
+    verdict = Verdict(passed=True, attempt=1, results=(), artifact={}, artifact_digest="d")
+    done = {name: StageState(status="verified", attempt=1) for name in ("intake", "clarify", "analyze", "spec", "red")}
+    return RunState(
+        stage="green",
+        stages={**done, "green": StageState(status="running", attempt=1)},
+        verdict=verdict,
+        submission=Submission(draft=DRAFT, by="model", facts={}, tree="t2"),
+        artifacts={"intake": {"extracted_intent": {"action": "create"}}},
+        facts={"green": {"weak_tests": weak, "tree": "t2"}, "red": {"frozen_files": {"t.py": "h"}}, "impact": {}},
+        trees={"red": "t1", "green": "t2", "baseline": "t0"},
+        evidence={"red": "e1"},
+    )
+
+
+def after(state: RunState, *events: kinds.Event) -> RunState:
+    for event in events:
+        state = evolve(state, event, at=AT)
+    return state
+
+
+def reopened(state: RunState) -> RunState:
+    return after(state, kinds.StageReopened(stage="red", by="green", reason="tests_too_weak", findings=(FINDING,)))
+
+
+def test_weak_tests_open_red_again() -> None:
+    assert decide(verified(), STAGES) == Reopen(stage="red", by="green", findings=(FINDING,))
+
+
+def test_strong_tests_pass_on() -> None:
+    assert decide(verified(findings=[]), STAGES) == PassStage(stage="green")
+
+
+def test_no_return_is_left_and_the_users_own_tests_are_never_added_to() -> None:
+    assert decide(verified(returns=0), STAGES) == PassStage(stage="green")
+    assert decide(replace(verified(), tests=("t.py",)), STAGES) == PassStage(stage="green")
+
+
+def test_a_human_is_asked_where_the_settings_say_so() -> None:
+    effect = decide(verified(returns=0, ask=True), STAGES)
+    assert isinstance(effect, Ask)
+    assert "a < b -> a <= b" in effect.question
+
+
+def test_red_starts_again_with_the_findings_and_then_green_is_verified_without_a_model() -> None:
+    state = reopened(verified())
+    assert decide(state, STAGES) == StartStage(stage="red", attempt=2)
+    state = after(state, kinds.StageStarted(stage="red", attempt=2))
+    assert state.findings == (FINDING,)
+    state = after(state, kinds.StagePassed(stage="red", artifact_digest="d2"))
+    assert state.reopened is not None and not state.reopened.open
+    assert decide(state, STAGES) == StartStage(stage="green", attempt=2)
+    state = after(state, kinds.StageStarted(stage="green", attempt=2))
+    assert not STAGES["green"].needs_model(state)
+    assert STAGES["green"].draft(state) == DRAFT
+    assert STAGES["green"].needs_model(replace(state, findings=(FINDING,)))
+
+
+def test_what_leads_nowhere_is_left_and_leaves_what_had_passed() -> None:
+    started = after(reopened(verified()), kinds.StageStarted(stage="red", attempt=2))
+    measured = kinds.FactsGathered(name="red", attempt=2, facts={"other": 1}, tree="t9", evidence="e9", work="t8")
+    failed = kinds.StageVerified(
+        stage="red", attempt=2, passed=False, contract="c", contract_digest="d", artifact={}, artifact_digest="d",
+        results=({"rule": "x", "passed": False},),
+    )  # fmt: skip
+    once = after(started, measured, failed)
+    assert once.trees["work"] == "t8"
+    assert decide(once, STAGES) == StartStage(stage="red", attempt=3)
+    twice = after(once, kinds.StageStarted(stage="red", attempt=3), failed)
+    effect = decide(twice, STAGES)
+    assert isinstance(effect, EndReopening)
+    ended = after(twice, kinds.ReopeningEnded(stage="red", reason=effect.reason))
+    assert ended.facts["red"] == {"frozen_files": {"t.py": "h"}}
+    assert (ended.trees["red"], ended.trees["work"], ended.evidence["red"]) == ("t1", "t2", "e1")
+    assert decide(ended, STAGES) == StartStage(stage="green", attempt=2)
+
+
+def test_a_limit_or_a_model_that_fails_ends_the_road_and_not_the_run() -> None:
+    started = after(reopened(verified()), kinds.StageStarted(stage="red", attempt=2))
+    stop = Stop(kind="limit", reason="no tokens left", question="?")
+    assert ending(started, stop) == EndReopening(stage="red", reason="no tokens left")
+    failed = after(started, kinds.ModelFailed(step=9, slug="model-unavailable", message="503"))
+    assert isinstance(decide(failed, STAGES), EndReopening)
+    assert ending(started, Stop(kind="approval", reason="r", question="?")) is None
+    assert ending(verified(), stop) is None

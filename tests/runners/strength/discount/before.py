@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def price(amount, quantity):
+    return amount * quantity

@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def seconds(text):
+    return int(text)

@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def merged(low, high):
+    return {**low, **high}

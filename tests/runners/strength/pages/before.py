@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def page(items, number):
+    return items

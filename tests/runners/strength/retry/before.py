@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def retry(work):
+    return work()

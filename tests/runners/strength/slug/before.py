@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def slug(text):
+    return text

@@ -1,0 +1,6 @@
+"""Before the change."""
+
+
+class Stack:
+    def __init__(self):
+        self.items = []

@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def take(stock, name):
+    stock[name] -= 1

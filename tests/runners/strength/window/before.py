@@ -1,0 +1,5 @@
+"""Before the change."""
+
+
+def average(values):
+    return sum(values) / len(values)

@@ -1,0 +1,80 @@
+"""Mutants of a source: which are made, which are not, and the choice among them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.mutation.choice import choose, mutants_of
+
+EVERY_LINE = (1 << 300) - 1
+
+
+def made(source: str) -> set[tuple[str, str]]:
+    return {(one.before, one.after) for one in mutants_of("a.py", source.encode(), lines=EVERY_LINE)}
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "after"),
+    [
+        ("x = a < b", "a < b", "(a <= b)"),
+        ("x = a and b", "a and b", "(a or b)"),
+        ("x = a + b", "a + b", "(a - b)"),
+        ("x = 41", "41", "42"),
+        ("x = f(True)", "True", "False"),
+        ("x = not a", "not a", "(a)"),
+        ("def f():\n    return a", "return a", "return None"),
+        ("f(x)", "f(x)", "pass"),
+        ("self.a = 1", "self.a = 1", "pass"),
+        ("if a:\n    b()", "a", "(not (a))"),
+        ("for i in range(n):\n    f()", "n", "(n) - 1"),
+        ("x = a[:n]", "n", "(n) + 1"),
+        ("raise KeyError(a)", "KeyError(a)", "RuntimeError('mutated')"),
+        ("try:\n    f()\nexcept E:\n    g()", "g()", "raise"),
+        ("def f(a=3):\n    pass", "3", "4"),
+        ("@register\ndef f():\n    pass", "register", "(lambda decorated: decorated)"),
+        ("async def f():\n    await g()", "await g()", "(g())"),
+        ("while a:\n    break", "break", "continue"),
+    ],
+)
+def test_each_operator_makes_its_mutant(source: str, before: str, after: str) -> None:
+    assert (before, after) in made(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring."""',
+        "logger.info('words', 3)",
+        "print('words')",
+        "def __repr__(self):\n    return 'x' + self.y",
+        "x: Literal['a', 3]",
+        "if TYPE_CHECKING:\n    import a\n    x = 3",
+        "__all__ = ['a']",
+        "import os",
+        "if __name__ == '__main__':\n    main()",
+    ],
+)
+def test_what_changes_no_behaviour_is_left_alone(source: str) -> None:
+    assert made(source) == set()
+
+
+def test_words_for_people_are_left_alone() -> None:
+    assert not any("words" in before for before, _ in made("add('--x', help='words')") if before.startswith("'words"))
+    assert ("'words'", "'words~'") not in made("raise E('words')")
+
+
+def test_only_changed_lines_are_mutated() -> None:
+    source = b"a = 1\nb = 2\nc = 3\n"
+    assert [one.line for one in mutants_of("a.py", source, lines=1 << 2)] == [2]
+    assert mutants_of("a.py", b"def (", lines=EVERY_LINE) == ()
+
+
+def test_the_choice_follows_the_seed_and_functions_take_turns() -> None:
+    body = "".join(f"    x = x + {number}\n" for number in range(30))
+    source = f"def long(x):\n{body}    return x\n\n\ndef short(y):\n    return y * 2\n".encode()
+    every = mutants_of("a.py", source, lines=EVERY_LINE)
+    first = choose(every, seed=7, most=6)
+    assert first == choose(every, seed=7, most=6)
+    assert first != choose(every, seed=8, most=6)
+    assert {one.owner for one in first} == {"long", "short"}
+    assert len(choose(every, seed=7, most=1000)) == len(every)

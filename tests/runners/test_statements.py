@@ -1,0 +1,72 @@
+"""Statements as what can be executed."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.runners.statements import body_of, new_ones, statements
+
+SOURCE = b'''"""Doc."""
+import os
+
+
+@mark
+def f(a):
+    """Doc."""
+    if not a:
+        return None
+    if a > 9:
+        text = f"too much: {a}"
+        raise ValueError(text)
+    for one in a:
+        use(
+            one,
+        )
+    return a
+
+
+class C:
+    x = 1
+
+    def __repr__(self):
+        return str(self.x)
+
+
+if __name__ == "__main__":
+    f(1)
+'''
+
+
+def test_a_statement_is_its_own_lines_without_its_body() -> None:
+    found = {(one.first, one.last) for one in statements("a.py", SOURCE)}
+    assert {(2, 2), (5, 6), (8, 8), (9, 9), (10, 10), (13, 13), (14, 16), (17, 17)} <= found
+
+
+def test_what_refuses_or_gives_nothing_is_inert() -> None:
+    inert = {one.first for one in statements("a.py", SOURCE) if one.inert}
+    assert {8, 9, 11, 12, 17, 24, 28} <= inert
+    assert not {13, 14} & inert
+
+
+@pytest.mark.parametrize("line", ["return True", "return load()", "wipe(path)", "path = other", "return a + 1"])
+def test_what_does_something_is_not_inert(line: str) -> None:
+    source = f"def f(a):\n    if a:\n        {line}\n    return a\n".encode()
+    assert [one.first for one in statements("a.py", source) if one.inert] == [4]
+
+
+def test_moved_statements_are_not_new() -> None:
+    before = statements("a.py", b"def f(a):\n    x = a + 1\n    return g(x)\n")
+    after = statements("b.py", b"def h(a):\n    return g(x)\n\n\ndef k(a):\n    x = a + 2\n")
+    assert [one.first for one in new_ones(after, before)] == [1, 5, 6]
+
+
+def test_a_renamed_statement_has_the_shape_that_it_had() -> None:
+    before = statements("a.py", b"total = add(first, 1)\n", nameless=True)
+    assert not list(new_ones(statements("a.py", b"total_sum = plus(first_one, 1)\n", nameless=True), before))
+    assert list(new_ones(statements("a.py", b"total_sum = plus(first_one, 2)\n", nameless=True), before))
+
+
+def test_the_body_of_a_method_is_found() -> None:
+    assert body_of(SOURCE, "C.__repr__") == 1 << 24
+    assert body_of(SOURCE, "nothing") == 0
+    assert statements("a.py", b"def (") == ()
