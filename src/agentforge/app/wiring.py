@@ -100,11 +100,6 @@ def wire(
     git = opened or Git(repo)
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
-
-    @lru_cache(maxsize=8)
-    def diff(before: str, after: str) -> str:
-        return git.diff(before, after)
-
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     supplied = state.digests.get("tests")
     secrets = secret_values(environ)
@@ -126,7 +121,7 @@ def wire(
         checks=settings.table("checks"),
         verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
-        diff=diff,
+        diff=lru_cache(maxsize=8)(git.diff),
         keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests

@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Literal
 
 from agentforge.events.event import Event as Event
+from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked
@@ -239,31 +240,6 @@ class ToolFinished(Event):
     view: Json | None = None
     output: str | None = None
     result: str = ""
-    duration_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookFinished(Event):
-    """One of the user's hooks was run, or was not and why.
-
-    Attributes:
-        verdict: pass | allow | ask | deny | failed | not_run.
-        tool: the tool that it was asked about, "" for the other triggers.
-        exit_code: None when it could not be started.
-        rewrote: it changed the arguments of the call.
-        failure_mode: what its failure leads to: block | warn | ignore; "" when it did not fail.
-        origin: the settings file that it stands in.
-    """
-
-    name: str
-    trigger: str
-    verdict: str
-    reason: str = ""
-    tool: str = ""
-    exit_code: int | None = None
-    rewrote: bool = False
-    failure_mode: str = ""
-    origin: str = ""
     duration_ms: int = 0
 
 
