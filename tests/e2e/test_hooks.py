@@ -85,8 +85,11 @@ def test_a_stage_that_a_hook_blocks_waits_and_goes_on_when_the_hook_lets_it(worl
     done = world.start(_analyze())
     assert done.code == 3 and "before_agent hook blocks stage intake" in done.out
     (gate / "open").touch()
-    again = world.run("resolve", f"{world.task}.E1", "--answer", "again", "--resume", "--json")
+    key = "ghp" + "_" + "q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aEu1oQi"
+    again = world.run("resolve", f"{world.task}.E1", "--answer", f"again, with {key}", "--resume", "--json")
     assert again.json["outcome"] == "analyzed", again.out
+    (answer,) = world.events("EscalationResolved")
+    assert answer["data"]["text"] == "again, with [redacted: github-token]"
 
 
 def test_a_hook_sees_the_workspace_and_can_change_nothing_but_what_it_was_given(world: World) -> None:
