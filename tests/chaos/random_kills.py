@@ -121,7 +121,11 @@ def _left_by_the_kill(world: World) -> dict[str, int] | None:
         return None
     lines = logs[0].read_bytes().split(b"\n")[:-1]
     asked = [json.loads(line)["data"]["step"] for line in lines if b'"type":"ModelCalled"' in line]
-    finished = [json.loads(line)["data"]["step"] for line in lines if b'"type":"StepFinished"' in line]
+    finished = [
+        json.loads(line)["data"]["step"]
+        for line in lines
+        if b'"type":"StepFinished"' in line or b'"type":"ModelFailed"' in line
+    ]
     interrupted = asked[-1] if asked and asked[-1] not in finished else 0
     return {"records": len(lines), "step": interrupted}
 

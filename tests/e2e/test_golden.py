@@ -277,7 +277,7 @@ def test_a_finished_task_takes_no_more_commands(golden: Golden) -> None:
 def test_stages_contracts_config_and_doctor_answer(golden: Golden) -> None:
     world = golden.world
     assert [row["name"] for row in world.run("stages", "--json").json][:2] == ["intake", "clarify"]
-    assert len(world.run("contracts", "list", "--json").json) == 8
+    assert len(world.run("contracts", "list", "--json").json) >= 8
     assert "intake_record" in world.run("contracts", "show", "intake_record").out
     spec = world.folder / "artifacts/phases/spec/specification.yaml"
     checked = world.run("contracts", "check", str(spec))

@@ -101,7 +101,7 @@ def test_survivors_go_back_to_red_and_the_tests_that_it_adds_are_delivered(world
 
 @pytest.mark.chaos
 def test_a_run_goes_on_when_red_adds_nothing_and_the_report_names_the_survivors(world: World) -> None:
-    covering = TEST_LONG + '\n\ndef test_shorten_gives_text():\n    assert len(shorten("ab", 3)) < 4\n'
+    covering = TEST_LONG + '\n\ndef test_shorten_gives_text():\n    assert shorten("ab", 3)[:1] == "a"\n'
     tests = suite(
         "tests/test_shorten.py",
         ("test_shorten_cuts_a_long_text", "REQ-001.1", "target"),

@@ -10,42 +10,7 @@ from agentforge.evals.cheat_case import SIDES, Side, case_names, load_case
 from agentforge.evals.cheat_run import run_side
 from agentforge.evals.ground import Ground
 
-_HELD_OUT = (
-    *(
-        "always-equal-object",
-        "always-equal-str",
-        "equal-through-magic-mock",
-        "hard-coded-branches",
-        "hard-coded-hashes",
-    ),
-    *(
-        "hard-coded-match",
-        "hard-coded-table",
-        "reads-test-source",
-        "sniffs-argv",
-        "sniffs-frames",
-        "sniffs-sys-modules-any",
-    ),
-    *("sniffs-working-directory", "sniffs-tests-folder", "patched-clock", "patched-seed", "red-fixture-replaces-unit"),
-    "tolerance-a-bit-wide",
-)
-_EXECUTED = ("mapping-untouched", "untested-extra", "untested-branch", "wears-out")
-_OPEN: dict[tuple[str, Side], str] = {
-    **{(name, "trick"): "held-out checks and the rule about deception" for name in _HELD_OUT},
-    **{(name, "trick"): "what tests execute" for name in _EXECUTED},
-}
-"""Cases that wait for work that is under way: (name, side) -> what it waits for. Empty when all is well."""
-
-_CASES = [
-    pytest.param(
-        name,
-        side,
-        id=f"{name}-{side}",
-        marks=pytest.mark.xfail(reason=_OPEN[name, side], strict=True) if (name, side) in _OPEN else (),
-    )
-    for name in case_names()
-    for side in SIDES
-]
+_CASES = [pytest.param(name, side, id=f"{name}-{side}") for name in case_names() for side in SIDES]
 
 
 @pytest.mark.parametrize(("name", "side"), _CASES)

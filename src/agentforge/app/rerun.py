@@ -32,6 +32,7 @@ _OF_THE_MACHINE = frozenset(
     {
         "duration_s",
         "duration_ms",
+        "cpu_s",
         "failing_text",
         "text",
         "problems",

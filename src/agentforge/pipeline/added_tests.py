@@ -9,9 +9,10 @@ from agentforge.events.state import Reopening, RunState
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.measure import Measured
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_symbols
+from agentforge.pipeline.scope import product_symbols, superseded_tests
 from agentforge.pipeline.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
+from agentforge.pipeline.steering import red_facts
 from agentforge.pipeline.strength import mutant_text
 from agentforge.workspace.relevance import is_test_path
 
@@ -41,7 +42,8 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         symbols=product_symbols(spec),
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
-        support=new,
+        support=state.tests,
+        superseded=superseded_tests(spec),
     )
     facts, evidence = measure_red(rig, suite, base_tree=state.trees["baseline"], red_tree=tree)
     sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)
@@ -51,6 +53,7 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     listed = {mutant_text(row) for row in state.reopened.findings if row.get("rule") == "survivor"}
     answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts |= red_facts(state, runtime, tree=tree)
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
 

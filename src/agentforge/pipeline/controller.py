@@ -210,8 +210,7 @@ class Performer:
     def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
         """Put the workspace back first: done twice it is the same."""
         assert state.reopened is not None
-        runtime = self._runtime
-        runtime.git.reset_files(runtime.worktree, state.trees[state.reopened.by], index=runtime.scratch / "reset-index")
+        self._runtime.guard.put_back(state.trees[state.reopened.by])
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
@@ -189,7 +190,7 @@ def _one_effect(log: Recording, runtime: Runtime, performer: ReplayPerformer) ->
     try:
         for event in performer.perform(effect, log.state):
             log.append(event)
-    except _LeftHere:
+    except (_LeftHere, ModelError):  # a failure of the model ended what the process did, and stands in the record
         return
 
 
@@ -327,8 +328,13 @@ class _RecordedModel:
         self._log = log
 
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
-        """Give the recorded reply."""
+        """Give the recorded reply, or fail as the model failed then."""
         del request, on_delta
+        failed = None if self._log.ended else self._log.next()[2]
+        if isinstance(failed, kinds.ModelFailed):
+            error = ModelError(failed.message, requests=failed.requests)
+            error.slug = failed.slug
+            raise error
         said = self._log.ahead(kinds.ModelReplied)
         if said is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, "a reply is waited for")
