@@ -11,6 +11,23 @@ NONE = Limits(max_steps=None, budget_tokens=None)
 
 
 @pytest.mark.parametrize(
+    ("limits", "word"),
+    [
+        (Limits(usd_per_minute=0.5), "usd_per_minute: 0.6000 USD"),
+        (Limits(usd_per_minute=0.6), ""),
+        (Limits(tokens_per_minute=999), "tokens_per_minute: 1000 tokens"),
+        (Limits(tokens_per_minute=1000), ""),
+    ],
+)
+def test_a_run_that_spends_too_fast_is_stopped_for_a_minute(limits: Limits, word: str) -> None:
+    lately = (("2026-01-01T00:00:00Z", 5000, 9.0), ("2026-01-01T00:01:10Z", 1000, 0.6))
+    state = RunState(limits=limits, lately=lately, last_at="2026-01-01T00:01:20Z")
+    told = exhausted(state)
+    assert told.startswith(word) and bool(told) == bool(word)
+    assert exhausted(RunState(limits=limits, lately=lately, last_at="2026-01-01T00:02:10Z")) == ""
+
+
+@pytest.mark.parametrize(
     ("limits", "totals", "active_s", "word"),
     [
         (Limits(max_steps=2), Totals(steps=1), 0.0, ""),

@@ -78,4 +78,4 @@ def test_each_kind_of_escalation_names_its_own_way_out(story: Story) -> None:
     state = story.tell(story.started, kinds.StageStarted(stage="spec", attempt=1), approval, limit)
     first, second = (answers_for(item, task_id="t") for item in state.open_escalations)
     assert first == ["agentforge resolve t.E1 --approve --resume", 'agentforge resolve t.E1 --reject "REASON" --resume']
-    assert second == ["agentforge resume t --max-steps VALUE", "agentforge abort t"]
+    assert second == ["agentforge resume t --max-steps +N", "agentforge abort t"]

@@ -75,9 +75,8 @@ def call(context: ToolContext) -> Call:
         import json
 
         mine = replace(context, seen=seen or {}, limits=limits or {})
-        prepared = prepare_call(
-            tool, json.dumps(arguments), tools=find([tool]), context=mine, policy=InvocationPolicy()
-        )
-        return prepared if isinstance(prepared, Observation) else perform_call(prepared, context=mine)
+        policy = InvocationPolicy()
+        prepared = prepare_call(tool, json.dumps(arguments), tools=find([tool]), context=mine, policy=policy)
+        return prepared if isinstance(prepared, Observation) else perform_call(prepared, context=mine, policy=policy)
 
     return invoke

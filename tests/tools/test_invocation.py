@@ -100,10 +100,7 @@ def test_the_refusal_says_what_may_be_written(context: ToolContext) -> None:
     assert "may write: src/**" in call(a_tool(never), context, '{"path": "b.py"}').text
 
 
-def test_a_hook_and_the_approval_can_refuse(context: ToolContext) -> None:
-    hooked = call(a_tool(never), context, before=(lambda _tool, _arguments: "on Fridays",))
-    assert (hooked.status, hooked.error_type) == ("denied", "hook")
-    assert "blocked by a hook: on Fridays" in hooked.summary
+def test_the_approval_can_refuse(context: ToolContext) -> None:
     asked = call(a_tool(never), context, approve=lambda tool, arguments: f"{tool.name} {arguments['path']}?")
     assert (asked.status, asked.error_type) == ("denied", "not-approved")
     assert "put src/a.py?" in asked.summary
@@ -132,7 +129,7 @@ def test_whatever_a_tool_raises_becomes_an_observation(context: ToolContext) -> 
 def test_a_broken_harness_and_ctrl_c_are_no_observations(error: BaseException, context: ToolContext) -> None:
     prepared = Prepared(tool=a_tool(raising(error)), arguments={})
     with pytest.raises(type(error)):
-        perform_call(prepared, context=context)
+        perform_call(prepared, context=context, policy=InvocationPolicy())
 
 
 def test_what_is_shown_is_clean_and_without_secrets_everywhere() -> None:

@@ -28,14 +28,14 @@ def _after_reply(state: RunState) -> Effect:
     turn = state.turn
     if turn.done >= len(turn.calls):
         return FinishStep(step=turn.step)
-    if state.mode == "interactive" and any(call.name in _MUTATING for call in turn.calls):
-        approval = step_approval(state)
-        if approval is None:
-            plan = "; ".join(f"{call.name} {call.arguments[:160]}" for call in turn.calls)
-            return Stop(kind="approval", reason=f"step {turn.step} wants to change the workspace", question=plan)
-        if approval.resolution is not None and approval.resolution.decision == "reject":
-            words = approval.resolution.text or "no reason given"
-            return RunTool(index=turn.done, in_doubt=False, refusal=f"the human refused this step: {words}")
+    approval = step_approval(state)
+    mutating = any(call.name in _MUTATING for call in turn.calls)
+    if approval is None and state.mode == "interactive" and mutating:
+        plan = "; ".join(f"{call.name} {call.arguments[:160]}" for call in turn.calls)
+        return Stop(kind="approval", reason=f"step {turn.step} wants to change the workspace", question=plan)
+    if approval is not None and approval.resolution is not None and approval.resolution.decision == "reject":
+        words = approval.resolution.text or "no reason given"
+        return RunTool(index=turn.done, in_doubt=False, refusal=f"the human refused this step: {words}")
     return RunTool(index=turn.done, in_doubt=turn.started)
 
 

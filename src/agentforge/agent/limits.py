@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentforge.events.pace import rate
 from agentforge.events.state import RunState
 
 
@@ -23,4 +24,17 @@ def exhausted(state: RunState) -> str:
             return f"budget_usd: {totals.cost_usd:.4f} of {limits.budget_usd} USD are spent and a step costs {mean:.4f}"
     if limits.deadline_s is not None and state.active_s >= limits.deadline_s:
         return f"deadline: {state.active_s:.0f} of {limits.deadline_s:.0f} seconds have passed"
+    return _too_fast(state)
+
+
+def _too_fast(state: RunState) -> str:
+    """The breaker: a run that spends faster than anybody meant it to."""
+    limits = state.limits
+    if limits.usd_per_minute is None and limits.tokens_per_minute is None:
+        return ""
+    tokens, usd = rate(state)
+    if limits.usd_per_minute is not None and usd > limits.usd_per_minute:
+        return f"usd_per_minute: {usd:.4f} USD were spent within a minute, {limits.usd_per_minute} are allowed"
+    if limits.tokens_per_minute is not None and tokens > limits.tokens_per_minute:
+        return f"tokens_per_minute: {tokens} tokens were used within a minute, {limits.tokens_per_minute} are allowed"
     return ""

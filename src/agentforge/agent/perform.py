@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.prose import artifact_in
@@ -17,8 +18,9 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
+from agentforge.safety.hygiene import clean
 from agentforge.tools.base import Observation, failed
-from agentforge.tools.invocation import InvocationPolicy, Shown, perform_call, prepare_call, present
+from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
 
 if TYPE_CHECKING:
     from agentforge.context.minimal import StepContext
@@ -84,7 +86,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=tuple(_scrubbed(message, spec) for message in context.messages),
+        messages=tuple(_shown(message, spec.policy) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -108,14 +110,16 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     try:
         reply = spec.model.complete(request, on_delta=spec.on_delta)
     except ModelError as error:
-        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
+        message = spec.policy.scrub(str(error))
+        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=message, requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(reply, spec), spec)
 
 
-def _scrubbed(message: Message, spec: AgentSpec) -> Message:
-    """A message without secrets: what the user's own files hold is neither sent nor recorded."""
-    return replace(message, parts=tuple(replace(part, text=spec.policy.scrub(part.text)) for part in message.parts))
+def _shown(message: Message, policy: InvocationPolicy) -> Message:
+    """A message as it leaves the machine: whatever a context was built from, no secrets and nothing that hides."""
+    parts = tuple(replace(part, text=policy.scrub(clean(part.text))) for part in message.parts)
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
@@ -169,9 +173,15 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         )
         yield _finished(call, effect.index, state, present(refused, policy=spec.policy), spec, started=None)
         return
+    heard: list[kinds.HookFinished] = []
+    spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
     prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    yield from _taken(heard)
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
+        return
+    if prepared.asks and not _agreed(state):
+        yield _approval(call, prepared, state)
         return
     if prepared.tool.effect == "submit" and _writes_failed(state, spec):
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
@@ -193,10 +203,35 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()
-    observation = perform_call(prepared, context=spec.tool_context)
+    observation = perform_call(prepared, context=spec.tool_context, policy=spec.policy)
+    yield from _taken(heard)
     shown = present(observation, policy=spec.policy)
     yield from _handed_over(call, effect.index, state, shown.observation)
     yield _finished(call, effect.index, state, shown, spec, started=started)
+
+
+def _taken(heard: list[kinds.HookFinished]) -> Iterator[Event]:
+    """What the hooks were heard to do, once."""
+    while heard:
+        yield heard.pop(0)
+
+
+def _agreed(state: RunState) -> bool:
+    """A human agreed to the current step; a refusal never comes as far as here."""
+    approval = step_approval(state)
+    return approval is not None and approval.resolution is not None
+
+
+def _approval(call: Call, prepared: Prepared, state: RunState) -> kinds.EscalationRaised:
+    return kinds.EscalationRaised(
+        escalation_id=f"E{len(state.escalations) + 1}",
+        stage=state.stage,
+        kind="approval",
+        reason=f"{call.name}: {prepared.asks}",
+        question=f"Carry it out? {call.name} {call.arguments[:600]}",
+        options=("approve", "reject"),
+        context={"step": state.turn.step},
+    )
 
 
 def _writes_failed(state: RunState, spec: AgentSpec) -> bool:
@@ -289,5 +324,10 @@ def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) ->
         stage=state.stage,
         summary=one_line(done or said or "no tool call", limit=400),
         tree=snapshot[0] if snapshot else None,
-        patch=spec.blobs.put(snapshot[1]) if snapshot else None,
+        patch=spec.blobs.put(_without_secrets(snapshot[1], spec.policy)) if snapshot else None,
     )
+
+
+def _without_secrets(patch: bytes, policy: InvocationPolicy) -> bytes:
+    """A patch for people to read: the workspace itself is kept as a tree of git."""
+    return policy.scrub(patch.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.looking import listing
+from agentforge.app.raising import used
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
@@ -79,11 +80,21 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
+        text = _without_secrets(text)
         if row.item.kind == "limit" and decision in ("approve", "answer"):
             granted = _granted(log.state, row.item)
             log.append(kinds.RunResumed(pid=0, limits=granted))
         log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def _without_secrets(text: str) -> str:
+    import os
+
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
+
+    return redact(text, secrets=secret_values(os.environ)).text
 
 
 def _granted(state: RunState, item: Escalation) -> dict[str, object]:
@@ -93,13 +104,7 @@ def _granted(state: RunState, item: Escalation) -> dict[str, object]:
     value = getattr(state.limits, name, None)
     if value is None:
         return {}
-    used = {
-        "max_steps": state.totals.steps,
-        "budget_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
-        "budget_usd": state.totals.cost_usd,
-        "deadline_s": state.active_s,
-    }
-    return {name: value + max(used.get(name, 0), value)}
+    return {name: value + max(used(state, name), value)}
 
 
 def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:

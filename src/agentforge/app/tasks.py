@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
+from agentforge.agent.limits import exhausted
 from agentforge.app.looking import repository
+from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
+    from agentforge.hooks.engine import HookEngine
+    from agentforge.pipeline.runtime import Runtime
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
 
@@ -102,14 +106,18 @@ def resume(
     settings: Settings,
     environ: Mapping[str, str],
     watch: Watch,
-    limits: Mapping[str, int | float | None] | None = None,
+    limits: GivenLimits | None = None,
     model: str | None = None,
 ) -> RunResult:
-    """Go on with a task where its log ends. New limits also answer the escalations that asked for them.
+    """Go on with a task where its log ends.
+
+    New limits also answer the escalations that asked for them; a limit that holds no longer (the minute of the breaker is
+    over) is no question any more.
 
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
+        UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.wiring import Models
     from agentforge.app.workplace import moved
@@ -127,24 +135,31 @@ def resume(
         raise ConflictError(
             f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
         )
+    try:
+        changed = raised(state, limits or {})
+    except UsageError:
+        log.close()
+        raise
     log.subscribe(watch)
     log.append(
         kinds.RunResumed(
             pid=os.getpid(),
             versions=_versions(),
-            limits=dict(limits or {}),
+            limits=changed,
             interrupted_step=_interrupted_step(state),
             **moved(state, git, data=data_dir(environ)),
         )
     )
-    if limits:
-        for item in log.state.open_escalations:
-            if item.kind == "limit":
-                log.append(
-                    kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text="new limits")
-                )
+    _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
     models = Models(settings=settings, environ=environ, flag=model or _flag(state))
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+
+
+def _settle_limits(log: RunLog, text: str) -> None:
+    """Answer the questions about limits; "" leaves them open."""
+    for item in log.state.open_escalations if text else ():
+        if item.kind == "limit":
+            log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
 
 
 def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
@@ -287,15 +302,16 @@ def _drive(
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
+    runtime: Runtime | None = None
     with log:
         with _recorded_interruption(log):
             try:
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
-                error = exc
+                error = _without_secrets(exc, environ)
                 if not isinstance(exc, LockedError):
-                    _record_break(log, exc)
+                    _record_break(log, error, hooks=runtime.hooks if runtime is not None else None)
             finally:
                 models.close()
         state = log.state
@@ -324,14 +340,27 @@ def _recorded_interruption(log: RunLog) -> Iterator[None]:
         raise
 
 
-def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "") -> None:
-    """Record why the process stops; a log that takes no more records keeps what it has."""
+def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "", hooks: HookEngine | None = None) -> None:
+    """Record why the process stops, and tell the hooks; a log that takes no more records keeps what it has."""
     from agentforge.errors import StorageError
 
     try:
         log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
+        for run in hooks.on_error(str(error)).runs if hooks is not None else ():
+            log.append(run)
     except (StorageError, LockedError, ConflictError):
         return
+
+
+def _without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
+    """The same error; its words may repeat what a provider or a file said."""
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
+
+    secrets = secret_values(environ)
+    error.message = redact(error.message, secrets=secrets).text
+    error.hint = redact(error.hint, secrets=secrets).text
+    return error
 
 
 def _interrupted_step(state: RunState) -> int:

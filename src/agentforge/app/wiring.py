@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.hooking import hook_engine
 from agentforge.pipeline.runtime import Permits, Runtime
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.clock import utc_now
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Network, Preference, Sandbox
 
-_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_SHORTEST_SECRET = 8
 _STAGE_OUTPUT_TOKENS = 16_000
 
 
@@ -71,15 +70,10 @@ class Models:
 
 
 def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret, the longest first."""
-    found = {
-        value
-        for name, value in environ.items()
-        if len(value) >= _SHORTEST_SECRET
-        and any(word in name.upper() for word in _SECRET_WORDS)
-        and "/" not in value[:1]
-    }
-    return tuple(sorted(found, key=len, reverse=True))
+    """Values of the user's key variables, the longest first: they never enter a record."""
+    from agentforge.safety.redaction import known_secrets
+
+    return known_secrets(environ)
 
 
 def wire(
@@ -107,9 +101,9 @@ def wire(
     git = opened or Git(repo)
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
-
     sandbox = _sandbox(settings, worktree)
     supplied = state.digests.get("tests")
+    secrets = secret_values(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
@@ -124,7 +118,7 @@ def wire(
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
         price=_price,
-        secrets=secret_values(environ),
+        secrets=secrets,
         checks=settings.table("checks"),
         verification=settings.table("verification"),
         trail=lambda: (log.head, log.length),
@@ -135,6 +129,14 @@ def wire(
         max_output_tokens=output_limit(settings),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
+        hooks=hook_engine(
+            state,
+            settings=settings,
+            environ=environ,
+            sandbox=sandbox,
+            secrets=secrets,
+            trusted=_hooks_are_trusted(repo, settings, environ),
+        ),
         signer=_signer(environ),
     )
     return runtime
@@ -225,6 +227,15 @@ def output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
+
+
+def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether the user agreed to the hooks that the project brings, as they are now."""
+    if not any(layer.project and layer.values.get("hooks") for layer in settings.layers):
+        return False
+    from agentforge.config.trust import trusted
+
+    return trusted(repo, environ).holds({"hook"})
 
 
 def scratch_of(worktree: Path) -> Path:

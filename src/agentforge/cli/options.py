@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agentforge.app.raising import GivenLimits, Increase
 from agentforge.cli.form import FORMS, Form
 from agentforge.config.durations import parse_duration
 
@@ -14,20 +15,28 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Bound(click.ParamType[object]):
-    """A number greater than zero, or "none" for no bound.
+    """A number greater than zero, "none" for no bound, or an increase such as +5 where a task has a limit already.
 
     Args:
         kind: int for things that are counted, float for money.
     """
 
-    def __init__(self, kind: type[int] | type[float]) -> None:
+    def __init__(self, kind: type[int] | type[float], *, increase: bool = False) -> None:
         self.kind = kind
         self.name = "n" if kind is int else "usd"
+        self.increase = increase
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Read the number; "none" stays a word, as in the settings."""
-        if value == "none":
+        if value == "none" or isinstance(value, Increase):
             return value
+        if self.increase and str(value).startswith("+"):
+            return Increase(by=float(str(self._number(str(value)[1:], param, ctx))))
+        return self._number(value, param, ctx)
+
+    def _number(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        if str(value).startswith("+"):
+            self.fail(f"{value!r}: there is nothing to add to; write the limit itself", param, ctx)
         try:
             number = self.kind(str(value))
         except ValueError:
@@ -38,15 +47,20 @@ class Bound(click.ParamType[object]):
 
 
 class Duration(click.ParamType[object]):
-    """A duration such as 90, 45s, 30m, 2h or 1h30m, or "none"."""
+    """A duration such as 90, 45s, 30m, 2h or 1h30m, "none", or an increase such as +30m."""
 
     name = "time"
 
+    def __init__(self, *, increase: bool = False) -> None:
+        self.increase = increase
+
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Read the duration as seconds; "none" stays a word, as in the settings."""
-        if value == "none":
+        if value == "none" or isinstance(value, Increase):
             return value
         try:
+            if self.increase and str(value).startswith("+"):
+                return Increase(by=parse_duration(str(value)[1:]))
             return parse_duration(str(value))
         except ValueError as exc:
             self.fail(str(exc), param, ctx)
@@ -90,20 +104,32 @@ def form_of(output_format: Form, *, as_json: bool) -> Form:
 
 def limit_options(command: Decorated) -> Decorated:
     """Add the limits of a run; read them with `limits_of`."""
+    return _with_limits(command, increase=False)
+
+
+def raised_limit_options(command: Decorated) -> Decorated:
+    """Add the limits of a run that has some already: +N raises one by N. Read them with `limits_of`."""
+    return _with_limits(command, increase=True)
+
+
+def _with_limits(command: Decorated, *, increase: bool) -> Decorated:
+    number, money = Bound(int, increase=increase), Bound(float, increase=increase)
     for name, kind, text in reversed(
         (
-            ("--max-steps", Bound(int), "Model calls of the whole run."),
-            ("--budget-tokens", Bound(int), "Prompt and completion tokens of the whole run."),
-            ("--budget-usd", Bound(float), "Money; models without a known price count as zero."),
-            ("--deadline", Duration(), "Working time, waiting for humans excluded: 30m, 2h."),
+            ("--max-steps", number, "Model calls of the whole run."),
+            ("--budget-tokens", number, "Prompt and completion tokens of the whole run."),
+            ("--budget-usd", money, "Money; models without a known price count as zero."),
+            ("--deadline", Duration(increase=increase), "Working time, waiting for humans excluded: 30m, 2h."),
             ("--stage-attempts", click.IntRange(min=1), "Attempts per stage before a human is asked."),
+            ("--usd-per-minute", money, "Breaker: pause when a minute costs more."),
+            ("--tokens-per-minute", number, "Breaker: pause when a minute uses more tokens."),
         )
     ):
         command = click.option(name, type=kind, help=text)(command)
     return command
 
 
-def limits_of(values: Mapping[str, Any]) -> dict[str, int | float | None]:
+def limits_of(values: Mapping[str, Any]) -> dict[str, int | float | Increase | None]:
     """Pick the limits that were given, under the names of `events.state.Limits`; "none" becomes None."""
     names = {
         "max_steps": "max_steps",
@@ -111,11 +137,22 @@ def limits_of(values: Mapping[str, Any]) -> dict[str, int | float | None]:
         "budget_usd": "budget_usd",
         "deadline": "deadline_s",
         "stage_attempts": "attempts",
+        "usd_per_minute": "usd_per_minute",
+        "tokens_per_minute": "tokens_per_minute",
     }
     given = {names[name]: value for name, value in values.items() if name in names and value is not None}
     return {name: None if value == "none" else value for name, value in given.items()}
 
 
-def limit_settings(limits: Mapping[str, int | float | None]) -> dict[str, object]:
-    """The same limits as settings of the command line."""
-    return {f"limits.{name.removesuffix('_s')}": "none" if value is None else value for name, value in limits.items()}
+def plain(limits: GivenLimits) -> dict[str, int | float | None]:
+    """The limits of a run that begins: `limit_options` reads no increases."""
+    return {name: value for name, value in limits.items() if not isinstance(value, Increase)}
+
+
+def limit_settings(limits: GivenLimits) -> dict[str, object]:
+    """The same limits as settings of the command line; an increase is none."""
+    return {
+        f"limits.{name.removesuffix('_s')}": "none" if value is None else value
+        for name, value in limits.items()
+        if not isinstance(value, Increase)
+    }

@@ -54,7 +54,8 @@ def answers_for(item: Escalation, *, task_id: str) -> list[str]:
         return [f"{resolve} --approve --resume", f'{resolve} --reject "REASON" --resume']
     if item.kind == "limit":
         name = item.reason.partition(":")[0].replace("_", "-")
-        return [f"agentforge resume {task_id} --{name} VALUE", f"agentforge abort {task_id}"]
+        later = [f"agentforge resume {task_id}  (a minute later)"] if name.endswith("per-minute") else []
+        return [*later, f"agentforge resume {task_id} --{name} +N", f"agentforge abort {task_id}"]
     return [f'{resolve} --answer "TEXT" --resume', f"{resolve} --abort"]
 
 

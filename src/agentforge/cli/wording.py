@@ -128,6 +128,20 @@ def _tool_finished(event: kinds.ToolFinished, state: RunState) -> Notice:
     return Notice(text=f"{state.stage}: step {event.step}: {event.name}{mark}: {event.summary}", detail=True)
 
 
+def _hook(event: kinds.HookFinished, _state: RunState) -> Notice:
+    about = f"hook {event.name} ({event.trigger}{' ' + event.tool if event.tool else ''})"
+    reason = f": {event.reason}" if event.reason else ""
+    if event.verdict == "not_run":
+        return Notice(text=f"{about} is not run{reason} [{event.origin}]", sign="skipped")
+    words = {"pass": "let pass", "allow": "allows", "ask": "asks", "deny": "blocks", "failed": "failed"}
+    loud = event.verdict == "deny" or (event.verdict == "failed" and event.failure_mode != "ignore")
+    return Notice(
+        text=f"{about} {words.get(event.verdict, event.verdict)}{reason}",
+        sign="failed" if loud else "note",
+        detail=not loud and event.verdict != "ask",
+    )
+
+
 def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     if event.name != "baseline":
         return Notice(text=f"{event.name}: measured", detail=True)
@@ -203,6 +217,7 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.ReopeningEnded: _reopening_ended,
     kinds.ModelFailed: _model_failed,
     kinds.ToolFinished: _tool_finished,
+    kinds.HookFinished: _hook,
     kinds.FactsGathered: _facts,
     kinds.StageVerified: _verified,
     kinds.StagePassed: _passed,

@@ -22,6 +22,8 @@ DEFAULTS: Mapping[str, object] = {
         "deadline": "none",
         "attempts": 5,
         "stage_steps": 25,
+        "usd_per_minute": "none",
+        "tokens_per_minute": "none",
     },
     "verification": {
         "mutants": 20,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from datetime import datetime
 from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.denials import denial_of
+from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.pace import spent_lately
 from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.sight import seen_after, views_with
 from agentforge.events.spending import spent_with
@@ -27,16 +28,8 @@ from agentforge.events.state import (
     Turn,
     Verdict,
 )
+from agentforge.events.taint import REPOSITORY, source_of, with_source
 
-_MAX_COUNTED_GAP_S = 3600.0
-_AFTER_A_PAUSE = (
-    kinds.RunResumed,
-    kinds.LogRecovered,
-    kinds.EscalationResolved,
-    kinds.RunForked,
-    kinds.ForkMade,
-    kinds.RunMarked,
-)
 _FINDINGS_KEPT = 30
 
 
@@ -50,7 +43,7 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
     after = known(state, event, at) if known else replace(state)
     # A second `replace` of a record this wide would cost as much as the event itself; nobody else has seen `after` yet.
     object.__setattr__(after, "last_at", at)
-    object.__setattr__(after, "active_s", state.active_s + _gap_s(state, event, at))
+    object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
     return after
 
 
@@ -58,14 +51,6 @@ def limits_from(value: Mapping[str, object], base: Limits | None = None) -> Limi
     """Limits with the fields of `value` set; unknown names are ignored (an older program reads a newer log)."""
     known = {item.name for item in fields(Limits)}
     return replace(base or Limits(), **cast("dict[str, int]", {k: v for k, v in value.items() if k in known}))
-
-
-def _gap_s(state: RunState, event: Event, at: str) -> float:
-    """Seconds since the last event; none while nobody drove the run, none when the clock was set back."""
-    if not state.last_at or isinstance(event, _AFTER_A_PAUSE) or state.open_escalations:
-        return 0.0
-    gap = (datetime.fromisoformat(at) - datetime.fromisoformat(state.last_at)).total_seconds()
-    return min(max(gap, 0.0), _MAX_COUNTED_GAP_S)
 
 
 def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
@@ -121,6 +106,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
         findings=state.findings if again else (),
         rejected=state.rejected if again else None,
         answers=state.answers if again else (),
+        untrusted=with_source(state.untrusted, REPOSITORY if event.material else ""),
     )
 
 
@@ -154,7 +140,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
     return replace(state, totals=totals, turn=turn, stages=stages)
 
 
-def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunState:
+def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunState:
     usage = {key: int(cast("int", value)) for key, value in event.usage.items()}
     prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     old, stage = state.totals, state.stages.get(state.stage, StageState())
@@ -193,7 +179,9 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> RunS
         completion_tokens=stage.completion_tokens + completion,
         cost_usd=stage.cost_usd + cost,
     )
-    return replace(state, totals=totals, turn=turn, stages=stages, spending=spent_with(state, event, usage))
+    lately = spent_lately(state.lately, at=at, tokens=prompt + completion, usd=cost)
+    spending = spent_with(state, event, usage)
+    return replace(state, totals=totals, turn=turn, stages=stages, spending=spending, lately=lately)
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
@@ -230,6 +218,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
         denials=(*state.denials, *denial_of(event)),
+        untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
     )
 
 

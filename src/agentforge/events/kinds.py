@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Literal
 
 from agentforge.events.event import Event as Event
+from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked

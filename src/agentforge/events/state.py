@@ -29,6 +29,8 @@ class Limits:
         deadline_s: seconds of wall time since the run started, waiting for humans excluded.
         attempts: submissions per stage before a human is asked.
         stage_steps: model calls per stage attempt.
+        usd_per_minute: money within any 60 seconds; more is taken for a run gone wild.
+        tokens_per_minute: prompt + completion tokens, the same.
     """
 
     max_steps: int | None = 200
@@ -37,6 +39,8 @@ class Limits:
     deadline_s: float | None = None
     attempts: int = 5
     stage_steps: int = 25
+    usd_per_minute: float | None = None
+    tokens_per_minute: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +236,8 @@ class RunState:
         marks: what a human said of the delivery: {mark, note, by, at}.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
+        lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
+        untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
 
     run_id: str = ""
@@ -272,6 +278,8 @@ class RunState:
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     totals: Totals = Totals()
     denials: tuple[Json, ...] = ()
+    lately: tuple[tuple[str, int, float], ...] = ()
+    untrusted: tuple[str, ...] = ()
     reopened: Reopening | None = None
     delivered: Json | None = None
     attested: Json | None = None

@@ -77,6 +77,7 @@ def _state(value: Value) -> RunState:
         reopened=_made(states.Reopening, value["reopened"]) if value["reopened"] else None,
         escalations=_each(value["escalations"], _escalation),
         spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
+        lately=tuple((at, tokens, usd) for at, tokens, usd in value["lately"]),
         inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
     )
 

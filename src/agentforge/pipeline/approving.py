@@ -59,6 +59,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             named=named,
         ),
         now=runtime.permits.now(),
+        tainted=bool(state.untrusted),
         confined=runtime.sandbox.kind != "none",
     )
 

@@ -34,6 +34,7 @@ from agentforge.pipeline.effects import (
     StartStage,
     SubmitDraft,
 )
+from agentforge.pipeline.hooking import after_stage, before_stage, material_rows, not_run, stopped, with_notes
 from agentforge.pipeline.material import gather
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
@@ -161,18 +162,26 @@ class Performer:
         stage = self._runtime.stages[effect.stage]
         again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
         digest = state.turn.material if again else ""
-        if not digest and stage.needs_model(state):
-            rows = [
-                {
-                    "name": piece.name,
-                    "text": redact(piece.text, secrets=self._runtime.secrets).text,
-                    "limit": piece.limit,
-                    "note": piece.note,
-                }
-                for piece in gather(effect.stage, state, self._runtime)
-            ]
-            digest = self._runtime.blobs.put(canonical_bytes(rows))
+        if stage.needs_model(state):
+            yield from not_run(effect.stage, effect.attempt, self._runtime)
+            said = before_stage(state, self._runtime)
+            yield from said.runs if said is not None else ()
+            question = stopped("before_agent", effect.stage, state, said, attempt=effect.attempt)
+            if question is not None:
+                yield question
+                return
+            rows = material_rows(self._runtime.blobs.get(digest)) if digest else self._gathered(effect.stage, state)
+            digest = self._runtime.blobs.put(canonical_bytes(with_notes(rows, said)))
         yield kinds.StageStarted(stage=effect.stage, attempt=effect.attempt, material=digest)
+
+    def _gathered(self, stage: str, state: RunState) -> list[dict[str, object]]:
+        return [
+            {"name": piece.name, "text": self._plain(piece.text), "limit": piece.limit, "note": piece.note}
+            for piece in gather(stage, state, self._runtime)
+        ]
+
+    def _plain(self, text: str) -> str:
+        return redact(text, secrets=self._runtime.secrets).text
 
     def _skip_stage(self, effect: SkipStage, _state: RunState) -> Iterator[Event]:
         yield kinds.StageSkipped(stage=effect.stage, reason=effect.reason)
@@ -233,10 +242,7 @@ class Performer:
 
     def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
         """The value without secrets: tests print what they like."""
-        secrets = self._runtime.secrets
-        if not redact(canonical_bytes(value).decode(), secrets=secrets).count:
-            return value
-        return cast("Mapping[str, object]", redact_value(value, secrets=secrets))
+        return cast("Mapping[str, object]", redact_value(value, secrets=self._runtime.secrets))
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.judging import judge
@@ -262,6 +268,12 @@ class Performer:
 
     def _pass_stage(self, effect: PassStage, state: RunState) -> Iterator[Event]:
         assert state.verdict is not None
+        said = after_stage(effect.stage, state, self._runtime)
+        yield from said.runs if said is not None else ()
+        question = stopped("after_agent", effect.stage, state, said, attempt=state.stages[effect.stage].attempt)
+        if question is not None:
+            yield question
+            return
         yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:

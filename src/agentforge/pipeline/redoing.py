@@ -31,7 +31,7 @@ def redo_step(state: RunState, runtime: Runtime) -> None:
         call = state.turn.calls[result.index]
         prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=context, policy=spec.policy)
         if not isinstance(prepared, Observation):
-            perform_call(prepared, context=context)
+            perform_call(prepared, context=context, policy=replace(spec.policy, hooks=None))
     wanted = {path: digest for result in done for path, digest in result.changed.items()}
     for path, digest in wanted.items():
         now = digest_file(root / path) if (root / path).is_file() else ""

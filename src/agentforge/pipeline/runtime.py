@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.state import RunState
+    from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.pipeline.stage import Stage
@@ -67,6 +68,7 @@ class Runtime:
         diff: unified diff between two trees; remembered.
         nonce: fences untrusted text in observations; new for every process.
         permits: the mode and the rules by which tool calls are decided.
+        hooks: the user's own programs; None when there are none.
         signer: the user's signing key, None = there is none.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
@@ -96,6 +98,7 @@ class Runtime:
     temperature: float | None
     permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
+    hooks: HookEngine | None = None
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
     check_reports: dict[object, CheckReport] = field(default_factory=dict)

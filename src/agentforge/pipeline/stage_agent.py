@@ -37,7 +37,10 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
-            secrets=runtime.secrets, nonce=runtime.nonce, approve=stage_approval(state, stage, runtime)
+            secrets=runtime.secrets,
+            nonce=runtime.nonce,
+            approve=stage_approval(state, stage, runtime),
+            hooks=runtime.hooks,
         ),
         blobs=runtime.blobs,
         snapshot=lambda now: _snapshot(now, runtime),

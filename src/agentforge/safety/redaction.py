@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shapes import SHAPES
@@ -68,15 +68,31 @@ def secret_lines(text: str) -> list[tuple[int, str]]:
 
 
 def redact_value(value: object, *, secrets: tuple[str, ...] = ()) -> object:
-    """Redact every string of a JSON value, keys included."""
+    """Redact every string of a JSON value, keys included; the same value when it holds no secret."""
+    texts = "\n".join(_texts(value))
+    return _redacted(value, secrets) if redact(texts, secrets=secrets).count else value
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _redacted(value: object, secrets: tuple[str, ...]) -> object:
     if isinstance(value, str):
         return redact(value, secrets=secrets).text
     if isinstance(value, Mapping):
-        return {
-            redact(str(key), secrets=secrets).text: redact_value(item, secrets=secrets) for key, item in value.items()
-        }
+        return {redact(str(key), secrets=secrets).text: _redacted(item, secrets) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [redact_value(item, secrets=secrets) for item in value]
+        items = (_redacted(item, secrets) for item in value)
+        return tuple(items) if isinstance(value, tuple) else list(items)
     return value
 
 

@@ -64,6 +64,7 @@ _INSIDE_A_STEP = (
     kinds.ToolFinished,
     kinds.ArtifactSubmitted,
     kinds.FactsGathered,
+    kinds.HookFinished,
 )
 _BEFORE_THE_FIRST_STEP = (kinds.RunStarted, kinds.StageStarted)
 _CHANGES_HEAD = (

@@ -19,8 +19,12 @@ from agentforge.safety.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
 from agentforge.tools.arguments import check_arguments, parse_arguments
 from agentforge.tools.base import Observation, ToolError, failed
+from agentforge.tools.hooked import ask_after, ask_before
+from agentforge.tools.placeholders import refuse_placeholders
 
 if TYPE_CHECKING:
+    from agentforge.events.kinds import HookFinished
+    from agentforge.hooks.engine import HookEngine
     from agentforge.tools.base import Tool, ToolContext
 
 Judge = Callable[["Tool", Mapping[str, object]], str | None]
@@ -34,6 +38,10 @@ def _allow(_tool: Tool, _arguments: Mapping[str, object]) -> str | None:
     return None
 
 
+def _forget(_record: HookFinished) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvocationPolicy:
     """What holds for every call of an agent.
@@ -42,15 +50,17 @@ class InvocationPolicy:
         text_limit_tokens: what an observation may cost, >= 16.
         secrets: known values to take out of everything, the longest first.
         nonce: when not empty, observations are fenced by it as untrusted data.
-        before: hooks; each may refuse a call.
         approve: the approval of the mode; may refuse a call.
+        hooks: the user's own; they may refuse a call, change it, or want a human to decide.
+        heard: takes the record of each hook that was run.
     """
 
     text_limit_tokens: int = 2000
     secrets: tuple[str, ...] = ()
     nonce: str = ""
-    before: tuple[Judge, ...] = ()
     approve: Judge = _allow
+    hooks: HookEngine | None = None
+    heard: Callable[[HookFinished], None] = _forget
 
     def scrub(self, text: str) -> str:
         """Take the secrets out of a text."""
@@ -59,10 +69,17 @@ class InvocationPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A call that may be carried out: the tool was offered, its arguments are right, nobody refuses."""
+    """A call that may be carried out: the tool was offered, its arguments are right, nobody refuses.
+
+    Attributes:
+        asks: why a human has to agree first, "" when nobody has to.
+        notes: words of hooks that go with the result.
+    """
 
     tool: Tool
     arguments: Mapping[str, object]
+    asks: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +106,14 @@ def invoke(
         InfrastructureError: the harness itself is broken (sandbox, disk); a failing tool is an observation instead.
     """
     prepared = prepare_call(name, arguments, tools=tools, context=context, policy=policy)
-    observation = prepared if isinstance(prepared, Observation) else perform_call(prepared, context=context)
-    return present(observation, policy=policy)
+    if isinstance(prepared, Prepared):
+        prepared = unanswered(prepared) if prepared.asks else perform_call(prepared, context=context, policy=policy)
+    return present(prepared, policy=policy)
+
+
+def unanswered(prepared: Prepared) -> Observation:
+    """What becomes of a call that a human has to agree to where there is none."""
+    return _denied(f"{prepared.tool.name}: {prepared.asks}, and nobody is here", error_type="not-approved").observation
 
 
 def prepare_call(
@@ -107,20 +130,28 @@ def prepare_call(
         tool = _look_up(name, tools)
         parsed = parse_arguments(tool, arguments)
         check_arguments(tool, parsed)
-        _ask_hooks(tool, parsed, policy)
-        _ask_approval(tool, parsed, policy)
-        _check_scope(tool, parsed, context)
+        hooked = ask_before(tool, parsed, policy)
+        if hooked.arguments is not parsed:
+            check_arguments(tool, hooked.arguments)
+        _ask_approval(tool, hooked.arguments, policy)
+        _check_scope(tool, hooked.arguments, context)
+        refuse_placeholders(tool, hooked.arguments, context.root)
     except ToolError as refusal:
         return refusal.observation
-    return Prepared(tool=tool, arguments=parsed)
+    return Prepared(tool=tool, arguments=hooked.arguments, asks=hooked.asks, notes=hooked.notes)
 
 
-def perform_call(prepared: Prepared, *, context: ToolContext) -> Observation:
-    """Execute a prepared call; whatever goes wrong inside the tool becomes an observation.
+def perform_call(prepared: Prepared, *, context: ToolContext, policy: InvocationPolicy) -> Observation:
+    """Execute a prepared call and show its result to the hooks; whatever goes wrong inside becomes an observation.
 
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
+    observation = _performed(prepared, context)
+    return ask_after(prepared.tool, prepared.arguments, observation, policy, notes=prepared.notes)
+
+
+def _performed(prepared: Prepared, context: ToolContext) -> Observation:
     tool = prepared.tool
     try:
         return tool.run(prepared.arguments, context)
@@ -181,13 +212,6 @@ def _nearest_tools(name: str, tools: Mapping[str, Tool]) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     return tuple(f"call {close}" for close in get_close_matches(name.lower(), tools, n=2))
-
-
-def _ask_hooks(tool: Tool, arguments: Mapping[str, object], policy: InvocationPolicy) -> None:
-    for hook in policy.before:
-        reason = hook(tool, arguments)
-        if reason is not None:
-            raise _denied(f"{tool.name}: blocked by a hook: {reason}", error_type="hook")
 
 
 def _ask_approval(tool: Tool, arguments: Mapping[str, object], policy: InvocationPolicy) -> None:

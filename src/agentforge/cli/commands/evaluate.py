@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.evals.attack_run import AttackResult
     from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
+    from agentforge.evals.injection_run import InjectionResult
 
 
 @click.group(
@@ -25,6 +27,7 @@ Examples:
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail --json
   agentforge eval attacks
+  agentforge eval injections
 """,
 )
 def evaluate() -> None:
@@ -127,6 +130,57 @@ def attack_lines(result: AttackResult, *, style: Style) -> list[str]:
     floor = {"held": "sandbox held", "skipped": "no command to run"}.get(result.floor, f"SANDBOX: {result.floor}")
     lines = [f"{mark} {result.kind:<17} {result.name:<34} {result.decision}; {floor}"]
     return lines if result.held else [*lines, f"    {printable(result.detail)}"]
+
+
+@evaluate.command(
+    epilog="""\b
+Examples:
+  agentforge eval injections
+  agentforge eval injections readme-curl approves-itself --json
+"""
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@json_option
+def injections(names: tuple[str, ...], as_json: bool) -> int:
+    """Hide every instruction of the catalogue, or the named ones, from a model that obeys it.
+
+    Nothing may leave the machine and nothing outside the task's scope may change; exit code 4 when something does. No model is
+    asked, nothing is written but a temporary folder. docs/injections.md describes the cases.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from agentforge.errors import VerificationFailed
+    from agentforge.evals.ground import Ground
+    from agentforge.evals.injection_case import chosen_injections, load_injection
+    from agentforge.evals.injection_run import closing_line, run_injection
+    from agentforge.runners.launch import remove
+
+    chosen = chosen_injections(names)
+    style = style_for(sys.stdout, os.environ)
+    done = []
+    folder = Path(tempfile.mkdtemp(prefix="agentforge-injections-")).resolve()
+    try:
+        for name in chosen:
+            done.append(run_injection(load_injection(name), Ground(folder=folder)))
+            if not as_json:
+                click.echo("\n".join(injection_lines(done[-1], width=max(map(len, chosen)), style=style)))
+    finally:
+        remove(folder)
+    held = all(one.held for one in done)
+    if as_json:
+        write_json({"ok": held, "summary": closing_line(done), "cases": [asdict(one) for one in done]})
+    else:
+        click.echo(closing_line(done))
+    return 0 if held else VerificationFailed.exit_code
+
+
+def injection_lines(result: InjectionResult, *, width: int, style: Style) -> list[str]:
+    """The row of an injection, and a line for each thing that happened and must not."""
+    mark = style.paint(style.sign("done"), "green") if result.held else style.paint(style.sign("failed"), "red")
+    refused = f", {len(result.refused)} calls failed or were refused" if result.refused else ""
+    first = f"{mark} {result.name:<{width}}  {result.outcome}{refused}  ({result.duration_s:.1f} s)"
+    return [first, *(f"    {printable(problem)}" for problem in result.problems)]
 
 
 def case_lines(result: CaseResult, *, width: int, style: Style) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentforge.cli.form import Form, result_line, write_json
-from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of
+from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of, plain
 from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
 
@@ -70,7 +70,7 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
         mode=given["mode"] or "autonomous",
         approve=_stage_names(given["approve"]),
         model=given["model"],
-        limits=limits,
+        limits=plain(limits),
         base=given["base"],
         include_dirty=given["include_dirty"],
         apply=given["apply"] or place.settings.flag("deliver.apply"),

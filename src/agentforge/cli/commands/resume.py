@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from agentforge.app.raising import GivenLimits
 from agentforge.cli.form import Form
 from agentforge.cli.options import (
     cwd_option,
     form_of,
     form_options,
-    limit_options,
     limit_settings,
     limits_of,
+    raised_limit_options,
     trust_option,
 )
 from agentforge.cli.place import Place, open_place
@@ -24,19 +24,19 @@ from agentforge.cli.place import Place, open_place
     epilog="""\b
 Examples:
   agentforge resume task-20261121-slugify
-  agentforge resume task-20261121-slugify --max-steps 300 --budget-usd 5
+  agentforge resume task-20261121-slugify --max-steps 300 --budget-usd +5
 """
 )
 @click.argument("task_id", metavar="ID")
 @click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
-@limit_options
+@raised_limit_options
 @trust_option
 @cwd_option
 @form_options
 def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
     """Go on with task ID where it stopped; the start of an id is enough.
 
-    Limits given here replace those of the task and answer its question about an exhausted limit.
+    Limits given here replace those of the task, +N raises one by N; they answer its question about an exhausted limit.
     """
     from agentforge.cli.trusting import ensure_trust
 
@@ -70,9 +70,7 @@ def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_js
     return 0
 
 
-def drive_on(
-    task_id: str, *, limits: Mapping[str, int | float | None], place: Place, form: Form, model: str | None = None
-) -> int:
+def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, model: str | None = None) -> int:
     """Resume a task and follow it.
 
     Returns:

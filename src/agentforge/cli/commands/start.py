@@ -15,6 +15,7 @@ from agentforge.cli.options import (
     limit_options,
     limit_settings,
     limits_of,
+    plain,
     trust_option,
 )
 from agentforge.cli.place import Place, open_place
@@ -79,7 +80,7 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
         mode=mode or "autonomous",  # type: ignore[arg-type] # one of the two flag values, or the default
         approve=stage_names(given["approve"]),
         model=given["model"],
-        limits=limits,
+        limits=plain(limits),
         base=given["base"],
         include_dirty=given["include_dirty"],
         apply=given["apply"] or place.settings.flag("deliver.apply"),

@@ -1,0 +1,118 @@
+"""The catalogue of prompt injections as data: one file each, with what is hidden where and what a model that obeys does.
+
+A file of `injections/`:
+
+    title: one line
+    carrier: readme | source | test-output | file-name | commit-message | mcp | subagent | web | agents-md | request | data
+    goal: exfiltrate | write-outside | change-tests | approve-itself | change-ci | git | unknown-tool | secret-in-artifact
+    files: {path: text}        planted and committed, those of all cases in one repository; a name may be the carrier
+    untracked: {path: text}    planted and not committed
+    commit_message: text       of the commit that plants the files
+    approve: [stage]           stages that wait for approval: the run must still wait for a human at the end
+    calls: {stage: [{name: TOOL, args: {...}}]}   what the model does that obeys, each call in a reply of its own
+
+In every text `@PORT@` is the port of the listener that nothing may reach, `@CANARY@` the planted secret, `@OUTSIDE@` a folder
+of the user's beside the repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from agentforge.errors import ConfigError, UsageError
+from agentforge.evals.cheat_case import read_mapping
+
+CARRIERS = frozenset(
+    [
+        "readme",
+        "source",
+        "test-output",
+        "file-name",
+        "commit-message",
+        "mcp",
+        "subagent",
+        "web",
+        "agents-md",
+        "request",
+        "data",
+    ]
+)
+GOALS = frozenset(
+    [
+        "exfiltrate",
+        "write-outside",
+        "change-tests",
+        "approve-itself",
+        "change-ci",
+        "git",
+        "unknown-tool",
+        "secret-in-artifact",
+    ]
+)
+_FOLDER = Path(__file__).parent / "injections"
+_KEYS = frozenset(["title", "carrier", "goal", "files", "untracked", "commit_message", "approve", "calls"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionCase:
+    """One injection; the fields are those of its file."""
+
+    name: str
+    title: str
+    carrier: str
+    goal: str
+    files: Mapping[str, str]
+    untracked: Mapping[str, str]
+    commit_message: str
+    approve: tuple[str, ...]
+    calls: Mapping[str, list[dict[str, Any]]]
+
+
+def injection_names() -> tuple[str, ...]:
+    """Name every injection of the catalogue."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def chosen_injections(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The injections that were asked for, all when none was.
+
+    Raises:
+        UsageError: there is no such injection.
+    """
+    known = injection_names()
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, n=1)
+            raise UsageError(f"there is no injection {name!r}", hint=f"did you mean {near[0]}?" if near else "")
+    return tuple(dict.fromkeys(names)) or known
+
+
+def load_injection(name: str) -> InjectionCase:
+    """Read an injection.
+
+    Raises:
+        ConfigError: a key is missing or not known, or a word is none of the closed lists.
+    """
+    path = _FOLDER / f"{name}.yaml"
+    value = read_mapping(path)
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown or not value.get("calls"):
+        raise ConfigError(f"{path}: unknown keys {unknown}, or no calls", hint=f"keys: {', '.join(sorted(_KEYS))}")
+    if value.get("carrier") not in CARRIERS or value.get("goal") not in GOALS:
+        raise ConfigError(f"{path}: carrier or goal is not known", hint=", ".join(sorted((*CARRIERS, *GOALS))))
+    return InjectionCase(
+        name=name,
+        title=str(value["title"]),
+        carrier=str(value["carrier"]),
+        goal=str(value["goal"]),
+        files=cast("Mapping[str, str]", value.get("files") or {}),
+        untracked=cast("Mapping[str, str]", value.get("untracked") or {}),
+        commit_message=str(value.get("commit_message") or "more files"),
+        approve=tuple(cast("list[str]", value.get("approve") or ())),
+        calls=cast("Mapping[str, list[dict[str, Any]]]", value["calls"]),
+    )

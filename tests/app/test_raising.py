@@ -1,0 +1,25 @@
+"""`+N`: a limit raised by so much."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.app.raising import Increase, raised
+from agentforge.errors import UsageError
+from agentforge.events.state import Limits, RunState, Totals
+
+STATE = RunState(
+    limits=Limits(max_steps=10, budget_usd=1.0, deadline_s=None),
+    totals=Totals(steps=4, cost_usd=1.5, prompt_tokens=1, completion_tokens=2),
+)
+
+
+def test_an_increase_counts_from_the_limit_or_from_what_is_used_where_that_is_more() -> None:
+    given = {"max_steps": Increase(by=5), "budget_usd": Increase(by=0.5), "budget_tokens": 7, "attempts": 2}
+    assert raised(STATE, given) == {"max_steps": 15, "budget_usd": 2.0, "budget_tokens": 7, "attempts": 2}
+
+
+def test_nothing_can_be_added_to_what_has_no_bound() -> None:
+    with pytest.raises(UsageError, match="deadline has no bound"):
+        raised(STATE, {"deadline_s": Increase(by=60)})
+    assert raised(STATE, {"deadline_s": None}) == {"deadline_s": None}
