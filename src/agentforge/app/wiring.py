@@ -17,6 +17,7 @@ from agentforge.store.clock import utc_now
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
+    from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
     from agentforge.proof.envelope import Signer
@@ -129,14 +130,7 @@ def wire(
         max_output_tokens=output_limit(settings),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
-        hooks=hook_engine(
-            state,
-            settings=settings,
-            environ=environ,
-            sandbox=sandbox,
-            secrets=secrets,
-            trusted=_hooks_are_trusted(repo, settings, environ),
-        ),
+        hooks=_hooks(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
     )
     return runtime
@@ -227,6 +221,13 @@ def output_limit(settings: Settings) -> int:
     """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
     key = "model.max_output_tokens"
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
+
+
+def _hooks(
+    state: RunState, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str], secrets: tuple[str, ...]
+) -> HookEngine | None:
+    trusted = _hooks_are_trusted(Path(state.repo), settings, environ)
+    return hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets, trusted=trusted)
 
 
 def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str]) -> bool:
