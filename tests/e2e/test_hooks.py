@@ -62,7 +62,7 @@ def test_a_rewritten_call_is_judged_again(world: World) -> None:
     _user_settings(world, _hook("before_tool", elsewhere, matcher="write_file"))
     world.start(None, "--stage-attempts", "1")
     first = next(event["data"] for event in world.events("ToolFinished") if event["data"]["name"] == "write_file")
-    assert (first["status"], first["error_type"]) == ("denied", "out-of-scope")
+    assert (first["status"], first["error_type"]) == ("denied", "not-approved")
     assert not (world.repo.parent / "out.py").exists()
 
 
@@ -113,18 +113,17 @@ def test_on_error_fires_when_the_model_fails(world: World) -> None:
 
 
 @pytest.mark.parametrize("switched_on", [True, False])
-def test_a_hook_of_a_project_is_not_run_and_that_is_said(world: World, switched_on: bool) -> None:
-    world.settings(f"hooks_enabled = {str(switched_on).lower()}\n" + _hook("before_tool", "exit 2"))
-    own = _hook("after_tool", "true", matcher="read_file")
-    _user_settings(world, own)
+def test_a_hook_of_a_project_waits_for_trust_and_never_replaces_the_users(world: World, switched_on: bool) -> None:
+    world.settings(f"hooks_enabled = {str(switched_on).lower()}\n" + _hook("before_tool", "exit 0"))
+    _user_settings(world, _hook("after_tool", "true", matcher="read_file"))
     model = world.model(_analyze())
-    done = world.run("start", "look at textkit", "--model", model)
+    refused = world.run("start", "look at textkit", "--model", model)
+    assert refused.code == 2 and "is not trusted: .agentforge/config.toml: hooks (new)" in refused.err
+    done = world.run("start", "look at textkit", "--model", world.model(_analyze()), "--trust")
     assert done.code == 0, done.out + done.err
     ran = _hooks(world)
     assert ("after_tool", "read_file", "pass") in ran  # a project switches the user's hooks neither off nor away
-    skipped = [row for row in ran if row[2] == "not_run"]
-    assert skipped == ([("before_tool", "", "not_run")] if switched_on else [])
-    assert ("is not run: the project is not trusted" in done.out) is switched_on
+    assert any(row[0] == "before_tool" for row in ran) is switched_on
 
 
 def test_a_placeholder_never_overwrites_the_secret_it_stands_for(world: World) -> None:

@@ -98,7 +98,7 @@ def test_git_and_the_trail_stay_shut(begin: Begin) -> None:
     *_, done = perform_tool(RunTool(index=1, in_doubt=False), folded(state, [refused]), spec)
     assert isinstance(done, kinds.ToolFinished)
     assert "Read-only file system" in done.text
-    assert ".agentforge/config.toml lies in .agentforge, which nobody writes" in done.text
+    assert "Protected, put right after the command: .agentforge" in done.text
     assert not (made.worktree / ".agentforge").exists()
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.paths import project_files
 from agentforge.config.sources import read_toml, read_yaml
-from agentforge.errors import ConfigError
+from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass
 
 Kind = Literal["hook", "tool", "check", "stage", "contract", "skill", "mcp", "environment", "settings", "instructions"]
@@ -104,8 +104,21 @@ def _all(project: Path) -> Iterator[Item]:
 
 
 def _may_run(contract: bytes) -> bool:
-    """Whether a contract may hold a rule that runs a command; an escape could spell the word in another way."""
-    return b"command" in contract or b"\\" in contract
+    """Whether a contract holds a rule that runs a command; one that cannot be read may."""
+    if b"command" not in contract and b"\\" not in contract:
+        return False
+    from agentforge.contracts.strict_yaml import load_strict
+
+    try:
+        return _names_command(load_strict(contract.decode("utf-8-sig"), source="a contract"))
+    except (UnicodeDecodeError, ContractInvalid):
+        return True
+
+
+def _names_command(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(str(key).startswith("command") or _names_command(item) for key, item in value.items())
+    return isinstance(value, list) and any(_names_command(item) for item in value)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
