@@ -12,6 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
@@ -26,6 +27,7 @@ Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
 
 TIME_LIMIT_S = 60.0
+_TEST_FOLDERS = ("test", "tests")
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
 _NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
@@ -247,6 +249,7 @@ def _run(
         ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place,
     ):
         edits.apply(checkout)
+        _without_tests(checkout)
         setup = {
             "descriptor": channel.descriptor, "nonce": nonce, "root": str(place.root), "roots": list(rig.plan.roots),
             "pythonpath": list(rig.plan.pythonpath), "user_site": rig.plan.user_site, "groups": groups,
@@ -265,6 +268,17 @@ def _run(
     if not data and done.exit_code in _NOT_STARTED:
         raise ToolchainError(f"{rig.plan.interpreter} cannot run checks: {done.text[-200:].strip()}")
     return _genuine(data, nonce)
+
+
+def _without_tests(checkout: Path) -> None:
+    """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
+    from agentforge.workspace.files import remove_tree
+
+    for name in _TEST_FOLDERS:
+        remove_tree(checkout / name)
+    for pattern in ("test_*.py", "*_test.py", "conftest.py"):
+        for file in checkout.rglob(pattern):
+            file.unlink()
 
 
 def _script(setup: Mapping[str, Any]) -> bytes:

@@ -81,8 +81,8 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 def check_changes(changed: Iterable[str], *, before: Read, after: Read, request: str) -> tuple[str, ...]:
     """List the changed paths that alter a check which the base has.
 
-    A check that the base does not have may be added; one that the request speaks of (by the file's name or by a word like
-    "lint" or "coverage") may be altered.
+    CI and hooks that the base does not have may be added; a file that steers lint, types or coverage may not, for it can also
+    switch them off. What the request speaks of (by the file's name or by a word like "lint") may be altered and added.
 
     Args:
         changed: paths that differ between the base and the judged tree.
@@ -102,7 +102,9 @@ def _altered(path: str, family: _Family, before: Read, after: Read) -> bool:
     old = _part(path, family, before(path))
     if old is not None:
         return _part(path, family, after(path)) != old
-    return _part(path, family, after(path)) is not None and bool(family.tables) and _configured(path, family, before)
+    if _part(path, family, after(path)) is None or not family.tables:
+        return False
+    return PurePosixPath(path).name not in _SHARED or _configured(path, family, before)
 
 
 def _configured(path: str, family: _Family, before: Read) -> bool:
