@@ -42,11 +42,11 @@ def test_a_check_that_is_deleted_is_found() -> None:
     assert _found({"mypy.ini": "[mypy]\nstrict = true\n"}, {}) == ("mypy.ini",)
 
 
-def test_a_new_file_that_wins_over_the_configuration_of_the_base_is_found_and_a_first_one_is_not() -> None:
+def test_a_new_file_that_steers_a_check_is_found_whether_the_base_had_one_or_not() -> None:
     assert _found({"pyproject.toml": RUFF}, {"pyproject.toml": RUFF, "pkg/ruff.toml": "select = []\n"}) == (
         "pkg/ruff.toml",
     )
-    assert _found({}, {"ruff.toml": "select = ['E']\n", ".github/workflows/ci.yml": "on: push\n"}) == ()
+    assert _found({}, {"ruff.toml": "select = ['E']\n", ".github/workflows/ci.yml": "on: push\n"}) == ("ruff.toml",)
 
 
 @pytest.mark.parametrize(
