@@ -18,7 +18,9 @@ def test_a_formatter_may_change_the_product_and_nothing_may_change_the_tests(wor
                 ("shell", {"command": f"cat >> textkit.py <<'END'\n{messy}END"}),
                 (
                     "shell",
-                    {"command": "sed -i 's/hello-world/x/' tests/test_slugify.py; echo x > todo.md; rm -r tests"},
+                    {
+                        "command": "sed -i 's/hello-world/x/' tests/test_slugify.py; echo x > todo.md; rm tests/test_slugify.py tests/test_textkit.py"
+                    },
                 ),
                 ("shell", {"command": "ruff format --no-cache textkit.py"}),
                 IMPLEMENTED,
