@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentforge_states import inside
 
-from agentforge.events.state import Escalation, Resolution
+from agentforge.events import kinds
+from agentforge.events.state import Escalation
 from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.situation import verification_status
 
@@ -14,8 +15,10 @@ ANSWERED = Escalation(
     kind="stuck",
     reason="stuck",
     question="?",
+    options=(),
     context={"attempt": 5},
-    resolution=Resolution(decision="answer", text="go on", by="ann"),
+    raised_at="",
+    resolution=kinds.EscalationResolved(escalation_id="E1", decision="answer", text="go on", by="ann"),
 )
 
 
