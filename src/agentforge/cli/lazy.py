@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "start": ("start:start", "Turn a request into a verified branch."),
+    "run": ("run:run", "Give one prompt to the agent and print its answer."),
     "status": ("status:status", "Show the tasks of this repository, or one of them."),
     "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
     "abort": ("resume:abort", "End a task for good."),
