@@ -7,10 +7,13 @@ whole `start` may take until its first request.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from agentforge.cancelling import interruptible
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -92,8 +95,9 @@ class HttpConnection:
             absolute = proxy is not None and target.scheme == "http"
             path = url if absolute else target.path + (f"?{target.query}" if target.query else "")
             sent = {**_proxy_credentials(proxy), **headers} if absolute else dict(headers)
-            connection.request("POST", path, body=body, headers=sent)
-            return _HttpResponse(self, connection, connection.getresponse())
+            with interruptible(self._wake):
+                connection.request("POST", path, body=body, headers=sent)
+                return _HttpResponse(self, connection, connection.getresponse())
         except (OSError, HTTPException, UnicodeError) as exc:  # UnicodeError: no such host name can exist
             self.close()
             raise _unreachable(target, exc) from exc
@@ -106,6 +110,13 @@ class HttpConnection:
         if self._open is not None:
             self._open.close()
             self._open = None
+
+    def _wake(self) -> None:
+        """End a blocking read from another thread."""
+        sock = self._open.sock if self._open is not None else None
+        if sock is not None:
+            with suppress(OSError):  # it was closed meanwhile
+                sock.shutdown(SHUT_RDWR)
 
     def _connected(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
         origin = f"{target.scheme}://{target.netloc}"
@@ -177,11 +188,12 @@ class _HttpResponse:
     def chunks(self) -> Iterator[bytes]:
         """The body in the pieces in which it arrives."""
         size = 0
-        while chunk := self._read():
-            size += len(chunk)
-            if size > _MAX_REPLY_BYTES:
-                raise ModelReplyBroken("the reply is larger than 128 MiB")
-            yield chunk
+        with interruptible(self._owner._wake):
+            while chunk := self._read():
+                size += len(chunk)
+                if size > _MAX_REPLY_BYTES:
+                    raise ModelReplyBroken("the reply is larger than 128 MiB")
+                yield chunk
         self._whole = True
 
     def _read(self) -> bytes:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from agentforge.cancelling import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
 
@@ -88,7 +89,8 @@ def run(
     try:
         if on_start is not None:
             on_start(child.pid)
-        timed_out = _follow(child, ends, deadline=started + timeout_s)
+        with interruptible(lambda: _kill_group(child, signal.SIGKILL)):
+            timed_out = _follow(child, ends, deadline=started + timeout_s)
     finally:
         _kill_group(child, signal.SIGKILL)
         status = child.wait()
