@@ -20,6 +20,8 @@ from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snaps
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
+_QUIETLY = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+
 
 class Git:
     """One repository, seen from one checkout of it.
@@ -77,7 +79,7 @@ class Git:
         Raises:
             RepositoryError: nothing is called so; the nearest names are in the hint.
         """
-        done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+        done = self._command.run(*_QUIETLY, f"{rev}^{{commit}}")
         if done.exit_code == 0:
             return os.fsdecode(done.output).strip()
         from difflib import get_close_matches
@@ -117,9 +119,7 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.recall(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}", of=(rev,)
-        )
+        done = self._command.recall(*_QUIETLY, f"{rev}^{{tree}}", of=(rev,))
         if done.exit_code != 0:
             raise RepositoryError(f"{self.top} has no commit or tree called {rev!r}")
         return os.fsdecode(done.output).strip()
