@@ -20,8 +20,6 @@ from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snaps
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
 
-_QUIETLY = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-
 
 class Git:
     """One repository, seen from one checkout of it.
@@ -49,7 +47,7 @@ class Git:
 
     @property
     def identity(self) -> Identity:
-        """The user's name and address as git knows them, else AgentForge's."""
+        """The user's name and address, else AgentForge's."""
         return self._command.identity
 
     @property
@@ -61,8 +59,6 @@ class Git:
     def common_dir(self) -> Path:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
-
-    # Reading
 
     def head(self) -> str:
         """Return the commit that the checkout stands on."""
@@ -79,7 +75,7 @@ class Git:
         Raises:
             RepositoryError: nothing is called so; the nearest names are in the hint.
         """
-        done = self._command.run(*_QUIETLY, f"{rev}^{{commit}}")
+        done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
         if done.exit_code == 0:
             return os.fsdecode(done.output).strip()
         from difflib import get_close_matches
@@ -119,7 +115,8 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.recall(*_QUIETLY, f"{rev}^{{tree}}", of=(rev,))
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        done = self._command.recall(*asked, of=(rev,))
         if done.exit_code != 0:
             raise RepositoryError(f"{self.top} has no commit or tree called {rev!r}")
         return os.fsdecode(done.output).strip()
@@ -142,8 +139,6 @@ class Git:
     def changed(self, before: str, after: str) -> list[Change]:
         """List the paths that differ between two commits or trees, sorted."""
         return changed_paths(self._command, before, after)
-
-    # Writing objects
 
     def snapshot(self, worktree: Path, *, index: Path) -> str:
         """Write the files of a worktree as a tree and return its id; HEAD, branches and other indexes stay as they are.
