@@ -84,8 +84,9 @@ def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> 
     """Record an answer; then go on, unless that is not wanted."""
     from agentforge.app.answers import resolve
 
-    decision = _decision(form.get("decision", ""))
-    text = form.get("text", "").strip()
+    option = form.get("option", "")
+    decision = "answer" if option else _decision(form.get("decision", ""))
+    text = (option or form.get("text", "")).strip()
     if decision == "reject" and not text:
         raise UsageError("a rejection needs its reason", hint="write what is wrong; it goes into the stage")
     address = f"{folder.name}.{form.get('escalation', '')}"

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from agentforge.dashboard.guard import Application, Receive, Scope, Send
 
 _STATIC = Path(__file__).parent / "static"
-_FILES = {"app.css": "text/css", "app.js": "text/javascript", "login.js": "text/javascript"}
+_FILES = {
+    "app.css": "text/css",
+    "app.js": "text/javascript",
+    "login.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 
 def application(board: Board) -> Application:
@@ -68,13 +73,13 @@ async def _login(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer whoever has no cookie: a page that takes the token out of the address, or asks for it."""
     from agentforge.dashboard.rendering import page
 
-    await page("login.html", 401)(scope, receive, send)
+    await page("login.html", status=401)(scope, receive, send)
 
 
 def _failure(request: Request, error: AgentForgeError) -> Response:
     from agentforge.dashboard.board import show
 
-    return show(request, "error.html", _status(error), title=error.slug, message=error.message, hint=error.hint)
+    return show(request, "error.html", status=_status(error), title=error.slug, message=error.message, hint=error.hint)
 
 
 def _missing(request: Request, error: Exception) -> Response:
@@ -82,7 +87,7 @@ def _missing(request: Request, error: Exception) -> Response:
 
     del error
     message = f"{request.method} {request.url.path} leads nowhere"
-    return show(request, "error.html", 404, title="not found", message=message, hint="go to the list of tasks")
+    return show(request, "error.html", status=404, title="not found", message=message, hint="go to the list of tasks")
 
 
 def _status(error: AgentForgeError) -> int:

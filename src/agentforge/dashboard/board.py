@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.frozen import dataclass
 
@@ -39,16 +39,16 @@ def board_of(request: Request) -> Board:
     return cast("Board", request.app.state.board)
 
 
-def show(request: Request, template: str, status: int = 200, **values: object) -> Response:
+def show(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a page with what all pages need."""
     from agentforge.dashboard.rendering import page
 
     board = board_of(request)
     waiting = sum(len(task.get("open_escalations", ())) for task in board.ground.tasks())
-    shared: Mapping[str, object] = {
+    shared: Mapping[str, Any] = {
         "csrf": board.door.csrf,
         "read_only": board.door.read_only,
         "waiting_count": waiting,
         "path": request.url.path,
     }
-    return page(template, status, **{**shared, **values})
+    return page(template, status=status, **{**shared, **values})

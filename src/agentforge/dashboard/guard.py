@@ -26,7 +26,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_OPEN = ("/login", "/static/app.css", "/static/app.js", "/static/login.js")
+_OPEN = ("/login", "/static/app.css", "/static/app.js", "/static/login.js", "/static/icon.svg")
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 

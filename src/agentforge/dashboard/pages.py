@@ -44,6 +44,7 @@ def tasks_page(request: Request) -> Response:
 
 def waiting_page(request: Request) -> Response:
     """Every question that waits for a human, oldest first."""
+    from agentforge.dashboard.task_pages import to_approve
     from agentforge.errors import AgentForgeError
 
     board = board_of(request)
@@ -54,9 +55,11 @@ def waiting_page(request: Request) -> Response:
         try:
             state = board.readings.of(task["folder"]).state
         except AgentForgeError as exc:  # damaged since the list was made: named there, nothing to answer here
-            rows.append({"task": task, "item": None, "error": str(exc)})
+            rows.append({"task": task, "item": None, "error": str(exc), "shown": None})
             continue
-        rows += [{"task": task, "item": item, "error": ""} for item in state.open_escalations]
+        for item in state.open_escalations:
+            shown = to_approve(state) if item.kind == "approval" else None
+            rows.append({"task": task, "item": item, "error": "", "shown": shown})
     return show(request, "waiting.html", rows=rows)
 
 
@@ -77,7 +80,7 @@ def measures_page(request: Request) -> Response:
         ("Tokens by week", {"name": "tokens"}),
         ("Tasks that had to ask, by week", {"name": "escalated"}),
     )
-    plots = [(title, Markup(weeks_svg(title, weeks, **how))) for title, how in drawn]  # noqa: S704 # escaped where it is drawn
+    plots = [(title, Markup(weeks_svg(title, weeks, **how))) for title, how in drawn]  # escaped where it is drawn
     return show(
         request,
         "measures.html",

@@ -29,7 +29,11 @@ def spending_svg(steps: Sequence[Entry]) -> str:
         total += value
         bars.append(Bar(label=str(part[0]["step"]), group=visible(part[0]["phase"]), value=value, total=float(total)))
     title = "Tokens of each model call (bars) and their sum (line)"
-    return plot_svg(Plot(title=title, bars=tuple(bars), unit="tokens", total_unit="tokens"), ink="currentColor") if bars else ""
+    return (
+        plot_svg(Plot(title=title, bars=tuple(bars), unit="tokens", total_unit="tokens"), ink="currentColor")
+        if bars
+        else ""
+    )
 
 
 def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part: str = "", unit: str = "") -> str:
@@ -41,16 +45,16 @@ def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part:
         part: a field that is a part of it, drawn into its bar; "" = none.
         unit: what stands before a number, such as "$".
     """
-    most = max((float(row[name]) for row in rows), default=0.0) or 1.0
+    most = max((float(row[name]) for row in rows), default=0.0)
     slot = (_WIDTH - _LEFT - 8) / max(len(rows), 1)
     wide = min(slot * 0.8, _WIDEST_BAR)
     every = max(1, -(-len(rows) // _LABELS))
     drawn = []
     for number, row in enumerate(rows):
         left = _LEFT + slot * number + (slot - wide) / 2
-        drawn.append(_bar(left, wide, float(row[name]) / most, "bar"))
+        drawn.append(_bar(left, wide, float(row[name]) / (most or 1), "bar"))
         if part:
-            drawn.append(_bar(left, wide, float(row[part]) / most, "part"))
+            drawn.append(_bar(left, wide, float(row[part]) / (most or 1), "part"))
         if number % every == 0:
             drawn.append(_text(left + wide / 2, _HEIGHT - _BOTTOM + 16, str(row["week"])[5:], "middle"))
     return "".join(
@@ -58,7 +62,7 @@ def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part:
             f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
             f'<path class="axis" d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - 8}"/>',
             *drawn,
-            _text(_LEFT - 6, _TOP + 8, f"{unit}{most:.4g}", "end"),
+            _text(_LEFT - 6, _TOP + 8, f"{unit}{most:.4g}" if most else "", "end"),
             _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", "end"),
             _text(_LEFT, _HEIGHT - 4, str(rows[0]["week"])[:4] if rows else "", "start"),
             "</svg>",

@@ -111,7 +111,9 @@ class Reading:
                 file.seek(mark.place)
                 value = json.loads(file.readline())
                 if value.get("hash") != mark.digest:
-                    raise IntegrityError(f"record {mark.seq} was altered while it was read", hint="see: agentforge verify")
+                    raise IntegrityError(
+                        f"record {mark.seq} was altered while it was read", hint="see: agentforge verify"
+                    )
                 yield mark, value["data"]
 
 

@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent / "templates"
 _THOUSAND = 1000
 
 
-def page(template: str, status: int = 200, **values: object) -> Response:
+def page(template: str, *, status: int = 200, **values: object) -> Response:
     """Render a template as an answer."""
     from starlette.responses import HTMLResponse
 

@@ -76,7 +76,7 @@ def serve(
             stopping=lambda: any(server.should_exit for server in servers),
         )  # fmt: skip
         config = uvicorn.Config(
-            application(board),  # type: ignore[arg-type] # the same protocol in other words
+                application(board),
             lifespan="off", access_log=False, log_config=None, server_header=False, proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_S,
         )  # fmt: skip

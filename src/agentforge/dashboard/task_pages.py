@@ -69,7 +69,7 @@ def event_page(request: Request) -> Response:
     board, asked = board_of(request), request.path_params
     reading = board.readings.of(board.ground.task_folder(asked["repo"], asked["task"]))
     with reading.lock:
-        found = [mark for mark in reading.marks[max(0, number_of(asked["seq"]) - 1) :][:1]]
+        found = reading.marks[max(0, number_of(asked["seq"]) - 1) :][:1]
         if not found:
             raise UsageError(f"there is no record {asked['seq']}", hint=f"the trail has {len(reading.marks)}")
         ((mark, data),) = reading.data_of(found)
@@ -93,7 +93,7 @@ def document_page(request: Request) -> Response:
     return Plain(audit(folder, form="html"), media_type="text/html", headers=headers)
 
 
-def _head(request: Request, reading: Reading) -> dict[str, object]:
+def _head(request: Request, reading: Reading) -> dict[str, Any]:
     """What stands above every tab."""
     from agentforge.app.result import outcome_of
     from agentforge.store.lease import read_holder
@@ -115,7 +115,7 @@ def _head(request: Request, reading: Reading) -> dict[str, object]:
     }
 
 
-def _overview(_request: Request, reading: Reading) -> dict[str, object]:
+def _overview(_request: Request, reading: Reading) -> dict[str, Any]:
     from markupsafe import Markup
 
     from agentforge.dashboard.plots import spending_svg
@@ -128,15 +128,24 @@ def _overview(_request: Request, reading: Reading) -> dict[str, object]:
     ]
     return {
         "stages": _stages(state),
+        "shown": to_approve(state),
         "used": _used(state),
         "latest": latest[::-1],
-        "plot": Markup(spending_svg(reading.steps)),  # noqa: S704 # escaped where it is drawn
+        "plot": Markup(spending_svg(reading.steps)),  # escaped where it is drawn
         "models": sorted({spent.model for spent in state.spending.values()}),
         "cost": state.totals.cost_usd if state.totals.cost_known else None,
     }
 
 
-def _stages(state: RunState) -> list[dict[str, object]]:
+def to_approve(state: RunState) -> dict[str, Any] | None:
+    """The artifact of the current stage as it was judged last; None before that, and when it was accepted."""
+    from agentforge.views.artifact_view import artifact_value
+
+    judged = state.verdict.artifact if state.verdict and state.stage not in ("", *state.artifacts) else None
+    return artifact_value(judged) if judged else None
+
+
+def _stages(state: RunState) -> list[dict[str, Any]]:
     """The stages of the workflow in their order, those that are still to come included."""
     from agentforge.events.state import StageState
     from agentforge.pipeline.stages import load_stages
@@ -156,16 +165,15 @@ def _used(state: RunState) -> list[tuple[str, float, float | None]]:
     ]
 
 
-def _artifacts(_request: Request, reading: Reading) -> dict[str, object]:
+def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
     from agentforge.views.artifact_view import artifact_value
 
     state = reading.state
     shown = [(name, artifact_value(value)) for name, value in state.artifacts.items()]
-    waiting = state.verdict.artifact if state.verdict and state.stage and state.stage not in state.artifacts else None
-    return {"artifacts": shown, "draft": artifact_value(waiting) if waiting else None}
+    return {"artifacts": shown, "draft": to_approve(state)}
 
 
-def _changes(_request: Request, reading: Reading) -> dict[str, object]:
+def _changes(_request: Request, reading: Reading) -> dict[str, Any]:
     """What the run changed, from its base to the last snapshot."""
     from pathlib import Path
 
@@ -189,7 +197,7 @@ def _repository(folder: Path, recorded: Path) -> Path:
     return folder.parent.parent.parent if folder.parent.name == "tasks" else recorded
 
 
-def _verification(_request: Request, reading: Reading) -> dict[str, object]:
+def _verification(_request: Request, reading: Reading) -> dict[str, Any]:
     from agentforge.views.audit_document import audit_document
 
     blocks = audit_document({**reading.audit(), "steps": []})
@@ -209,7 +217,7 @@ def _sections(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     return sections
 
 
-def _steps(request: Request, reading: Reading) -> dict[str, object]:
+def _steps(request: Request, reading: Reading) -> dict[str, Any]:
     steps = reading.steps[::-1]
     pages = max(1, -(-len(steps) // _PAGE_STEPS))
     number = min(max(1, number_of(request.query_params.get("page"))), pages)
@@ -217,7 +225,7 @@ def _steps(request: Request, reading: Reading) -> dict[str, object]:
     return {"steps": shown, "number": number, "pages": pages, "total": len(steps)}
 
 
-def _trail(request: Request, reading: Reading) -> dict[str, object]:
+def _trail(request: Request, reading: Reading) -> dict[str, Any]:
     from urllib.parse import urlencode
 
     from agentforge.dashboard.trail import Filter, page_of
@@ -242,11 +250,15 @@ def _trail(request: Request, reading: Reading) -> dict[str, object]:
 
 def _shortened(row: Mapping[str, Any]) -> dict[str, str]:
     text = json.dumps(row["data"], indent=2, ensure_ascii=False)
-    more = f"\n... {len(text) - _LONGEST_TEXT} more characters; see agentforge inspect" if len(text) > _LONGEST_TEXT else ""
+    more = (
+        f"\n... {len(text) - _LONGEST_TEXT} more characters; see agentforge inspect"
+        if len(text) > _LONGEST_TEXT
+        else ""
+    )
     return {"kind": row["type"], "at": row["at"], "text": text[:_LONGEST_TEXT] + more}
 
 
-_TABS: Mapping[str, Callable[[Request, Reading], dict[str, object]]] = {
+_TABS: Mapping[str, Callable[[Request, Reading], dict[str, Any]]] = {
     "overview": _overview,
     "artifacts": _artifacts,
     "changes": _changes,

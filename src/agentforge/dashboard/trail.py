@@ -63,7 +63,14 @@ def page_of(reading: Reading, wanted: Filter, *, number: int) -> Page:
     number = min(max(1, number), pages)
     shown = marks[(number - 1) * PAGE_RECORDS : number * PAGE_RECORDS]
     rows = tuple(
-        {"seq": mark.seq, "at": mark.at, "kind": mark.kind, "stage": mark.stage, "step": mark.step, "line": line_of(data)}
+        {
+            "seq": mark.seq,
+            "at": mark.at,
+            "kind": mark.kind,
+            "stage": mark.stage,
+            "step": mark.step,
+            "line": line_of(data),
+        }
         for mark, data in reading.data_of(shown)
     )
     return Page(rows=rows, number=number, pages=pages, total=len(marks))

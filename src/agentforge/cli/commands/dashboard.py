@@ -20,11 +20,20 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.agentforge/dashboard.token)" http://127.0.0.1:8765/metrics
 """
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Listen here; beyond loopback only with --allow-host.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Listen at this port.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Listen here; beyond loopback only with --allow-host."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Listen at this port."
+)
 @click.option("--open", "open_browser", is_flag=True, help="Open it in your browser.")
 @click.option(
-    "--repo", "repos", multiple=True, type=click.Path(file_okay=False), metavar="DIR", help="Show this repository; repeatable."
+    "--repo",
+    "repos",
+    multiple=True,
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Show this repository; repeatable.",
 )
 @click.option("--read-only", is_flag=True, help="Show everything, change nothing.")
 @click.option(

@@ -176,6 +176,7 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const part of document.querySelectorAll("[data-live]")) parts.set(part.dataset.live, part.outerHTML);
   labelTheme();
   showTimes();
+  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   setInterval(showTimes, 15000);
   document.getElementById("theme").addEventListener("click", changeTheme);
   document.getElementById("keys").addEventListener("click", KEYS["?"]);
