@@ -79,7 +79,9 @@ async def _login(scope: Scope, receive: Receive, send: Send) -> None:
 def _failure(request: Request, error: AgentForgeError) -> Response:
     from agentforge.dashboard.board import show
 
-    return show(request, "error.html", status=_status(error), title=error.slug, message=error.message, hint=error.hint)
+    return show(
+        request, "error.html", status=_status(request, error), title=error.slug, message=error.message, hint=error.hint
+    )
 
 
 def _missing(request: Request, error: Exception) -> Response:
@@ -90,9 +92,10 @@ def _missing(request: Request, error: Exception) -> Response:
     return show(request, "error.html", status=404, title="not found", message=message, hint="go to the list of tasks")
 
 
-def _status(error: AgentForgeError) -> int:
+def _status(request: Request, error: AgentForgeError) -> int:
+    """An address that asks for what is not there is a 404; a form that asks for what cannot be is a 400."""
     if isinstance(error, (ConflictError, LockedError)):
         return 409
     if isinstance(error, UsageError):
-        return 404 if error.message.startswith("no ") or error.message.startswith("there is no") else 400
+        return 400 if request.method == "POST" else 404
     return 500 if isinstance(error, IntegrityError) else 503

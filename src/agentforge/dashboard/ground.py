@@ -14,12 +14,16 @@ from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 
 Task = dict[str, Any]
-Signature = tuple[tuple[str, int, int], ...]
+Mark = tuple[str, int, int]
+Signature = tuple[Mark, ...]
 
 _KEY_CHARACTERS = 10
 _FRESH_S = 5.0
 """A list is read anew after this time at the latest: a process that died leaves no trace in a folder."""
 _LOOK_S = 0.4
+_LEASE = "/lease"
+_BLANK: Task = {"request": "", "stage": "", "error": "", "open_escalations": (), "cost_usd": None, "steps": 0}
+"""What is shown of a task that cannot be read."""
 _NOTHING: Signature = (("", 0, 0),)
 
 
@@ -52,6 +56,7 @@ class Ground:
         self._lock = Lock()
         self._looked: tuple[float, Signature] = (0.0, ())
         self._read: tuple[float, Signature, list[Task]] = (0.0, _NOTHING, [])
+        self._kept: dict[Mark, Task] = {}
 
     def repositories(self) -> list[Repository]:
         """The repositories, in the order in which they were registered."""
@@ -112,12 +117,22 @@ class Ground:
         return found
 
     def _rows(self) -> list[Task]:
-        from agentforge.store.tasks import task_summaries
+        """Read the tasks that changed; how the others stand can have changed nevertheless."""
+        from agentforge.store.tasks import standing_now, task_summary
 
-        rows: list[Task] = []
+        kept, rows = self._kept, []
+        self._kept = {}
         for repository in self._repositories():
             named = {"repo": repository.key, "repo_name": repository.name}
-            rows += [{**value, **named} for value in task_summaries(repository.path)]
+            for mark in _marks(repository):
+                if mark[0].endswith(_LEASE):
+                    continue
+                folder = Path(mark[0])
+                value = kept.get(mark) or task_summary(folder)
+                self._kept[mark] = value
+                if value["standing"] != "damaged":
+                    value = {**value, "standing": standing_now(folder, value)}
+                rows.append({**_BLANK, **value, **named})
         return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
 
 
@@ -133,7 +148,7 @@ def named_repositories(paths: Sequence[Path]) -> list[Repository]:
     return [Repository(name=top.name, path=top) for top in tops]
 
 
-def _marks(repository: Repository) -> list[tuple[str, int, int]]:
+def _marks(repository: Repository) -> list[Mark]:
     """When the log and the lease of each task were written last."""
     from agentforge.store.tasks import tasks_folder
 
@@ -145,8 +160,8 @@ def _marks(repository: Repository) -> list[tuple[str, int, int]]:
     for folder in folders:
         log = _stat(f"{folder}/events.jsonl")
         found.append((folder, log.st_size if log else 0, log.st_mtime_ns if log else 0))
-        lease = _stat(f"{folder}/lease")
-        found.append((f"{folder}/lease", lease.st_size if lease else 0, lease.st_mtime_ns if lease else 0))
+        lease = _stat(f"{folder}{_LEASE}")
+        found.append((f"{folder}{_LEASE}", lease.st_size if lease else 0, lease.st_mtime_ns if lease else 0))
     return found
 
 

@@ -138,6 +138,7 @@ def _listening(options: ServeOptions) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((options.host, options.port))
+        listener.listen()  # before the address is told: whoever follows it at once must not be refused
     except (OSError, OverflowError) as exc:
         listener.close()
         told = exc.strerror if isinstance(exc, OSError) else exc
