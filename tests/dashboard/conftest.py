@@ -31,14 +31,13 @@ _GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The dashboard over: a hostile run, one that was delivered, a long one, a damaged one."""
+    """The dashboard over: a hostile run, one that was delivered, a damaged one."""
     place = tmp_path_factory.mktemp("dashboard")
     repo = _SCENE.make_repository(place / f"repo {_SCENE.HOSTILE.replace('/', '-')}")
     _SCENE.tell(
         repo, "hostile", *_SCENE.hostile_events(), request=_SCENE.HOSTILE, branch=_SCENE.HOSTILE, model=_SCENE.HOSTILE
     )
     shutil.copytree(_GOLDEN, repo / ".agentforge" / "tasks" / "task-20260101-whole")
-    _SCENE.long_log(repo, "long", _SCENE.LONG_STEPS)
     damaged = _SCENE.tell(repo, "damaged", kinds.StageSkipped(stage="clarify", reason="none")) / "events.jsonl"
     (damaged.parent / "views.json").unlink()  # else the list believes the views, as `status` does
     damaged.write_bytes(damaged.read_bytes().replace(b"damaged", b"altered"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_scene import BIDI, HOSTILE, LONG_STEPS, close, make_repository, serve, tell
+from agentforge_scene import BIDI, HOSTILE, LONG_STEPS, close, long_log, make_repository, serve, tell
 
 if TYPE_CHECKING:
     from agentforge_scene import Served
@@ -30,7 +30,7 @@ class _Tags(HTMLParser):
 def test_hostile_texts_are_only_texts(served: Served, path: str) -> None:
     address = served.task("hostile", path.partition(":")[2]) if path.startswith("hostile:") else path
     answer = served.ask(address)
-    assert answer.status == 200 or (path == "hostile:steps/1" and answer.status == 500), answer.body[:500]
+    assert answer.status == (500 if path == "hostile:steps/1" else 200), "the request of the step was never stored"
     tags = _Tags()
     tags.feed(answer.body)
     assert [attributes.get("src") for tag, attributes in tags.found if tag == "script"] == ["/static/app.js"]
@@ -38,7 +38,6 @@ def test_hostile_texts_are_only_texts(served: Served, path: str) -> None:
     assert [
         name for _, attributes in tags.found for name in attributes if name.startswith("on") or name == "style"
     ] == []
-    assert "49" not in answer.body or "{{7*7}}" in answer.body
     assert BIDI not in answer.body
 
 
@@ -54,7 +53,7 @@ def test_a_hostile_request_is_shown_word_for_word(served: Served) -> None:
 
 def test_the_list_can_be_filtered_and_names_what_is_damaged(served: Served) -> None:
     assert "task-20260101-whole" in served.ask("/?state=delivered").body
-    assert "task-20260101-long" not in served.ask("/?state=delivered").body
+    assert "task-20260101-hostile" not in served.ask("/?state=delivered").body
     assert "task-20260101-hostile" in served.ask("/?q=ONERROR").body
     assert "breaks the chain" in served.ask("/?state=damaged").body
     assert "No task fits" in served.ask("/?q=nothing+has+this").body
@@ -94,33 +93,14 @@ def test_what_is_not_there_is_said(served: Served, path: str) -> None:
     assert "no page" in answer.body or "there is no" in answer.body
 
 
-def test_a_trail_of_ten_thousand_records_is_shown_in_pages_at_a_bounded_price(served: Served) -> None:
-    path = served.task("long", "trail")
-    first = served.ask(path)
-    assert f"{5 * LONG_STEPS + 2} of {5 * LONG_STEPS + 2} records" in first.body
-    assert first.body.count('<li class="row">') == 100
-    begin = served.cpu_s()
-    pages = [served.ask(f"{path}?page={number}").body for number in (2, 50, 101)]
-    found = served.ask(f"{path}?kind=ModelReplied&step=1234").body
-    assert "look at part 1234" in found
-    assert "1 of 10002 records" in found
-    assert "look at part 1999" in served.ask(f"{path}?q=LOOK+at+part+1999").body
-    assert served.ask(f"{path}?kind=ToolFinished&order=newest&page=2").status == 200
-    assert all(len(page) < 200_000 for page in pages)
-    assert served.cpu_s() - begin < 3.0
-    begin = served.cpu_s()
-    assert served.ask(served.task("long")).body.count("<rect") <= 125
-    assert served.ask(served.task("long", "steps")).body.count('<tr class="row">') == 60
-    assert served.cpu_s() - begin < 2.0
-
-
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A dashboard with 1,000 tasks, and one that only shows."""
+    """A dashboard that only shows, with 1,000 tasks, one of which is long."""
     place = tmp_path_factory.mktemp("crowd")
     repo = make_repository(place / "repo")
     one = tell(repo, "0000", request="add a thing")
-    for number in range(1, 1000):
+    long_log(repo, "long", LONG_STEPS)
+    for number in range(1, 999):
         other = one.with_name(f"task-20260101-{number:04d}")
         other.mkdir()
         for name in ("events.jsonl", "views.json"):
@@ -137,6 +117,26 @@ def test_a_thousand_tasks_cost_less_than_a_third_of_a_second(crowded: Served) ->
     (crowded.repo / ".agentforge" / "tasks" / "task-20260101-0007" / "lease").write_text("{}")
     assert "page 3 of 20" in crowded.ask("/?page=3").body
     assert crowded.cpu_s() - begin < 0.6, "0.3 s on an idle machine"
+
+
+def test_a_trail_of_ten_thousand_records_is_shown_in_pages_at_a_bounded_price(crowded: Served) -> None:
+    path = crowded.task("long", "trail")
+    first = crowded.ask(path)
+    assert f"{5 * LONG_STEPS + 2} of {5 * LONG_STEPS + 2} records" in first.body
+    assert first.body.count('<li class="row">') == 100
+    begin = crowded.cpu_s()
+    pages = [crowded.ask(f"{path}?page={number}").body for number in (2, 50, 101)]
+    found = crowded.ask(f"{path}?kind=ModelReplied&step=1234").body
+    assert "look at part 1234" in found
+    assert "1 of 10002 records" in found
+    assert "look at part 1999" in crowded.ask(f"{path}?q=LOOK+at+part+1999").body
+    assert crowded.ask(f"{path}?kind=ToolFinished&order=newest&page=2").status == 200
+    assert all(len(page) < 200_000 for page in pages)
+    assert crowded.cpu_s() - begin < 3.0
+    begin = crowded.cpu_s()
+    assert crowded.ask(crowded.task("long")).body.count("<rect") <= 125
+    assert crowded.ask(crowded.task("long", "steps")).body.count('<tr class="row">') == 60
+    assert crowded.cpu_s() - begin < 2.0
 
 
 def test_prometheus_reads_the_numbers_without_the_token_where_that_is_wanted(crowded: Served) -> None:
