@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.agent.repetition import STOP_AFTER
 from agentforge.app import wiring
 from agentforge.app.person import Desk
+from agentforge.app.project import Project
 from agentforge.context.conversation import Budget
 from agentforge.context.minimal import tool_tokens
 from agentforge.session import modes
@@ -23,6 +24,7 @@ from agentforge.tokens import count_tokens
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
+    from agentforge.app.subagents import Subagents
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
@@ -51,6 +53,7 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
+        self.project = Project(self.root, settings=settings, environ=environ)
 
     def runtime(self) -> SessionRuntime:
         """Everything that the next turn works with."""
@@ -160,7 +163,14 @@ class Workshop:
         wanted = [name for name in modes.BUILD_TOOLS if name in known and (allowed is None or name in allowed)]
         if self.sandbox.kind == "none":
             wanted = [name for name in wanted if name != "shell"]
-        return toolbox.find(wanted)
+        return {**toolbox.find(wanted), **self._delegating(allowed)}
+
+    def _delegating(self, allowed: Collection[str] | None) -> dict[str, Tool]:
+        """The tools that start subagents."""
+        if self.options.bare:
+            return {}
+        tools = self.subagents.tools()
+        return tools if allowed is None else {name: tool for name, tool in tools.items() if name in allowed}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
@@ -213,9 +223,20 @@ class Workshop:
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out several subagent calls side by side."""
-        from agentforge.session.together import run_together
+        return self.subagents.together(indices, state, spec)
 
-        return run_together(indices, state, spec)
+    @cached_property
+    def subagents(self) -> Subagents:
+        """The subagents that can be started."""
+        from agentforge.app.subagents import Subagents
+
+        return Subagents(self)
+
+    def scrubbed(self, text: str) -> str:
+        """A text without secrets."""
+        from agentforge.safety.redaction import redact
+
+        return redact(text, secrets=self.secrets).text
 
     # -- safety
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -34,6 +35,7 @@ _FILES: Mapping[str, Kind] = {
     ".claude/settings.json": "hook",
     ".claude/settings.local.json": "hook",
     "AGENTS.md": "instructions",
+    "AGENT.MD": "instructions",
     "CLAUDE.md": "instructions",
     ".agentforge/AGENTS.md": "instructions",
 }
@@ -46,6 +48,9 @@ _SETTINGS: Mapping[str, Kind] = {
     "developer_instructions": "instructions",
     "user_instructions": "instructions",
 }
+INSTRUCTION_FILES = ("AGENTS.md", "AGENT.MD", "CLAUDE.md")
+"""What a folder says to an agent: the first of these that is there."""
+_DEEPEST = 50_000
 _SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
 _MOST_FILES = 2000
 
@@ -79,6 +84,45 @@ def steering_items(project: Path) -> tuple[Item, ...]:
                 hint="move what is no part of them out of .agentforge",
             )
     return tuple(found[name] for name in sorted(found))
+
+
+def nested_instructions(project: Path) -> tuple[Item, ...]:
+    """Files with instructions in sub-folders, sorted; looked for when a person decides, not at every start.
+
+    Raises:
+        ConfigError: more folders than can be looked through.
+    """
+    found, pending, seen = [], [project], 0
+    while pending:
+        seen += 1
+        if seen > _DEEPEST:
+            raise ConfigError(f"{project} holds more than {_DEEPEST} folders", hint="trust a folder further down")
+        for entry in _entries(pending.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _SKIPPED:
+                    pending.append(Path(entry.path))
+            elif entry.name in INSTRUCTION_FILES and Path(entry.path).parent != project:
+                found.append(_item(project, Path(entry.path), "instructions"))
+    return tuple(sorted(found, key=lambda item: item.name))
+
+
+def is_nested_instruction(name: str) -> bool:
+    """Whether an item's name is that of such a file."""
+    folder, _, file = name.rpartition("/")
+    return bool(folder) and file in INSTRUCTION_FILES and not folder.startswith(".")
+
+
+def instruction_item(project: Path, path: Path) -> Item:
+    """One file with instructions as it is now."""
+    return _item(project, path, "instructions")
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # a folder that cannot be read steers nothing
+        return []
 
 
 def _all(project: Path) -> Iterator[Item]:

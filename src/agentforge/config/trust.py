@@ -11,7 +11,13 @@ from typing import Literal
 
 from agentforge.canonical import canonical_bytes
 from agentforge.config.paths import data_dir
-from agentforge.config.steering import Item, steering_items
+from agentforge.config.steering import (
+    Item,
+    instruction_item,
+    is_nested_instruction,
+    nested_instructions,
+    steering_items,
+)
 from agentforge.errors import StorageError, TrustRequired
 from agentforge.frozen import dataclass
 
@@ -61,19 +67,34 @@ class TrustedProject:
     items: Mapping[str, str]
 
 
-def trusted(project: Path, environ: Mapping[str, str]) -> Trust:
+def trusted(project: Path, environ: Mapping[str, str], *, deep: bool = False) -> Trust:
     """Say how far a project is trusted. Every loader of a project's hooks, tools, skills and the like asks this first.
 
+    Args:
+        deep: also look for instructions in sub-folders, as before a person decides.
     Raises:
         StorageError: the record of trust cannot be read, or others could have written it.
     """
     project = project.resolve()
-    items = steering_items(project)
+    items = (*steering_items(project), *(nested_instructions(project) if deep else ()))
     known = _read(environ).get(str(project))
     before = known.items if known is not None else {}
     return Trust(
-        project=project, items=items, changes=tuple(_changes(items, before)), since=known.since if known else ""
+        project=project,
+        items=items,
+        changes=tuple(_changes(items, before, deep=deep)),
+        since=known.since if known else "",
     )
+
+
+def is_trusted_instruction(project: Path, environ: Mapping[str, str], file: Path) -> bool:
+    """Whether a person agreed to the instructions of a sub-folder as they are now."""
+    project = project.resolve()
+    known = _read(environ).get(str(project))
+    if known is None or not file.is_relative_to(project):
+        return False
+    item = instruction_item(project, file)
+    return known.items.get(item.name) == item.digest
 
 
 def require_trust(project: Path, environ: Mapping[str, str], *, kinds: Collection[str] | None = None) -> Trust:
@@ -133,7 +154,7 @@ def trusted_projects(environ: Mapping[str, str]) -> tuple[TrustedProject, ...]:
     return tuple(one for _, one in sorted(_read(environ).items()))
 
 
-def _changes(items: Iterable[Item], before: Mapping[str, str]) -> Iterable[Change]:
+def _changes(items: Iterable[Item], before: Mapping[str, str], *, deep: bool) -> Iterable[Change]:
     names = set()
     for item in items:
         names.add(item.name)
@@ -142,6 +163,8 @@ def _changes(items: Iterable[Item], before: Mapping[str, str]) -> Iterable[Chang
         elif before[item.name] != item.digest:
             yield Change(name=item.name, kind=item.kind, what="changed")
     for name in sorted(before.keys() - names):
+        if not deep and is_nested_instruction(name):
+            continue  # not looked for
         yield Change(name=name, kind="", what="removed")
 
 

@@ -1,29 +1,131 @@
-"""Several subagent calls of one reply, carried out at the same time; what is recorded stays in the order of the reply."""
+"""Subagent calls of one reply, side by side: every intent is durable before the first of them starts.
+
+What is recorded stays in the order of the reply; what one subagent meets does not touch the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from itertools import count
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.effects import RunTool
 from agentforge.agent.perform import perform_tool
+from agentforge.cancelling import Cancellation, interruptible, under
+from agentforge.events.kinds import ToolFinished, ToolStarted
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
 
-_MOST_AT_ONCE = 8
+MOST_AT_ONCE = 8
 
 
-def run_together(indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterator[Event]:
-    """Carry out calls side by side: all intents first, then the results."""
+class Births(Protocol):
+    """Who keeps account of subagents."""
 
-    def events(index: int) -> list[Event]:
-        return list(perform_tool(RunTool(index=index, in_doubt=False), state, spec))
+    def begun(self, state: RunState, index: int) -> Iterable[Event]:
+        """The event that a subagent starts for call `index`; nothing when that is recorded already."""
 
-    with ThreadPoolExecutor(max_workers=_MOST_AT_ONCE) as pool:
-        for future in [pool.submit(copy_context().run, events, index) for index in indices]:
-            yield from future.result()
+    def ended(self) -> Iterable[Event]:
+        """The events of subagents that ended since this was asked last."""
+
+
+def run_together(
+    indices: tuple[int, ...], state: RunState, spec_of: Callable[[int], AgentSpec], births: Births
+) -> Iterator[Event]:
+    """Carry out subagent calls side by side.
+
+    Args:
+        indices: positions in the reply.
+        spec_of: what call `index` works with.
+    Raises:
+        KeyboardInterrupt: the turn was stopped; the subagents are stopped, too, and what they used is recorded.
+    """
+    in_doubt = state.turn.started
+    works: list[Iterator[Event]] = []
+    for index in indices:
+        work = perform_tool(RunTool(index=index, in_doubt=in_doubt), state, spec_of(index))
+        if in_doubt:  # begun by a process that died: it may have died before the subagent was recorded
+            yield from births.begun(state, index)
+            works.append(work)
+            continue
+        for event in work:
+            if isinstance(event, ToolFinished):  # refused: its result waits for its place in the order
+                works.append(iter((event,)))
+                break
+            yield event
+            if isinstance(event, ToolStarted):
+                yield from births.begun(state, index)
+                works.append(work)
+                break
+    yield from _all(works, births)
+
+
+def _all(works: list[Iterator[Event]], births: Births) -> Iterator[Event]:
+    """The rest of every call, the results in order."""
+    try:
+        for events in _results(works):
+            for event in events:
+                if isinstance(event, ToolFinished):
+                    yield from births.ended()
+                yield event
+    except KeyboardInterrupt:
+        yield from births.ended()
+        raise
+
+
+def _results(works: list[Iterator[Event]]) -> Iterator[list[Event]]:
+    """Run generators in threads of their own; Ctrl-C and a raised sign reach all of them.
+
+    Raises:
+        BaseException: what the harness itself met in one of them, after all have stopped.
+    """
+    group = Cancellation()
+    done: SimpleQueue[tuple[int, list[Event] | BaseException]] = SimpleQueue()
+    waiting = list(enumerate(works))
+    threads: list[Thread] = []
+
+    def run(number: int, work: Iterator[Event]) -> None:
+        try:
+            with under(group):
+                done.put((number, list(work)))
+        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
+            done.put((number, error))
+
+    def start() -> None:
+        if waiting:
+            number, work = waiting.pop(0)
+            threads.append(Thread(target=copy_context().run, args=(run, number, work), daemon=True))
+            threads[-1].start()
+
+    try:
+        with interruptible(group.cancel):
+            for _ in range(min(MOST_AT_ONCE, len(works))):
+                start()
+            yield from _in_order(done, len(works), start)
+    finally:
+        waiting.clear()
+        group.cancel()
+        for thread in threads:
+            thread.join()
+
+
+def _in_order(
+    done: SimpleQueue[tuple[int, list[Event] | BaseException]], total: int, start: Callable[[], None]
+) -> Iterator[list[Event]]:
+    ready: dict[int, list[Event]] = {}
+    for wanted in count():
+        if wanted == total:
+            return
+        while wanted not in ready:
+            number, result = done.get()
+            start()
+            if isinstance(result, BaseException):
+                raise result
+            ready[number] = result
+        yield ready.pop(wanted)

@@ -27,6 +27,7 @@ class Observation:
         artifacts: repository paths that were read or written.
         changed: repository paths that were written, created or deleted.
         view: {path, offset, limit}: the part of a file that the model asked to see; the context shows it fresh.
+        note: words of the harness or of trusted instructions that go with the text, outside of the fence.
         payload: for submit_artifact the draft, for ask_human the question; consumed by the agent loop.
     """
 
@@ -39,6 +40,7 @@ class Observation:
     artifacts: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     view: Mapping[str, object] | None = None
+    note: str = ""
     payload: Mapping[str, object] | None = None
 
 
@@ -102,7 +104,7 @@ class ToolContext:
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
         todos: the session's todos, id -> {text, done}; a tool changes them by `payload["todos"]`.
         memory: what is remembered across sessions; None where there is no memory.
-        spawn: starts a subagent: (name, goal, call_id) -> its report; None where there are none.
+        spawn: starts the subagent of this call: (name, goal) -> its report; None where there are none.
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
     """
 
@@ -118,7 +120,7 @@ class ToolContext:
     seen: Mapping[str, str] = field(default_factory=dict)
     todos: Mapping[str, object] = field(default_factory=dict)
     memory: Memory | None = None
-    spawn: Callable[[str, str, str], Observation] | None = None
+    spawn: Callable[[str, str], Observation] | None = None
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
 
 

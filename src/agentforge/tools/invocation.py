@@ -177,6 +177,8 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     text = cut_middle(full, limit=policy.text_limit_tokens)
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
+    if observation.note:
+        text = f"{text}\n\n{scrubbed(observation.note)}".lstrip("\n")
     payload = observation.payload
     shown = replace(
         observation,

@@ -1,0 +1,169 @@
+"""The subagents of a session: which there are, how one is started, resumed, counted, and what its parent is told."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import TYPE_CHECKING, cast
+
+from agentforge.events.kinds import ChildFinished, ChildStarted
+from agentforge.session.decide import SPAWNS
+from agentforge.session.subagents import Subagent, defined, own_subagents, tool_of
+from agentforge.tools.arguments import parse_arguments
+from agentforge.tools.base import Observation, ToolError, failed
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.app.chat_wiring import Workshop
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import RunState
+    from agentforge.tools.base import Tool
+
+_ENDED = {
+    "limit": "its limit was reached",
+    "timeout": "its time was over",
+    "stuck": "it repeated itself",
+    "failed": "it failed",
+}
+
+
+class Subagents:
+    """What a session knows of its subagents. Safe to be used by several of them at once."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+        self._ended: SimpleQueue[Event] = SimpleQueue()
+        self._lock = Lock()
+        self._ledger: dict[str, RunState] = {}
+        self._since: dict[str, float] = {}
+
+    @cached_property
+    def known(self) -> Mapping[str, Subagent]:
+        """Every kind of subagent by name; those of the project only after trust."""
+        rows = self._workshop.project.setting("subagents", kind="settings")
+        found, wrong = defined(cast("list[Mapping[str, object]]", rows or ()))
+        for problem in wrong:
+            self._workshop.project.notice(problem)
+        return {**own_subagents(), **found}
+
+    def tools(self) -> dict[str, Tool]:
+        """The tools that start them."""
+        return {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
+
+    def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
+        """Carry out subagent calls of one reply, side by side."""
+        from dataclasses import replace
+
+        from agentforge.session.together import run_together
+
+        def spec_of(index: int) -> AgentSpec:
+            return replace(spec, tool_context=replace(spec.tool_context, spawn=self._spawn(state, index)))
+
+        return run_together(indices, state, spec_of, self)
+
+    def begun(self, state: RunState, index: int) -> Iterable[Event]:
+        """The event that a subagent starts for call `index`; nothing when it is recorded already."""
+        child, call = child_id(state, index), state.turn.calls[index]
+        if not any(row["child"] == child for row in state.talk.children):
+            goal = self._goal(state, index)
+            name = call.name.removeprefix(SPAWNS)
+            yield ChildStarted(child=child, name=name, goal=goal, step=state.turn.step, index=index)
+
+    def ended(self) -> Iterable[Event]:
+        """The events of subagents that ended since this was asked last."""
+        try:
+            while True:
+                yield self._ended.get_nowait()
+        except Empty:
+            return
+
+    def forbids(self, child: RunState) -> str:
+        """Why the session's limits allow no more model calls, its running subagents counted; "" = go on."""
+        import time
+        from dataclasses import replace
+
+        from agentforge.agent.limits import exhausted
+
+        parent = self._workshop.log.state
+        with self._lock:
+            now = time.monotonic()
+            began = self._since.setdefault(child.run_id, now)
+            self._ledger[child.run_id] = child
+            counted = {row["child"] for row in parent.talk.children if row["outcome"] != "running"}
+            open_ones = [one.totals for name, one in self._ledger.items() if name not in counted]
+        totals = parent.totals
+        largest = max((totals.max_step_prompt_tokens, *(one.max_step_prompt_tokens for one in open_ones)))
+        others = len(open_ones) - 1  # each may have a call under way that nobody has counted yet
+        whole = replace(
+            totals,
+            steps=totals.steps + sum(one.steps for one in open_ones) + others,
+            llm_calls=totals.llm_calls + sum(one.llm_calls for one in open_ones),
+            prompt_tokens=totals.prompt_tokens + sum(one.prompt_tokens for one in open_ones) + others * largest,
+            completion_tokens=totals.completion_tokens + sum(one.completion_tokens for one in open_ones),
+            cost_usd=totals.cost_usd + sum(one.cost_usd for one in open_ones),
+            max_step_prompt_tokens=largest,
+        )
+        return exhausted(replace(parent, totals=whole, active_s=parent.active_s + now - began))
+
+    def run(self, name: str, goal: str, *, child: str) -> Observation:
+        """Run a subagent to its end, or go on with one that a process which died left behind.
+
+        Raises:
+            KeyboardInterrupt: it was stopped with its parent.
+        """
+        from agentforge.app.child_run import ChildRun
+
+        with ChildRun(self._workshop, self.known[name], goal=goal, child=child, forbids=self.forbids) as run:
+            try:
+                run.drive()
+            finally:
+                self._ended.put(run.finished())
+            return _report(self.known[name], run.outcome, run.reason, run.words)
+
+    def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
+        return lambda name, goal: self.run(name, goal, child=child_id(state, index))
+
+    def _goal(self, state: RunState, index: int) -> str:
+        call = state.turn.calls[index]
+        try:
+            arguments = parse_arguments(tool_of(self.known[call.name.removeprefix(SPAWNS)]), call.arguments)
+        except (KeyError, ToolError):  # such a call is refused with its own words
+            return ""
+        return str(arguments.get("goal", ""))[:2000]
+
+
+def child_id(state: RunState, index: int) -> str:
+    """The id of the run that call `index` of the current reply starts: the same in every process."""
+    return str(uuid.uuid5(uuid.UUID(state.run_id), f"{state.turn.step}/{index}"))
+
+
+def usage_of(state: RunState) -> ChildFinished:
+    """What a subagent used, to be counted by its parent; name and outcome are filled in by who knows them."""
+    totals = state.totals
+    return ChildFinished(
+        child=state.run_id,
+        name=state.stage,
+        outcome=state.talk.outcome,
+        usage={
+            "steps": totals.steps,
+            "llm_calls": totals.llm_calls,
+            "prompt_tokens": totals.prompt_tokens,
+            "cached_tokens": totals.cached_tokens,
+            "completion_tokens": totals.completion_tokens,
+        },
+        cost_usd=totals.cost_usd if totals.cost_known else None,
+        duration_ms=int(state.active_s * 1000),
+    )
+
+
+def _report(subagent: Subagent, outcome: str, reason: str, words: str) -> Observation:
+    if outcome == "completed":
+        return Observation(
+            status="success", summary=f"{subagent.name} reports ({len(words.split())} words)", text=words
+        )
+    why = f"{_ENDED.get(outcome, outcome)}: {reason}"
+    text = f"No complete report: {why}\n\nIt said last:\n{words}" if words else f"No report: {why}"
+    return failed(f"{subagent.name}: {why}", error_type=outcome, text=text, retryable=outcome != "limit")
