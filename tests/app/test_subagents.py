@@ -193,7 +193,7 @@ def test_a_subagent_of_the_project_exists_only_after_trust(
     chat = opened(script, approval="auto")
     chat.say("go")
     assert not (project / "new.txt").exists()
-    assert any("not trusted" in notice for notice in chat.workshop.project.notices)
+    assert any("not trusted" in notice for notice in chat.workshop.around.project.notices)
     grant(trusted(project, environ), environ, now=utc_now())
     chat = opened(script, approval="auto")
     chat.say("go")
@@ -225,7 +225,9 @@ def test_the_person_is_asked_in_the_name_of_the_subagent_and_always_holds_for_al
 
 def test_a_subagent_ends_at_its_number_of_turns(opened: Open) -> None:
     chat = opened({"chat": [ONE, {"text": "Done."}], "explore": [LOOK] * 9})
-    chat.workshop.subagents.known = {"explore": Subagent(name="explore", description="", goal_prompt="", max_turns=3)}
+    chat.workshop.around.subagents.known = {
+        "explore": Subagent(name="explore", description="", goal_prompt="", max_turns=3)
+    }
     chat.say("go")
     (child,) = chat.state.talk.children
     assert (child["outcome"], child["usage"]["llm_calls"]) == ("limit", 3)  # type: ignore[index]
@@ -235,7 +237,7 @@ def test_a_subagent_that_blocks_ends_at_its_time(opened: Open) -> None:
     sleeps = {"tool_calls": [{"name": "shell", "args": {"command": "sleep 60"}}]}
     chat = opened({"chat": [ONE, {"text": "Done."}], "explore": [sleeps, {"text": "late"}]}, approval="yolo")
     slow = Subagent(name="explore", description="", goal_prompt="", timeout_seconds=0.3)
-    chat.workshop.subagents.known = {"explore": slow}
+    chat.workshop.around.subagents.known = {"explore": slow}
     assert chat.say("go").text == "Done."
     assert chat.state.talk.children[0]["outcome"] == "timeout"
     result = next(entry for entry in chat.state.talk.entries if entry.kind == "tool")
@@ -265,10 +267,15 @@ def test_stopping_the_turn_stops_all_its_subagents_and_counts_them(opened: Open)
             started.wait()
 
     chat = opened({"chat": [TWO], "explore": [sleeps], "architect": [sleeps]}, Watching(watch), approval="yolo")
-    chat.workshop.subagents.known = {
+    chat.workshop.around.subagents.known = {
         name: Subagent(name=name, description="", goal_prompt="") for name in ("explore", "architect")
     }
-    threading.Thread(target=lambda: (started.wait(), chat.stop())).start()
+
+    def stop() -> None:
+        started.wait()
+        chat.stop()
+
+    threading.Thread(target=stop).start()
     with pytest.raises(KeyboardInterrupt):
         chat.say("go")
     assert chat.state.talk.outcome == "interrupted"

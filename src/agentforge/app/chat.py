@@ -134,6 +134,10 @@ class Chat:
         turn = self.state.talk.turn + 1
         secrets = self.workshop.secrets
         plain = redact(text, secrets=secrets).text
+        chosen = self.workshop.around.skills.chosen(plain)
+        if chosen.active != self.workshop.around.skills.active:
+            self.change(skills=list(chosen.active))
+        notes = (*notes, *chosen.notes)
         self.log.append(
             kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
         )

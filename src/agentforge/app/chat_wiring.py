@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.agent.repetition import STOP_AFTER
 from agentforge.app import wiring
 from agentforge.app.person import Desk
-from agentforge.app.project import Project
+from agentforge.app.surroundings import Surroundings
 from agentforge.context.conversation import Budget
 from agentforge.context.minimal import tool_tokens
 from agentforge.session import modes
@@ -24,7 +24,6 @@ from agentforge.tokens import count_tokens
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
-    from agentforge.app.subagents import Subagents
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
@@ -53,7 +52,7 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
-        self.project = Project(self.root, settings=settings, environ=environ)
+        self.around = Surroundings(self)
 
     def runtime(self) -> SessionRuntime:
         """Everything that the next turn works with."""
@@ -123,8 +122,7 @@ class Workshop:
     @cached_property
     def instructions(self) -> tuple[str, ...]:
         """What user and project add to the instructions."""
-        keys = ("developer_instructions", "user_instructions")
-        return tuple(self.settings.text(key) for key in keys if self.settings.text(key))
+        return self.around.guidance.parts()
 
     def situation(self, state: RunState) -> str:
         """What the model should know now and would else forget: todos."""
@@ -151,7 +149,7 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return modes.offered(self.all_tools, work_mode=self.work_mode)
+        return self.around.offered(modes.offered(self.all_tools, work_mode=self.work_mode))
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
@@ -163,20 +161,13 @@ class Workshop:
         wanted = [name for name in modes.BUILD_TOOLS if name in known and (allowed is None or name in allowed)]
         if self.sandbox.kind == "none":
             wanted = [name for name in wanted if name != "shell"]
-        return {**toolbox.find(wanted), **self._delegating(allowed)}
-
-    def _delegating(self, allowed: Collection[str] | None) -> dict[str, Tool]:
-        """The tools that start subagents."""
-        if self.options.bare:
-            return {}
-        tools = self.subagents.tools()
-        return tools if allowed is None else {name: tool for name, tool in tools.items() if name in allowed}
+        return {**toolbox.find(wanted), **self.around.delegating(allowed)}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
         from agentforge.session.reach import tool_context
 
-        return tool_context(
+        context = tool_context(
             state,
             root=self.root,
             sandbox=self.sandbox,
@@ -185,6 +176,7 @@ class Workshop:
             writable=self.work_mode != "plan",
             ask=self.desk.person.ask,
         )
+        return self.around.reaching(context)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -223,14 +215,7 @@ class Workshop:
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out several subagent calls side by side."""
-        return self.subagents.together(indices, state, spec)
-
-    @cached_property
-    def subagents(self) -> Subagents:
-        """The subagents that can be started."""
-        from agentforge.app.subagents import Subagents
-
-        return Subagents(self)
+        return self.around.subagents.together(indices, state, spec)
 
     def scrubbed(self, text: str) -> str:
         """A text without secrets."""
@@ -249,7 +234,7 @@ class Workshop:
         root = str(self.root)
         return Policy(
             mode=Mode(self.setting("approval") or self.options.approval or self.settings.text("approval")),
-            rules=(*self.permission_rules, *self.remembered()),
+            rules=(*self.permission_rules, *self.remembered(), *self.around.skills.rules()),
             ground=Ground(
                 root=root,
                 folder=root,

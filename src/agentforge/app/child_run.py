@@ -92,6 +92,7 @@ class ChildWorkshop(Workshop):
         desk = Desk(person if present else Nobody(heard=person.heard), step=lambda: log.state.turn.step)
         desk.rules = parent.desk.rules
         super().__init__(log, desk, parent.options, settings=parent.settings, environ=parent.environ)
+        self.around.project = parent.around.project
         self._parent = parent
         self._subagent = subagent
 
@@ -128,7 +129,7 @@ class ChildWorkshop(Workshop):
         """What may be called now: never more than its parent could call itself."""
         narrowed = self._parent.tools()
         mine = modes.offered(self.all_tools, work_mode=self.work_mode)
-        return {name: tool for name, tool in mine.items() if name in narrowed}
+        return self.around.guidance.noting({name: tool for name, tool in mine.items() if name in narrowed})
 
     def rules(self) -> TurnRules:
         """Bounded by its own number of model calls."""

@@ -65,6 +65,11 @@ class Project:
                 return layer.values[key]
         return None
 
+    def own_setting(self, key: str) -> tuple[str, ...]:
+        """A list of texts as the project's own settings give it, trusted or not."""
+        lists = [layer.values[key] for layer in self._settings.layers if layer.project and key in layer.values]
+        return tuple(str(one) for one in lists[-1]) if lists and isinstance(lists[-1], list) else ()
+
     def notice(self, text: str) -> None:
         """Say once what was left out."""
         if text not in self.notices:

@@ -43,10 +43,10 @@ class Subagents:
     @cached_property
     def known(self) -> Mapping[str, Subagent]:
         """Every kind of subagent by name; those of the project only after trust."""
-        rows = self._workshop.project.setting("subagents", kind="settings")
+        rows = self._workshop.around.project.setting("subagents", kind="settings")
         found, wrong = defined(cast("list[Mapping[str, object]]", rows or ()))
         for problem in wrong:
-            self._workshop.project.notice(problem)
+            self._workshop.around.project.notice(problem)
         return {**own_subagents(), **found}
 
     def tools(self) -> dict[str, Tool]:

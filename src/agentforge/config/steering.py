@@ -25,6 +25,7 @@ _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/skills": "skill",
     ".agents/skills": "skill",
     ".claude/skills": "skill",
+    ".skills": "skill",
 }
 _FILES: Mapping[str, Kind] = {
     ".mcp.json": "mcp",
@@ -145,6 +146,17 @@ def _all(project: Path) -> Iterator[Item]:
                 name = f"{Path(layer.name).relative_to(project)}: {key}"
                 yield Item(name=name, kind=kind, digest=digest_value(value))
                 yield from _named_scripts(project, value, kind)
+                if key == "skill_roots":
+                    yield from _skill_roots(project, value)
+
+
+def _skill_roots(project: Path, value: object) -> Iterator[Item]:
+    """The files of skills that lie elsewhere in the project."""
+    for text in value if isinstance(value, list) else ():
+        folder = project / str(text)
+        if folder.resolve().is_relative_to(project.resolve()):
+            for path in _files_below(folder):
+                yield _item(project, path, "skill")
 
 
 def _may_run(contract: bytes) -> bool:

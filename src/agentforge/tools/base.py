@@ -102,6 +102,7 @@ class ToolContext:
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
+        readable: folders outside the workspace from which read_file may read, too.
         todos: the session's todos, id -> {text, done}; a tool changes them by `payload["todos"]`.
         memory: what is remembered across sessions; None where there is no memory.
         spawn: starts the subagent of this call: (name, goal) -> its report; None where there are none.
@@ -118,6 +119,7 @@ class ToolContext:
     may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
+    readable: tuple[Path, ...] = ()
     todos: Mapping[str, object] = field(default_factory=dict)
     memory: Memory | None = None
     spawn: Callable[[str, str], Observation] | None = None
