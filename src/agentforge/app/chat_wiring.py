@@ -99,7 +99,7 @@ class Workshop:
 
     @property
     def work_mode(self) -> str:
-        """ "build" or "plan"."""
+        """ "build", "plan" or "swarm"."""
         return self.setting("work_mode") or self.options.work_mode
 
     def budget(self) -> Budget:
@@ -173,7 +173,7 @@ class Workshop:
             sandbox=self.sandbox,
             git=self.git,
             guard=self.guard,
-            writable=self.work_mode != "plan",
+            writable=self.work_mode == "build",
             ask=self.desk.person.ask,
         )
         return self.around.reaching(context)

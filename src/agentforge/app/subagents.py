@@ -50,8 +50,12 @@ class Subagents:
         return {**own_subagents(), **found}
 
     def tools(self) -> dict[str, Tool]:
-        """The tools that start them."""
-        return {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
+        """The tools that start them; that of several at once belongs to swarm mode alone."""
+        from agentforge.app.swarming import fan_out
+
+        tools = {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
+        swarm = fan_out(self.known, root=self._workshop.root)
+        return {**tools, swarm.name: swarm}
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out subagent calls of one reply, side by side."""
@@ -65,12 +69,12 @@ class Subagents:
         return run_together(indices, state, spec_of, self)
 
     def begun(self, state: RunState, index: int) -> Iterable[Event]:
-        """The event that a subagent starts for call `index`; nothing when it is recorded already."""
-        child, call = child_id(state, index), state.turn.calls[index]
-        if not any(row["child"] == child for row in state.talk.children):
-            goal = self._goal(state, index)
-            name = call.name.removeprefix(SPAWNS)
-            yield ChildStarted(child=child, name=name, goal=goal, step=state.turn.step, index=index)
+        """The events that the subagents of call `index` start; nothing for those that are recorded already."""
+        known = {row["child"] for row in state.talk.children}
+        for part, (name, goal) in enumerate(self._goals(state, index)):
+            child = child_id(state, index, part)
+            if child not in known:
+                yield ChildStarted(child=child, name=name, goal=goal[:2000], step=state.turn.step, index=index)
 
     def ended(self) -> Iterable[Event]:
         """The events of subagents that ended since this was asked last."""
@@ -124,20 +128,41 @@ class Subagents:
             return _report(self.known[name], run.outcome, run.reason, run.words)
 
     def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
-        return lambda name, goal: self.run(name, goal, child=child_id(state, index))
+        """Starts the subagents of a call; those of one call are told apart by name and goal, in their order."""
+        goals = self._goals(state, index)
+        lock, taken = Lock(), set[int]()
 
-    def _goal(self, state: RunState, index: int) -> str:
+        def spawn(name: str, goal: str) -> Observation:
+            with lock:
+                part = next(at for at, one in enumerate(goals) if one == (name, goal) and at not in taken)
+                taken.add(part)
+            return self.run(name, goal, child=child_id(state, index, part))
+
+        return spawn
+
+    def _goals(self, state: RunState, index: int) -> list[tuple[str, str]]:
+        """Whom a call starts, with which goal; nobody when the call is refused anyway."""
         call = state.turn.calls[index]
+        tool = self.tools().get(call.name)
         try:
-            arguments = parse_arguments(tool_of(self.known[call.name.removeprefix(SPAWNS)]), call.arguments)
-        except (KeyError, ToolError):  # such a call is refused with its own words
-            return ""
-        return str(arguments.get("goal", ""))[:2000]
+            arguments = parse_arguments(tool, call.arguments) if tool is not None else {}
+        except ToolError:  # the call is refused with its own words
+            arguments = {}
+        return goals_of(call.name, arguments)
 
 
-def child_id(state: RunState, index: int) -> str:
-    """The id of the run that call `index` of the current reply starts: the same in every process."""
-    return str(uuid.uuid5(uuid.UUID(state.run_id), f"{state.turn.step}/{index}"))
+def goals_of(tool: str, arguments: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The subagents that a call starts: (name, goal)."""
+    rows = arguments.get("goals")
+    if isinstance(rows, list):
+        return [(str(row.get("subagent", "explore")), str(row["goal"]).strip()) for row in rows]
+    goal = str(arguments.get("goal", "")).strip()
+    return [(tool.removeprefix(SPAWNS), goal)] if goal else []
+
+
+def child_id(state: RunState, index: int, part: int = 0) -> str:
+    """The id of a run that call `index` of the current reply starts: the same in every process."""
+    return str(uuid.uuid5(uuid.UUID(state.run_id), f"{state.turn.step}/{index}/{part}"))
 
 
 def usage_of(state: RunState) -> ChildFinished:

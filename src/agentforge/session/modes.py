@@ -12,14 +12,18 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order."""
 
+SWARM_TOOLS = ("subagent_swarm",)
+"""What swarm mode adds."""
+
 _LOOKING = ("read", "ask", "submit")
 
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
-    """The tools of a mode: in plan mode only those that change nothing."""
-    if work_mode != "plan":
-        return dict(tools)
-    return {name: tool for name, tool in tools.items() if looks_only(tool)}
+    """The tools of a mode: plan and swarm have only those that change nothing; swarm alone has the fan-out."""
+    if work_mode not in ("plan", "swarm"):
+        return {name: tool for name, tool in tools.items() if name not in SWARM_TOOLS}
+    found = {name: tool for name, tool in tools.items() if looks_only(tool)}
+    return found if work_mode == "swarm" else {name: one for name, one in found.items() if name not in SWARM_TOOLS}
 
 
 def looks_only(tool: Tool) -> bool:

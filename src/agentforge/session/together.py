@@ -5,12 +5,12 @@ What is recorded stays in the order of the reply; what one subagent meets does n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
-from itertools import count
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentforge.agent.effects import RunTool
 from agentforge.agent.perform import perform_tool
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
 
+ResultT = TypeVar("ResultT")
 MOST_AT_ONCE = 8
 
 
@@ -69,7 +70,8 @@ def run_together(
 def _all(works: list[Iterator[Event]], births: Births) -> Iterator[Event]:
     """The rest of every call, the results in order."""
     try:
-        for events in _results(works):
+        rest: list[Callable[[], list[Event]]] = [partial(list, work) for work in works]
+        for events in side_by_side(rest):
             for event in events:
                 if isinstance(event, ToolFinished):
                     yield from births.ended()
@@ -79,21 +81,21 @@ def _all(works: list[Iterator[Event]], births: Births) -> Iterator[Event]:
         raise
 
 
-def _results(works: list[Iterator[Event]]) -> Iterator[list[Event]]:
-    """Run generators in threads of their own; Ctrl-C and a raised sign reach all of them.
+def side_by_side(works: Sequence[Callable[[], ResultT]]) -> Iterator[ResultT]:
+    """Do works in threads of their own, the results in order; Ctrl-C and a raised sign reach all of them.
 
     Raises:
-        BaseException: what the harness itself met in one of them, after all have stopped.
+        BaseException: what one of them raised, after all have stopped.
     """
     group = Cancellation()
-    done: SimpleQueue[tuple[int, list[Event] | BaseException]] = SimpleQueue()
+    done: SimpleQueue[tuple[int, list[ResultT] | BaseException]] = SimpleQueue()
     waiting = list(enumerate(works))
     threads: list[Thread] = []
 
-    def run(number: int, work: Iterator[Event]) -> None:
+    def run(number: int, work: Callable[[], ResultT]) -> None:
         try:
             with under(group):
-                done.put((number, list(work)))
+                done.put((number, [work()]))
         except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
             done.put((number, error))
 
@@ -116,16 +118,14 @@ def _results(works: list[Iterator[Event]]) -> Iterator[list[Event]]:
 
 
 def _in_order(
-    done: SimpleQueue[tuple[int, list[Event] | BaseException]], total: int, start: Callable[[], None]
-) -> Iterator[list[Event]]:
-    ready: dict[int, list[Event]] = {}
-    for wanted in count():
-        if wanted == total:
-            return
+    done: SimpleQueue[tuple[int, list[ResultT] | BaseException]], total: int, start: Callable[[], None]
+) -> Iterator[ResultT]:
+    ready: dict[int, ResultT] = {}
+    for wanted in range(total):
         while wanted not in ready:
             number, result = done.get()
             start()
             if isinstance(result, BaseException):
                 raise result
-            ready[number] = result
+            ready[number] = result[0]
         yield ready.pop(wanted)
