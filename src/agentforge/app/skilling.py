@@ -13,6 +13,7 @@ from agentforge.frozen import dataclass
 if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
     from agentforge.app.project import Project
+    from agentforge.config.settings import Settings
     from agentforge.safety.permission import Rule
     from agentforge.skills.catalogue import Catalogue
     from agentforge.skills.matching import Match
@@ -135,6 +136,18 @@ class Skills:
             return []
         known = self.catalogue.skills
         return [known[name] for name in self.active if name in known]
+
+
+def look_for_skills(
+    folder: Path, *, settings: Settings, environ: Mapping[str, str]
+) -> tuple[Catalogue, tuple[str, ...]]:
+    """The skills that a session in a folder would know, and what is left out for want of trust."""
+    from agentforge.app.project import Project
+    from agentforge.skills.catalogue import find_skills
+
+    project = Project(folder, settings=settings, environ=environ)
+    catalogue = find_skills(place for place, used in skill_places(project, environ) if used)
+    return catalogue, tuple(project.notices)
 
 
 def skill_places(project: Project, environ: Mapping[str, str]) -> list[tuple[Path, bool]]:

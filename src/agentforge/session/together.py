@@ -6,10 +6,9 @@ What is recorded stays in the order of the reply; what one subagent meets does n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
-from threading import Thread
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentforge.agent.effects import RunTool
@@ -88,44 +87,17 @@ def side_by_side(works: Sequence[Callable[[], ResultT]]) -> Iterator[ResultT]:
         BaseException: what one of them raised, after all have stopped.
     """
     group = Cancellation()
-    done: SimpleQueue[tuple[int, list[ResultT] | BaseException]] = SimpleQueue()
-    waiting = list(enumerate(works))
-    threads: list[Thread] = []
 
-    def run(number: int, work: Callable[[], ResultT]) -> None:
-        try:
-            with under(group):
-                done.put((number, [work()]))
-        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
-            done.put((number, error))
+    def run(work: Callable[[], ResultT]) -> ResultT:
+        with under(group):
+            return work()
 
-    def start() -> None:
-        if waiting:
-            number, work = waiting.pop(0)
-            threads.append(Thread(target=copy_context().run, args=(run, number, work), daemon=True))
-            threads[-1].start()
-
+    pool = ThreadPoolExecutor(max_workers=MOST_AT_ONCE)
     try:
         with interruptible(group.cancel):
-            for _ in range(min(MOST_AT_ONCE, len(works))):
-                start()
-            yield from _in_order(done, len(works), start)
+            futures = [pool.submit(copy_context().run, run, work) for work in works]
+            for future in futures:
+                yield future.result()
     finally:
-        waiting.clear()
         group.cancel()
-        for thread in threads:
-            thread.join()
-
-
-def _in_order(
-    done: SimpleQueue[tuple[int, list[ResultT] | BaseException]], total: int, start: Callable[[], None]
-) -> Iterator[ResultT]:
-    ready: dict[int, ResultT] = {}
-    for wanted in range(total):
-        while wanted not in ready:
-            number, result = done.get()
-            start()
-            if isinstance(result, BaseException):
-                raise result
-            ready[number] = result[0]
-        yield ready.pop(wanted)
+        pool.shutdown(cancel_futures=True)
