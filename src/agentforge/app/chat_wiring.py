@@ -121,7 +121,7 @@ class Workshop:
 
     @property
     def work_mode(self) -> str:
-        """ "build", "plan" or "swarm"."""
+        """One of session.prompting.WORK_MODES."""
         return self.setting("work_mode") or self.options.work_mode
 
     def budget(self) -> Budget:
@@ -195,7 +195,7 @@ class Workshop:
             sandbox=self.sandbox,
             git=self.git,
             guard=self.guard,
-            writable=self.work_mode == "build",
+            writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
         )
         return self.around.reaching(context)

@@ -138,25 +138,38 @@ class ChildWorkshop(Workshop):
     def policy(self) -> Policy:
         """Its parent's; what either of them read counts."""
         policy = self._parent.policy()
-        return replace(policy, tainted=policy.tainted or bool(self.log.state.untrusted))
+        ground = replace(policy.ground, root=str(self.root), folder=str(self.root))
+        return replace(policy, ground=ground, tainted=policy.tainted or bool(self.log.state.untrusted))
 
 
 class ChildRun:
     """A subagent from its first word to its report. Use as a context manager.
 
+    Args:
+        forbids: why the limits of the session allow no more model calls, "" = go on.
+        make: makes its parts; None = its parent's, narrowed.
+        place: folder and commit that it works from; None = its parent's.
     Attributes:
         outcome: completed | limit | timeout | failed | interrupted | stuck.
         reason: in words, "" when completed.
     """
 
     def __init__(
-        self, parent: Workshop, subagent: Subagent, *, goal: str, child: str, forbids: Callable[[RunState], str]
+        self,
+        parent: Workshop,
+        subagent: Subagent,
+        *,
+        goal: str,
+        child: str,
+        forbids: Callable[[RunState], str],
+        make: Callable[[RunLog], ChildWorkshop] | None = None,
+        place: tuple[Path, str] | None = None,
     ) -> None:
         self._subagent = subagent
         self._goal = goal
         self._forbids = forbids
-        self._log = _opened(parent, subagent, goal=goal, child=child)
-        self._workshop = ChildWorkshop(parent, self._log, subagent)
+        self._log = _opened(parent, goal=goal, child=child, place=place)
+        self._workshop = make(self._log) if make else ChildWorkshop(parent, self._log, subagent)
         self._log.subscribe(self._workshop.desk.person.heard)
         self.outcome = "interrupted"
         self.reason = ""
@@ -210,7 +223,7 @@ class ChildRun:
             self._log.append(kinds.TurnFinished(turn=1, outcome=ended, reason=reason))
 
 
-def _opened(parent: Workshop, subagent: Subagent, *, goal: str, child: str) -> RunLog:
+def _opened(parent: Workshop, *, goal: str, child: str, place: tuple[Path, str] | None) -> RunLog:
     from agentforge.config.paths import data_dir
     from agentforge.store.reader import LOG
 
@@ -222,13 +235,14 @@ def _opened(parent: Workshop, subagent: Subagent, *, goal: str, child: str) -> R
         log.append(kinds.RunResumed(pid=os.getpid(), versions=versions))
         return log
     state = parent.log.state
+    where, base = (str(place[0]), place[1]) if place else (state.repo, state.base_commit)
     first = kinds.RunStarted(
         kind="subagent",
         run_id=child,
         request=parent.scrubbed(goal),
-        repo=state.repo,
-        base_commit=state.base_commit,
-        worktree=state.worktree,
+        repo=where,
+        base_commit=base,
+        worktree=where,
         model=parent.setting("model") or state.model,
         limits=_NO_LIMITS,
         digests=state.digests,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.events.kinds import ChildFinished, ChildStarted
 from agentforge.session.decide import SPAWNS
 from agentforge.session.subagents import Subagent, defined, own_subagents, tool_of
-from agentforge.tools.arguments import parse_arguments
+from agentforge.tools.arguments import check_arguments, parse_arguments
 from agentforge.tools.base import Observation, ToolError, failed
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.tools.base import Tool
 
+WRITERS = "subagent_writers"
 _ENDED = {
     "limit": "its limit was reached",
     "timeout": "its time was over",
@@ -52,10 +53,11 @@ class Subagents:
     def tools(self) -> dict[str, Tool]:
         """The tools that start them; that of several at once belongs to swarm mode alone."""
         from agentforge.app.swarming import fan_out
+        from agentforge.app.writers import writing_tools
 
         tools = {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
         swarm = fan_out(self.known, root=self._workshop.root)
-        return {**tools, swarm.name: swarm}
+        return {**tools, swarm.name: swarm, **writing_tools(self._workshop)}
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out subagent calls of one reply, side by side."""
@@ -129,6 +131,8 @@ class Subagents:
 
     def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
         """Starts the subagents of a call; those of one call are told apart by name and goal, in their order."""
+        if state.turn.calls[index].name == WRITERS:
+            return lambda _name, _goal: self._write(state, index)
         goals = self._goals(state, index)
         lock, taken = Lock(), set[int]()
 
@@ -142,17 +146,39 @@ class Subagents:
 
     def _goals(self, state: RunState, index: int) -> list[tuple[str, str]]:
         """Whom a call starts, with which goal; nobody when the call is refused anyway."""
+        return goals_of(state.turn.calls[index].name, self._arguments(state, index))
+
+    def _arguments(self, state: RunState, index: int) -> Mapping[str, object]:
+        """The arguments of a call that can be carried out; nothing of one that is refused, with words of its own."""
         call = state.turn.calls[index]
         tool = self.tools().get(call.name)
+        if tool is None:
+            return {}
         try:
-            arguments = parse_arguments(tool, call.arguments) if tool is not None else {}
-        except ToolError:  # the call is refused with its own words
-            arguments = {}
-        return goals_of(call.name, arguments)
+            arguments = parse_arguments(tool, call.arguments)
+            check_arguments(tool, arguments)
+        except ToolError:
+            return {}
+        return arguments
+
+    def _write(self, state: RunState, index: int) -> Observation:
+        from agentforge.app.writers import run_writers
+
+        return run_writers(
+            self._workshop,
+            self._arguments(state, index),
+            child_of=lambda part: child_id(state, index, part),
+            forbids=self.forbids,
+            record=self._ended.put,
+        )
 
 
 def goals_of(tool: str, arguments: Mapping[str, object]) -> list[tuple[str, str]]:
     """The subagents that a call starts: (name, goal)."""
+    if tool == WRITERS:
+        from agentforge.app.writers import goals_of_parts
+
+        return goals_of_parts(arguments)
     rows = arguments.get("goals")
     if isinstance(rows, list):
         return [(str(row.get("subagent", "explore")), str(row["goal"]).strip()) for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ConflictError, UsageError
 from agentforge.session.evidence import check_evidence
@@ -66,19 +66,49 @@ def investigate(chat: Chat, question: str) -> str:
     """
     if not question.strip():
         raise UsageError("there is no question", hint='/swarm investigate "why is start-up slow?"')
-    before, ran = chat.workshop.work_mode, len(chat.state.talk.children)
-    chat.change(work_mode="swarm")
+    ran = len(chat.state.talk.children)
+    result = _said(chat, question, mode="swarm")
+    started = len(chat.state.talk.children) - ran
+    told = check_evidence(result, chat.workshop.root).told()
+    if not started:
+        told = f"no subagent was started: the model answered by itself; {told}"
+    return f"{result}\n\n({started} subagents; {told})"
+
+
+def build(chat: Chat, task: str) -> str:
+    """Have a task done by several writers; what they made is taken over only when it was approved.
+
+    Returns:
+        What the model says, what was merged, what was left out, and how the tests went.
+    Raises:
+        UsageError: there is no task.
+        ConflictError: nothing may be written now, or the turn did not end well.
+    """
+    if not task.strip():
+        raise UsageError("there is no task", hint='/swarm build "add a --json flag to every command"')
+    if chat.workshop.work_mode == "plan":
+        raise ConflictError("plan mode changes nothing", hint="/build first")
+    merges, changed = len(chat.state.talk.merges), chat.state.talk.changed_paths
+    result = _said(chat, task, mode="swarm-build")
+    fresh = chat.state.talk.merges[merges:]
+    if not fresh:
+        return f"{result}\n\n(no writers were started)"
+    taken = set(cast("list[str]", fresh[-1]["paths"])) & set(chat.state.talk.changed_paths)
+    done = "taken over" if taken and chat.state.talk.changed_paths != changed else "not taken over"
+    return f"{result}\n\n({done}: {', '.join(cast('list[str]', fresh[-1]['paths'])) or 'nothing'})"
+
+
+def _said(chat: Chat, text: str, *, mode: str) -> str:
+    """One turn in a mode; the session's mode is as before afterwards."""
+    before = chat.workshop.work_mode
+    chat.change(work_mode=mode)
     try:
-        result = chat.say(question)
+        result = chat.say(text)
     finally:
         chat.change(work_mode=before)
     if result.outcome != "completed":
         raise ConflictError(f"the swarm ended without an answer: {result.reason}", hint="/retry")
-    started = len(chat.state.talk.children) - ran
-    told = check_evidence(result.text, chat.workshop.root).told()
-    if not started:
-        told = f"no subagent was started: the model answered by itself; {told}"
-    return f"{result.text}\n\n({started} subagents; {told})"
+    return result.text
 
 
 def _merged(goals: list[tuple[str, str]], reports: list[Observation], root: Path) -> Observation:

@@ -64,6 +64,7 @@ class Talk:
         last_command: the last shell command and its summary, pinned.
         checkpoints: {checkpoint_id, reason, tree, turn, label, at, entries}, oldest first.
         children: subagents: {child, name, goal, outcome, usage, cost_usd, duration_ms}.
+        merges: patches of writers that were put together: {patch, paths, passed}, oldest first.
         compactions: how often the history was compacted.
         since_compaction: entries that were added since; a compaction that gains nothing is not repeated.
         mutated: the current turn has a checkpoint from before its first change.
@@ -82,6 +83,7 @@ class Talk:
     last_command: str = ""
     checkpoints: tuple[Json, ...] = ()
     children: tuple[Json, ...] = ()
+    merges: tuple[Json, ...] = ()
     compactions: int = 0
     since_compaction: int = 0
     mutated: bool = False
@@ -227,7 +229,9 @@ def _checkpoint_restored(state: RunState, event: conversing.CheckpointRestored, 
     if event.talk is None:
         return talk
     back = talk_from(event.talk)
-    return replace(back, turn=talk.turn, open=False, checkpoints=talk.checkpoints, children=talk.children)
+    return replace(
+        back, turn=talk.turn, open=False, checkpoints=talk.checkpoints, children=talk.children, merges=talk.merges
+    )
 
 
 def _child_started(state: RunState, event: conversing.ChildStarted, _at: str) -> Talk:
@@ -246,13 +250,18 @@ def _child_finished(state: RunState, event: conversing.ChildFinished, _at: str) 
     return replace(state.talk, children=rows)
 
 
+def _writers_merged(state: RunState, event: conversing.WritersMerged, _at: str) -> Talk:
+    row: Json = {"patch": event.patch, "paths": list(event.paths), "passed": event.passed}
+    return replace(state.talk, merges=(*state.talk.merges, row))
+
+
 def talk_from(value: Json) -> Talk:
     """Build a conversation from its JSON value; fields that this program does not know are left out."""
     known = {name: item for name, item in value.items() if name in Talk.__dataclass_fields__}
     entries = tuple(_entry_from(cast("Json", row)) for row in cast("list[object]", value.get("entries", ())))
     lists: dict[str, Any] = {
         name: tuple(cast("list[object]", known[name]))
-        for name in ("changed_paths", "checkpoints", "children")
+        for name in ("changed_paths", "checkpoints", "children", "merges")
         if name in known
     }
     values: dict[str, Any] = {**known, **lists, "entries": entries}
@@ -283,5 +292,6 @@ _FOLDS = cast(
         "CheckpointRestored": _checkpoint_restored,
         "ChildStarted": _child_started,
         "ChildFinished": _child_finished,
+        "WritersMerged": _writers_merged,
     },
 )

@@ -137,6 +137,7 @@ class Tool:
         reads: the repository paths that a call would read.
         url: what a call would fetch; "" nothing.
         command: the bash line that a call would run and the folder in which it would; "" none.
+        preview: what a call would change, as a unified diff for a person; None where dispatch can tell by itself.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
     """
 
@@ -149,6 +150,7 @@ class Tool:
     reads: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
     url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
+    preview: Callable[[Mapping[str, object]], str] | None = None
     does: str = ""
 
     @property

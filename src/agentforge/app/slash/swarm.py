@@ -10,7 +10,7 @@ from agentforge.errors import UsageError
 if TYPE_CHECKING:
     from agentforge.app.chat import Chat
 
-_USAGE = '/swarm [investigate "QUESTION"]'
+_USAGE = '/swarm [investigate "QUESTION" | build "TASK"]'
 
 
 def _swarm(chat: Chat, rest: str) -> SlashReply:
@@ -21,11 +21,12 @@ def _swarm(chat: Chat, rest: str) -> SlashReply:
             text="Swarm mode: every message is split among subagents that only look, until `/build` or `/plan`.",
             data={"mode": "swarm"},
         )
-    if action != "investigate":
-        raise UsageError(f"/swarm knows no {action!r}", hint=_USAGE)
-    from agentforge.app.swarming import investigate
+    from agentforge.app.swarming import build, investigate
 
-    return SlashReply(text=investigate(chat, _unquoted(words)))
+    acts = {"investigate": investigate, "build": build}
+    if action not in acts:
+        raise UsageError(f"/swarm knows no {action!r}", hint=_USAGE)
+    return SlashReply(text=acts[action](chat, _unquoted(words)))
 
 
 def _unquoted(text: str) -> str:
@@ -36,9 +37,9 @@ def _unquoted(text: str) -> str:
 COMMANDS = (
     SlashCommand(
         name="swarm",
-        usage='[investigate "QUESTION"]',
-        summary="Split a question among several subagents and merge what they find.",
+        usage='[investigate "QUESTION" | build "TASK"]',
+        summary="Split a question, or a task, among several subagents and merge what they find or write.",
         run=_swarm,
-        complete=lambda _chat, word: tuple(one for one in ("investigate",) if one.startswith(word)),
+        complete=lambda _chat, word: tuple(one for one in ("investigate", "build") if one.startswith(word)),
     ),
 )
