@@ -154,6 +154,16 @@ def test_what_breaks_the_tests_is_not_merged_whoever_approves(opened: Open, proj
     assert (project / "a.py").read_text() == "def one():\n    return 1\n"
 
 
+def test_tests_that_are_gone_are_broken(opened: Open) -> None:
+    shell = {"tool_calls": [{"name": "shell", "args": {"command": "rm tests/test_a.py"}}]}
+    chat = opened({"chat": [START, {"text": "Done."}], "writer": [shell, {"text": "Gone."}]}, approval="yolo")
+    chat.change(work_mode="swarm-build")
+    chat.say("break it")
+    event = merged_event(chat)
+    assert (event.paths, event.passed) == (("tests/test_a.py",), False)
+    assert "broken: tests/test_a.py::test_one" in event.tests
+
+
 def test_a_writer_keeps_to_its_own_files(opened: Open) -> None:
     shell = {"tool_calls": [{"name": "shell", "args": {"command": "echo x > b.py; echo y > other.txt"}}]}
     script = {"chat": [START, {"text": "Done."}], "writer": [shell, writes(a_py=GOOD), {"text": "Wrote it."}]}
