@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, cast
 
@@ -36,7 +36,7 @@ class Subagents:
 
     def __init__(self, workshop: Workshop) -> None:
         self._workshop = workshop
-        self._ended: SimpleQueue[Event] = SimpleQueue()
+        self._ended: deque[Event] = deque()
         self._lock = Lock()
         self._ledger: dict[str, RunState] = {}
         self._since: dict[str, float] = {}
@@ -51,13 +51,24 @@ class Subagents:
         return {**own_subagents(), **found}
 
     def tools(self) -> dict[str, Tool]:
-        """The tools that start them; that of several at once belongs to swarm mode alone."""
-        from agentforge.app.swarming import fan_out
-        from agentforge.app.writers import writing_tools
+        """The tools that start one of them."""
+        return {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
 
-        tools = {SPAWNS + name: tool_of(one) for name, one in self.known.items()}
-        swarm = fan_out(self.known, root=self._workshop.root)
-        return {**tools, swarm.name: swarm, **writing_tools(self._workshop)}
+    def swarm_tools(self) -> dict[str, Tool]:
+        """The tools that start several at once; they belong to the modes of the swarm."""
+        shop = self._workshop
+        if shop.options.bare:
+            return {}
+        if shop.work_mode == "swarm":
+            from agentforge.app.swarming import fan_out
+
+            tool = fan_out(self.known, root=shop.root)
+            return {tool.name: tool}
+        if shop.work_mode == "swarm-build":
+            from agentforge.app.writers import writing_tools
+
+            return writing_tools(shop)
+        return {}
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out subagent calls of one reply, side by side."""
@@ -80,11 +91,8 @@ class Subagents:
 
     def ended(self) -> Iterable[Event]:
         """The events of subagents that ended since this was asked last."""
-        try:
-            while True:
-                yield self._ended.get_nowait()
-        except Empty:
-            return
+        while self._ended:
+            yield self._ended.popleft()
 
     def forbids(self, child: RunState) -> str:
         """Why the session's limits allow no more model calls, its running subagents counted; "" = go on."""
@@ -126,7 +134,7 @@ class Subagents:
             try:
                 run.drive()
             finally:
-                self._ended.put(run.finished())
+                self._ended.append(run.finished())
             return _report(self.known[name], run.outcome, run.reason, run.words)
 
     def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
@@ -151,7 +159,7 @@ class Subagents:
     def _arguments(self, state: RunState, index: int) -> Mapping[str, object]:
         """The arguments of a call that can be carried out; nothing of one that is refused, with words of its own."""
         call = state.turn.calls[index]
-        tool = self.tools().get(call.name)
+        tool = (self.tools() | self.swarm_tools()).get(call.name)
         if tool is None:
             return {}
         try:
@@ -169,7 +177,7 @@ class Subagents:
             self._arguments(state, index),
             child_of=lambda part: child_id(state, index, part),
             forbids=self.forbids,
-            record=self._ended.put,
+            record=self._ended.append,
         )
 
 

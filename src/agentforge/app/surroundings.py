@@ -58,8 +58,8 @@ class Surroundings:
         return Subagents(self._workshop)
 
     def offered(self, tools: dict[str, Tool]) -> dict[str, Tool]:
-        """The tools that skills leave, with the instructions of sub-folders behind their results."""
-        return self.guidance.noting(self.skills.narrowed(tools))
+        """The tools that skills leave and those of the swarm, with the instructions of sub-folders behind results."""
+        return self.guidance.noting({**self.skills.narrowed(tools), **self.subagents.swarm_tools()})
 
     def delegating(self, allowed: Collection[str] | None) -> dict[str, Tool]:
         """The tools that start subagents.

@@ -12,24 +12,14 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order."""
 
-_SWARM: Mapping[str, tuple[str, ...]] = {
-    "swarm": ("subagent_swarm",),
-    "swarm-build": ("subagent_writers", "merge_swarm"),
-}
-"""What the modes of the swarm add."""
-
 _LOOKING = ("read", "ask", "submit")
 
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
-    """The tools of a mode: all but build have only those that change nothing, the swarm's modes also their own."""
-    own = _SWARM.get(work_mode, ())
-    others = {name for names in _SWARM.values() for name in names} - set(own)
-    return {
-        name: tool
-        for name, tool in tools.items()
-        if name not in others and (work_mode == "build" or name in own or looks_only(tool))
-    }
+    """The tools of a mode: all but build have only those that change nothing; the swarm's modes add their own."""
+    if work_mode == "build":
+        return dict(tools)
+    return {name: tool for name, tool in tools.items() if looks_only(tool)}
 
 
 def looks_only(tool: Tool) -> bool:
