@@ -60,9 +60,9 @@ class Guidance:
         shop = self._workshop
         top = shop.around.project.top_of(shop.root)
         inner = [folder for folder in (shop.root, *shop.root.parents) if top and folder.is_relative_to(top)]
-        own = _found(config_dir(shop.environ))
+        own = found_instructions(config_dir(shop.environ))
         found = [] if own is None else [read_instructions(own)]
-        return found + [self._of_project(file) for file in map(_found, reversed(inner)) if file is not None]
+        return found + [self._of_project(file) for file in map(found_instructions, reversed(inner)) if file is not None]
 
     def noting(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
         """The same tools; a file below a folder with instructions of its own comes with them, once."""
@@ -84,7 +84,7 @@ class Guidance:
         """Instructions of sub-folders that the model has not seen."""
         root = self._workshop.root
         folders = {folder for path in paths for folder in (root / path).parents if folder.is_relative_to(root)} - {root}
-        files = [file for folder in sorted(folders) if (file := _found(folder)) is not None]
+        files = [file for folder in sorted(folders) if (file := found_instructions(folder)) is not None]
         if not files:
             return ""
         seen = "\n".join(entry.text for entry in self._workshop.log.state.talk.entries if entry.kind == "tool")
@@ -137,7 +137,7 @@ def read_instructions(file: Path) -> Instructions:
         return Instructions(file=file, text="", why_not=str(error.strerror))
 
 
-def _found(folder: Path) -> Path | None:
+def found_instructions(folder: Path) -> Path | None:
     """The file with instructions of a folder."""
     from agentforge.config.steering import INSTRUCTION_FILES
 
