@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from posixpath import join, normpath
+from posixpath import normpath
 
 from agentforge.frozen import dataclass
 from agentforge.safety.modes import TABLE, Mode, Verdict, strictest
@@ -22,7 +22,7 @@ from agentforge.safety.permission import (
     matches_path,
     may_name,
 )
-from agentforge.safety.places import Ground, PathFinding, absolute, is_below, judge_read, judge_write
+from agentforge.safety.places import Ground, PathFinding, absolute, folder_of, is_below, judge_read, judge_write
 from agentforge.safety.shell.classes import CommandClass, Judged
 from agentforge.safety.shell.syntax import Command, Word
 
@@ -185,7 +185,8 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     text = argv.replace("\0", "...") if judged.argv else command.text
     if judged.fatal:
         return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
-    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in judged.reads]
+    reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
+    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
     found += _folder_findings(judged, command, policy)
     found += _deep_findings(judged, policy)
@@ -194,6 +195,11 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
     return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _is_piped(word: Word) -> bool:
+    """Whether a word is the output of a command, `<(...)`: the command inside is judged by itself."""
+    return word.pieces == (None,) and word.text.startswith("<(") and word.text.endswith(")")
 
 
 def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
@@ -223,7 +229,7 @@ def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[P
         if folder is None:
             found.append(PathFinding(verdict=Verdict.ASK, reason="runs in a folder that only the run knows"))
             continue
-        where = normpath(join(policy.ground.folder, folder))
+        where = normpath(folder_of(folder, policy.ground))
         finding = judge_read(where, policy.ground)
         if (
             finding.verdict is Verdict.ALLOW

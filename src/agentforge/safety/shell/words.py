@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     Folders = tuple[str | None, ...]
 
-_SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
+_PLAIN_EXPANSION = re.compile(
+    r"\$\{(?:#?[A-Za-z_]\w*|[A-Za-z_]\w*(?:(?:##?|%%?|//?|:?-)[\w.*?/,+@=-]*|\^\^?|,,?|:\d+(?::\d+)?))\}"
+)
+_RANGE = re.compile(r"\{-?\d+\.\.-?\d+(?:\.\.\d+)?\}")
 _LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
     *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
@@ -76,6 +79,9 @@ class Words(ABC):
                     self.statement(child, ("",))
             pieces.append(None)
             flags["splits"] = True
+        elif kind == "brace_expression" and _RANGE.fullmatch(text):
+            pieces.append(None)
+            flags["splits"] = True
         else:
             if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
                 self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
@@ -118,7 +124,7 @@ class Words(ABC):
         if text in ("$PWD", "${PWD}") and not pieces:
             pieces.append(".")
             return
-        if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
+        if node.kind() == "expansion" and not _PLAIN_EXPANSION.fullmatch(text):
             self.refuse(node, "this expansion may change variables or run code")
         item = self.bound.get(text.strip("${}"))
         pieces += item.pieces if item is not None else (None,)
