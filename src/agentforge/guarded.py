@@ -27,7 +27,7 @@ ONLY_BY_NAME = (
         ".exrc",
     ),
 )
-"""Files that run something later, in small letters; a wild card does not reach them, only an allowed pattern that spells them out."""
+"""Files that run something later, in small letters; only an allowed pattern that spells them out reaches them, no wild card."""
 
 _STEERING_ENDS = tuple(f"/{name}" for name in ONLY_BY_NAME)
 

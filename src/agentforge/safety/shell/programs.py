@@ -18,8 +18,8 @@ _BY_NAME: dict[Kind, str] = {
     Kind.TEST: (
         "pytest py.test tox nox unittest nosetests jest vitest mocha ava karma cypress phpunit rspec ctest gotestsum "
         "behave robot coverage mypy pyright basedpyright ty flake8 pylint bandit pydocstyle pycodestyle vulture "
-        "eslint tslint stylelint rubocop standardrb shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
-        "clippy-driver lint-imports codespell radon interrogate tsc import-linter"
+        "eslint tslint stylelint rubocop shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
+        "standardrb clippy-driver lint-imports codespell radon interrogate tsc import-linter"
     ),
     Kind.BUILD: (
         "make gmake cmake ninja meson bazel buck rake gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
@@ -125,7 +125,7 @@ def _elsewhere(word: Word) -> Word | None:
     text = word.known
     start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
     for part in re.split("[:=]", text[start:]):  # also behind a kind: --cov-report=html:../x
-        if part.startswith(("/", "~/")) and not part.startswith("//") or part == "~" or ".." in part.split("/"):
+        if (part.startswith(("/", "~/")) and not part.startswith("//")) or part == "~" or ".." in part.split("/"):
             return tail(word, start)
         start += len(part) + 1
     return None

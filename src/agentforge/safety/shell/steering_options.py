@@ -12,16 +12,14 @@ from agentforge.safety.shell.syntax import Word, names
 _COMPILING = (
     r"-fplugin.*|-fpass-plugin.*|-B.*|-{1,2}specs.*|@.+|-wrapper|-load|-Xclang|-fuse-ld=.*/.*|-Wl,.*(?:plugin|linker).*"
 )
+_MAVEN = r"(?:.*:)?(?:exec|java|antrun|run)|exec:.*|antrun:.*|-D(?:exec|maven\.ext)\..*|-g?s|--(?:global-)?settings.*"
 _TABLE: dict[str, tuple[tuple[str, Kind], ...]] = {
     **dict.fromkeys(names("gcc g++ cc c++ clang clang++"), ((_COMPILING, Kind.UNKNOWN),)),
     **dict.fromkeys(names("ld ar as"), ((r"-{1,2}plugin.*|@.+", Kind.UNKNOWN),)),
     "javac": ((r"-{1,2}processor.*|-J.*|-Xplugin.*|@.+", Kind.UNKNOWN),),
     "rustc": ((r"(?:-C|--codegen=)?(?:linker|link-arg)s?=.*|-Z.*|@.+", Kind.UNKNOWN),),
     "protoc": ((r"--plugin.*|@.+", Kind.UNKNOWN),),
-    **dict.fromkeys(
-        ("mvn", "mvnw"),
-        ((r"(?:.*:)?(?:exec|java|antrun|run)|exec:.*|antrun:.*|-D(?:exec|maven\.ext)\..*|-g?s|--(?:global-)?settings.*", Kind.UNKNOWN),),
-    ),
+    **dict.fromkeys(("mvn", "mvnw"), ((_MAVEN, Kind.UNKNOWN),)),
     **dict.fromkeys(
         ("gradle", "gradlew"), ((r"-I.*|--init-script.*|--include-build.*|-Dorg\.gradle\..*", Kind.UNKNOWN),)
     ),
