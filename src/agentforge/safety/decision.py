@@ -216,7 +216,10 @@ def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
     return tuple(
         rule
         for rule in policy.rules
-        if rule.pattern and rule.verdict is not Verdict.ALLOW and any(rule.speaks_of(tool) for tool in tools)
+        if rule.pattern
+        and rule.verdict is not Verdict.ALLOW
+        and rule.holds_at(policy.now)
+        and any(rule.speaks_of(tool) for tool in tools)
     )
 
 
@@ -298,7 +301,7 @@ def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFindi
     closed = _closed(policy, tools)
     if path is None:
         return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK), path="?") if closed else finding
-    hit = next((rule for rule in closed if rule.holds_at(policy.now) and may_name(rule.pattern, path)), None)
+    hit = next((rule for rule in closed if may_name(rule.pattern, path)), None)
     if hit is not None and finding.verdict is Verdict.ALLOW:
         return replace(finding, verdict=Verdict.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
     rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)
