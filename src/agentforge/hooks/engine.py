@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
@@ -15,9 +15,13 @@ from agentforge.hooks.hook import CLAUDE_NAMES, Hook, Trigger
 from agentforge.safety.redaction import redact, redact_value
 from agentforge.workspace.process import Completed
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 _LONGEST_VARIABLE = 100_000  # the kernel takes 128 KiB for one; standard input holds the whole text
 _LONGEST_OUTPUT = 256_000
 _MOST_AT_ONCE = 8
+_BETWEEN_KILLS_S = 0.02
 _ORDER: tuple[Verdict, ...] = ("pass", "allow", "ask", "deny")
 
 RunHook = Callable[[Hook, Mapping[str, str], bytes], Completed]
@@ -129,7 +133,12 @@ class HookEngine:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(max_workers=min(len(hooks), _MOST_AT_ONCE)) as pool:
-            answers = list(pool.map(lambda hook: self._ask(hook, variables, facts, tool=tool), hooks))
+            running = [pool.submit(self._ask, hook, variables, facts, tool=tool) for hook in hooks]
+            try:
+                answers = [one.result() for one in running]
+            except BaseException:  # Ctrl-C reaches this thread alone: end the hooks of the others, too
+                _end(running)
+                raise
         return _merged(Outcome(), [(hook, *answer) for hook, answer in zip(hooks, answers, strict=True)])
 
     def _ask(
@@ -168,6 +177,18 @@ class HookEngine:
             context=redact(answer.context, secrets=self._secrets).text,
             updated=updated,
         )
+
+
+def _end(running: Sequence[Future[tuple[Answer, HookFinished]]]) -> None:
+    """Let no hook begin any more and kill those that run."""
+    from concurrent.futures import wait
+
+    from agentforge.workspace.process import stop_running
+
+    left = [one for one in running if not one.cancel()]
+    while left:
+        stop_running()
+        left = list(wait(left, timeout=_BETWEEN_KILLS_S).not_done)  # one may be between its start and its being known
 
 
 def output_limit() -> int:

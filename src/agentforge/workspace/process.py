@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
 
+_RUNNING: set[Popen[bytes]] = set()
 _TERM_GRACE_S = 0.5
 _DRAIN_S = 0.15
 _BLIND_POLL_S = 0.02
@@ -84,12 +85,14 @@ def run(
     child = _start(argv, cwd=cwd, env=env, stdin=stdin, pass_fds=pass_fds, merge_stderr=merge_stderr)
     pipes = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
     ends = {pipe.fileno(): _BothEnds(output_limit_bytes) for pipe in pipes}
+    _RUNNING.add(child)
     try:
         if on_start is not None:
             on_start(child.pid)
         timed_out = _follow(child, ends, deadline=started + timeout_s)
     finally:
         _kill_group(child, signal.SIGKILL)
+        _RUNNING.discard(child)  # before its number may become another process's
         status = child.wait()
         _sweep(ends)
         _close(pipes)
@@ -102,6 +105,12 @@ def run(
         duration_s=time.monotonic() - started,
         stderr=b"" if merge_stderr else kept[1].value(),
     )
+
+
+def stop_running() -> None:
+    """Kill every command that any thread is waiting for in `run`; each of these calls returns as if the command had been killed."""
+    for child in tuple(_RUNNING):
+        _kill_group(child, signal.SIGKILL)
 
 
 class _BothEnds:
