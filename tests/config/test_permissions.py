@@ -123,7 +123,7 @@ def test_an_odd_rule_is_written_so_that_it_is_read_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["permissions = {deny = []}\n", "[permissions\n", "[permissions]\nallow = 3\n"])
 def test_a_file_that_cannot_be_extended_stays_as_it_is(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match="config.toml"):
+    with pytest.raises(ConfigError, match=r"config\.toml"):
         _remembered(tmp_path, text)
     assert (tmp_path / ".config/agentforge/config.toml").read_text() == text
 

@@ -54,7 +54,7 @@ def remember_rule(
     Raises:
         ConfigError: it is no rule, or the settings file cannot be read or extended.
         StorageError: the file cannot be written.
-    Side effects: writes `config.toml` in the user's settings folder; comments and order stay, the file is the user's alone when new.
+    Side effects: writes `config.toml` in the user's settings folder; comments and order stay.
     """
     from agentforge.config.toml_edit import with_item
 

@@ -47,7 +47,7 @@ class Piece:
 
     @property
     def shown(self) -> str:
-        """The text as a context shows it. The fence's mark is a digest of the text, so that the same text stays the same bytes."""
+        """The text as a context shows it; the fence's mark is a digest, so that the same text stays the same bytes."""
         if not self.foreign:
             return self.text
         from agentforge.canonical import digest_bytes

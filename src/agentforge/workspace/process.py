@@ -108,7 +108,7 @@ def run(
 
 
 def stop_running() -> None:
-    """Kill every command that any thread is waiting for in `run`; each of these calls returns as if the command had been killed."""
+    """Kill every command that any thread is waiting for in `run`; each of these calls then returns."""
     for child in tuple(_RUNNING):
         _kill_group(child, signal.SIGKILL)
 

@@ -73,19 +73,22 @@ class Words(ABC):
             self._concatenation(node, pieces, flags)
         elif kind in ("simple_expansion", "expansion"):
             self._expansion(node, pieces, flags)
-        elif kind in ("command_substitution", "process_substitution"):
+        else:
+            self._live(node, pieces, flags)
+
+    def _live(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        """A part that only the run knows; what runs inside it is read."""
+        kind, text = str(node.kind()), node.text()
+        pieces.append(None)
+        if kind in ("command_substitution", "process_substitution"):
             for child in node.children():
                 if child.is_named():
                     self.statement(child, ("",))
-            pieces.append(None)
             flags["splits"] = True
         elif kind == "brace_expression" and _RANGE.fullmatch(text):
-            pieces.append(None)
             flags["splits"] = True
-        else:
-            if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
-                self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
-            pieces.append(None)
+        elif kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
+            self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
 
     def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         marks = [child.text() for child in node.children() if child.kind() == "word"]
