@@ -182,7 +182,7 @@ class _Baits:
 
 def _home_bait(environ: Mapping[str, str], stack: ExitStack) -> Path | None:
     """Lay a file in the home; None where the home is read-only, or missing."""
-    bait = Path(environ.get("HOME") or "/root") / f".agentforge-bait-{secrets.token_hex(4)}"
+    bait = Path(environ.get("HOME") or Path.home()) / f".agentforge-bait-{secrets.token_hex(4)}"
     try:
         bait.write_text("bait\n")
     except OSError:
