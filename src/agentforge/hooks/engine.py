@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
@@ -15,13 +16,9 @@ from agentforge.hooks.hook import CLAUDE_NAMES, Hook, Trigger
 from agentforge.safety.redaction import redact, redact_value
 from agentforge.workspace.process import Completed
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 _LONGEST_VARIABLE = 100_000  # the kernel takes 128 KiB for one; standard input holds the whole text
 _LONGEST_OUTPUT = 256_000
 _MOST_AT_ONCE = 8
-_BETWEEN_KILLS_S = 0.02
 _ORDER: tuple[Verdict, ...] = ("pass", "allow", "ask", "deny")
 
 RunHook = Callable[[Hook, Mapping[str, str], bytes], Completed]
@@ -132,12 +129,20 @@ class HookEngine:
             return _merged(Outcome(), [(hook, *self._ask(hook, variables, facts, tool=tool)) for hook in hooks])
         from concurrent.futures import ThreadPoolExecutor
 
+        sign = Cancellation()
+
+        def work(hook: Hook) -> tuple[Answer, HookFinished]:
+            with under(sign):
+                return self._ask(hook, variables, facts, tool=tool)
+
         with ThreadPoolExecutor(max_workers=min(len(hooks), _MOST_AT_ONCE)) as pool:
-            running = [pool.submit(self._ask, hook, variables, facts, tool=tool) for hook in hooks]
+            running = [pool.submit(work, hook) for hook in hooks]
             try:
-                answers = [one.result() for one in running]
+                with interruptible(sign.cancel):
+                    answers = [one.result() for one in running]
             except BaseException:  # Ctrl-C reaches this thread alone: end the hooks of the others, too
-                _end(running)
+                pool.shutdown(wait=False, cancel_futures=True)
+                sign.cancel()
                 raise
         return _merged(Outcome(), [(hook, *answer) for hook, answer in zip(hooks, answers, strict=True)])
 
@@ -177,18 +182,6 @@ class HookEngine:
             context=redact(answer.context, secrets=self._secrets).text,
             updated=updated,
         )
-
-
-def _end(running: Sequence[Future[tuple[Answer, HookFinished]]]) -> None:
-    """Let no hook begin any more and kill those that run."""
-    from concurrent.futures import wait
-
-    from agentforge.workspace.process import stop_running
-
-    left = [one for one in running if not one.cancel()]
-    while left:
-        stop_running()
-        left = list(wait(left, timeout=_BETWEEN_KILLS_S).not_done)  # one may be between its start and its being known
 
 
 def output_limit() -> int:

@@ -168,7 +168,9 @@ class _Baits:
     def _alive(self, sandbox: Sandbox, box: Box) -> str:
         seconds = f"{60 + secrets.randbelow(30)}.{secrets.randbelow(10**9):09d}"
         inner = f'setsid sh -c "echo > $f; exec sleep {seconds}" >/dev/null 2>&1 &'
-        line = f'f=$(mktemp -u) && mkfifo "$f" && {{ {inner} }} && read x < "$f"; rm "$f"'  # ends once the session stands
+        line = (
+            f'f=$(mktemp -u) && mkfifo "$f" && {{ {inner} }} && read x < "$f"; rm "$f"'  # ends once the session stands
+        )
         sandbox.run(["sh", "-c", line], box=box, timeout_s=_PROBE_S)
         left = _processes_with(seconds)
         for pid in left:

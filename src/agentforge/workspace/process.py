@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from agentforge.cancelling import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
 
-_RUNNING: set[Popen[bytes]] = set()
+_IN_MEMORY_BYTES = 1024 * 1024
 _TERM_GRACE_S = 0.5
 _DRAIN_S = 0.15
 _BLIND_POLL_S = 0.02
@@ -85,14 +86,13 @@ def run(
     child = _start(argv, cwd=cwd, env=env, stdin=stdin, pass_fds=pass_fds, merge_stderr=merge_stderr)
     pipes = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
     ends = {pipe.fileno(): _BothEnds(output_limit_bytes) for pipe in pipes}
-    _RUNNING.add(child)
     try:
         if on_start is not None:
             on_start(child.pid)
-        timed_out = _follow(child, ends, deadline=started + timeout_s)
+        with interruptible(lambda: _kill_group(child, signal.SIGKILL)):
+            timed_out = _follow(child, ends, deadline=started + timeout_s)
     finally:
         _kill_group(child, signal.SIGKILL)
-        _RUNNING.discard(child)  # before its number may become another process's
         status = child.wait()
         _sweep(ends)
         _close(pipes)
@@ -105,12 +105,6 @@ def run(
         duration_s=time.monotonic() - started,
         stderr=b"" if merge_stderr else kept[1].value(),
     )
-
-
-def stop_running() -> None:
-    """Kill every command that any thread is waiting for in `run`; each of these calls then returns."""
-    for child in tuple(_RUNNING):
-        _kill_group(child, signal.SIGKILL)
 
 
 class _BothEnds:
@@ -186,13 +180,19 @@ def _stdin_file(data: bytes | None) -> int | None:
     # A file instead of a pipe: nothing to feed while the output is read, so no way to lock each other out.
     if data is None:
         return None
+    if hasattr(os, "memfd_create") and len(data) <= _IN_MEMORY_BYTES:  # neither a disk nor the modules of tempfile
+        memory = os.memfd_create("stdin")
+        with open(memory, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(memory, 0, os.SEEK_SET)
+        return memory
     import tempfile
 
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        file.seek(0)
-        return os.dup(file.fileno())
+    with tempfile.TemporaryFile() as kept:
+        kept.write(data)
+        kept.flush()
+        kept.seek(0)
+        return os.dup(kept.fileno())
 
 
 def _cannot_start(argv: Sequence[str], cwd: Path | None, exc: Exception) -> ToolchainError:
