@@ -16,7 +16,7 @@ from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
-    from agentforge.evals.last import Suite
+    from agentforge.config.suite_record import Suite
     from agentforge.workspace.escapes import Attempt
     from agentforge.workspace.sandbox import Preference
 
@@ -125,7 +125,7 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
 def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
     """How the suite went when it was last played on this machine."""
     from agentforge import __version__
-    from agentforge.evals.last import last_run
+    from agentforge.config.suite_record import last_run
 
     again = f"agentforge eval {suite}"
     try:

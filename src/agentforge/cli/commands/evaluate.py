@@ -14,11 +14,11 @@ from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
 
 if TYPE_CHECKING:
+    from agentforge.config.suite_record import Suite
     from agentforge.evals.attack_run import AttackResult
     from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
     from agentforge.evals.injection_run import InjectionResult
-    from agentforge.evals.last import Suite
 
 
 @click.group(
@@ -184,7 +184,7 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
 
 def _keep(suite: Suite, summary: str, *, held: bool) -> None:
     from agentforge import __version__
-    from agentforge.evals.last import LastRun, remember
+    from agentforge.config.suite_record import LastRun, remember
     from agentforge.store.clock import utc_now
 
     remember(suite, LastRun(ok=held, summary=summary, at=utc_now(), version=__version__), os.environ)

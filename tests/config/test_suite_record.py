@@ -1,4 +1,4 @@
-"""Proves evals/last.py: the doctor tells how a suite went when it was last played here as a whole."""
+"""Proves config/suite_record.py: the doctor tells how a suite went when it was last played here as a whole."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.examination import _suite
-from agentforge.evals.last import LastRun, last_run, remember
+from agentforge.app.examining import _suite
+from agentforge.config.suite_record import LastRun, last_run, remember
 
 HELD = LastRun(ok=True, summary="attacks 9/9 held, false refusals 0/3", at="2026-11-22T10:00:00Z", version="0")
 
