@@ -20,7 +20,7 @@ from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
 from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
