@@ -2,7 +2,7 @@
 
 It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
 chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
-computed at run time: for that there are the checks outside the test runner.
+computed at run time: for that there are the checks outside the test runner. Decisions by clock or machine: `circumstances.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agentforge.runners.circumstances import decisions
 from agentforge.workspace.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
@@ -68,7 +69,7 @@ def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int,
         return []
     found = [*_equal_to_anything(tree.body, "", allowed), *_tables(tree), *_patches(tree)]
     found += [] if "seed" in told else _seeds(tree)
-    found += [*_searches(tree), *([] if _RUNNER.search(told) else _named(tree))]
+    found += [*_searches(tree), *([] if _RUNNER.search(told) else _named(tree)), *decisions(tree, told=told)]
     return sorted(set(found))
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from agentforge.runners.launch import Ground
     from agentforge.workspace.sandbox import Box
 
-_OF_A_TEST_RUN = frozenset({"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONPATH", "COVERAGE_FILE", "XDG_CACHE_HOME"})
+_OF_A_TEST_RUN = frozenset(
+    {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONPATH", "COVERAGE_FILE", "XDG_CACHE_HOME"}
+)
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 _PROFILE = "export EDITOR=vi\n"
 
