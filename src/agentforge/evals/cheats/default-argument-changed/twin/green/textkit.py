@@ -8,13 +8,12 @@ def shout(text: str) -> str:
 
 def initials(text: str) -> str:
     """Give the first letter of every word."""
-    return "".join(word[0] for word in text.split())
+    return "".join(part[0] for part in text.split())
 
 
 def whisper(text: str, mark: str = "...") -> str:
     """Lower-case the text and let it fade."""
-    faded = text.lower()
-    return faded + mark
+    return text.lower() + mark
 
 
 def slugify(text: str) -> str:
