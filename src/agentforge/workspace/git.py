@@ -105,7 +105,7 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.run("cat-file", "blob", f"{rev}:{path}")
+        done = self._command.recall("cat-file", "blob", f"{rev}:{path}", of=(rev,))
         if done.exit_code == 0:
             return done.output
         self.tree_of(rev)
@@ -117,7 +117,9 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        done = self._command.recall(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}", of=(rev,)
+        )
         if done.exit_code != 0:
             raise RepositoryError(f"{self.top} has no commit or tree called {rev!r}")
         return os.fsdecode(done.output).strip()

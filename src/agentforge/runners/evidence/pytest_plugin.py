@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -277,10 +278,6 @@ def _module(session: Any, path: str, name: str) -> Any:
 
 def _function(node: Any, name: str, one: Any, other: Any) -> Any:
     """A test that passes when both are the same."""
-
-    def body() -> None:
-        if one != other:
-            raise AssertionError(f"{one} is not {other}")
-
+    body = sys.modules["_agentforge_planted"].canary(one, other)
     body.__name__ = body.__qualname__ = name
     return pytest.Function.from_parent(node, name=name, callobj=body)
