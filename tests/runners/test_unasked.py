@@ -60,6 +60,14 @@ def test_what_was_asked_for_is_no_finding():
     assert _changes(source, Asked(symbols=(), told="")) == ()
 
 
+def test_what_declared_functions_use_or_used_is_part_of_the_change():
+    before = BASE + "def slug(text): return fade(text)[:LIMIT]\n"
+    after = LOST["a parameter"][0].replace("80", "8") + "def slug(text): return text\n"
+    texts = {"before": before.encode(), "after": after.encode()}
+    found = unasked_changes(["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=ASKED)
+    assert found == ()
+
+
 @pytest.fixture(scope="module")
 def compared(project):
     """Compare undeclared functions of a small project at its base and with another text."""

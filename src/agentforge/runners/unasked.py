@@ -2,7 +2,7 @@
 
 Tests cannot tell of a function that none of them calls. Seen without running anything: a name that is gone, a default or a
 parameter that is another, a constant with another value. Measured in plain processes: an undeclared function with another body is
-asked the same at the base and in the tree. Functions that declared ones call are part of the change and are left alone.
+asked the same at the base and in the tree. What declared functions use, or used, is part of the change and is left alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked:
     """List what became of public names of the changed Python files, as far as their sources show it."""
     found: list[str] = []
     for path, old, new in _pairs(changed, before, after) if asked.symbols else ():
-        found += [f"{path}: {text}" for name, text in _lost(old, new) if not asked.speaks_of(name)]
+        part = _used_by_declared(old, asked) | _used_by_declared(new, asked)
+        found += [f"{path}: {text}" for name, text in _lost(old, new) if name not in part and not asked.speaks_of(name)]
     return tuple(found)
 
 
