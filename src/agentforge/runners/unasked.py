@@ -230,8 +230,10 @@ def _used_by_declared(tree: ast.Module, asked: Asked) -> set[str]:
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name in nodes and name not in seen:
-            seen.add(name)
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in nodes:
             waiting += [one.id for one in ast.walk(nodes[name]) if isinstance(one, ast.Name)]
     return seen
 
