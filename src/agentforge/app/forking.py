@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,7 +179,7 @@ def _link(digest: str, source: Blobs, target: Blobs) -> None:
         if not old.is_file() or new.exists():
             continue
         new.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with suppress(OSError):  # another file system, or one without links
             os.link(old, new)
-        except OSError:  # another file system, or one without links
-            target.put(source.get(digest))
+    if source.has(digest) and not target.has(digest):
+        target.put(source.get(digest))

@@ -16,7 +16,7 @@ from agentforge.events import kinds
 from agentforge.events.evolve import evolve
 from agentforge.events.state import RunState
 from agentforge.proof.chain import LOG, links
-from agentforge.proof.contents import blob
+from agentforge.proof.contents import blob, unpacked
 from agentforge.proof.files import Files
 from agentforge.proof.report import Check
 
@@ -54,7 +54,7 @@ def measure_again(files: Files, state: RunState, git: Git, *, environ: Mapping[s
     """
     if not state.delivered:
         return (Check(name="rerun", ok=False, detail="nothing was delivered", altered=False),)
-    checks = []
+    checks, files = [], unpacked(files)
     with _runtime(files, state, git, environ) as runtime:
         for name, (before, event) in _last_measurements(files).items():
             checks.append(_again(name, before, event, runtime))

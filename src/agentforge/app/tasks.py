@@ -18,6 +18,7 @@ from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
+from agentforge.events.blob_form import ZLIB, zlib_version
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
@@ -383,4 +384,5 @@ def _flag(state: RunState) -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"agentforge": __version__, "python": python, ZLIB: zlib_version()}
