@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge import __version__
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -85,11 +86,14 @@ def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: M
             worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=child).path),
             branch=branch_name(child),
             model=model,
+            program=__version__,
         )
         _keep_snapshot(git, shared.state, event, folder=parent.folder)
         _write(folder, event, shared, blobs=parent.folder / "blobs")
         RunLog.open(folder, clock=utc_now).close()  # writes the views
-        parent.append(kinds.ForkMade(child=child, step=from_step, records=shared.records, head=shared.head))
+        parent.append(
+            kinds.ForkMade(child=child, step=from_step, records=shared.records, head=shared.head, program=__version__)
+        )
     return Forked(
         task_id=child,
         parent=event.parent,

@@ -16,12 +16,13 @@ from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, anchors_check
 from agentforge.proof.attestation import signature_check, stated_check
 from agentforge.proof.chain import LOG, Link, links
-from agentforge.proof.contents import blob, blobs_check, files_check, has_blob, lease_check, unpacked
+from agentforge.proof.contents import blob, blobs_check, has_blob, lease_check, unpacked
 from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files
 from agentforge.proof.judgement import Complete, Judgements
 from agentforge.proof.public_keys import PublicKey
 from agentforge.proof.report import Check, Report, told
+from agentforge.proof.views import Written, views_checks
 
 MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError)
 """What a record raises whose chain is right and whose content no program of ours would have written."""
@@ -71,6 +72,7 @@ class _Trail:
     resumed: bool = False
     after_end: int = 0
     versions: list[Mapping[str, object]] = open_field(default_factory=list)
+    programs: set[str] = open_field(default_factory=set)
 
     def see(self, link: Link) -> None:
         """Take in one record."""
@@ -84,6 +86,8 @@ class _Trail:
             self.attested = (self.state, self.hashes[-1], len(self.hashes), event.envelopes)
         if isinstance(event, (kinds.RunStarted, kinds.RunResumed)):
             self.versions.append(event.versions)
+        elif isinstance(event, (kinds.RunMarked, kinds.ForkMade, kinds.RunForked)) and event.program:
+            self.programs.add(event.program)
         self.resumed |= isinstance(event, (kinds.RunResumed, kinds.RunInterrupted, kinds.LogRecovered))
         self.state = evolve(self.state, event, at=link.at)
         self.hashes.append(link.hash)
@@ -152,14 +156,9 @@ def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_we
         wanted = around.rebuild(files)
     except (IntegrityError, *MEANINGLESS) as exc:
         return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
-    known = {LOG, *wanted}
-    belonging = files_check(files, known=known, quarantined=trail.quarantined, ended_well=ended_well)
-    if not ended_well:
-        detail = "not compared: they may lag behind the log until the run is opened again (agentforge resume)"
-        return [belonging, Check(name="views", ok=True, detail=detail)]
-    problems = [f"{name} is missing" for name in wanted if name not in files]
-    problems += [f"{name} is not what the log says" for name in wanted if name in files and files[name] != wanted[name]]
-    return [belonging, told("views", problems, held=f"{len(wanted)} files, each as the log has it")]
+    versions = {str(item["agentforge"]) for item in trail.versions if item.get("agentforge")} | trail.programs
+    written = Written(hashes=trail.hashes, versions=versions, quarantined=trail.quarantined, ended_well=ended_well)
+    return views_checks(files, wanted, written)
 
 
 def _commit(around: Surroundings, state: RunState) -> Commit | None:

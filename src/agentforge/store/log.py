@@ -163,6 +163,7 @@ class RunLog:
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:
                 self._projector.flush()
+                self._projector.seal()
         finally:
             self._close_descriptor()
             self._lease.release()

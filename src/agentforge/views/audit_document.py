@@ -255,8 +255,9 @@ def _steps(audit: Audit) -> list[Block]:
         Column(title="input", kind="code", share=3),
     )  # fmt: skip
     rows = [
-        (step["step"] if step["llm_call"] else "-", str(step["timestamp"] or "")[11:19], f"{step['phase']} {step['attempt']}", _done(step),
-         step["result"]["status"], _spent(step), str(step["action"]["input_hash"])[:12])
+        (step["step"] if step["llm_call"] else "-", str(step["timestamp"] or "")[11:19],
+         f"{step['phase']} {step['attempt']}", _done(step), step["result"]["status"], _spent(step),
+         str(step["action"]["input_hash"])[:12])
         for step in audit["steps"]
     ]  # fmt: skip
     note = (
