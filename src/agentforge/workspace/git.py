@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
 from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snapshot
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
+
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REMEMBERED = 500
+_REMEMBERED_BYTES = 100_000
 
 
 class Git:
@@ -39,6 +44,7 @@ class Git:
         """
         self._command, self.found_at, self.found_on = _find(path)
         self.top = self._command.top
+        self._shown: dict[tuple[str, str], bytes | None] = {}
 
     @classmethod
     def open(cls, path: Path) -> Git:
@@ -100,11 +106,22 @@ class Git:
         return sorted(path for head, _, path in entries if " blob " in head)
 
     def show(self, rev: str, path: str) -> bytes | None:
-        """Return a file's content at a commit or tree; None when it has no such file.
+        """Return a file's content at a commit or tree; None when it has no such file. What an id names is read once.
 
         Raises:
             RepositoryError: there is no such revision.
         """
+        known = (rev, path)
+        if known in self._shown:
+            return self._shown[known]
+        content = self._show(rev, path)
+        if _OBJECT_ID.fullmatch(rev) and len(content or b"") <= _REMEMBERED_BYTES:
+            if len(self._shown) >= _REMEMBERED:
+                self._shown.clear()
+            self._shown[known] = content
+        return content
+
+    def _show(self, rev: str, path: str) -> bytes | None:
         done = self._command.run("cat-file", "blob", f"{rev}:{path}")
         if done.exit_code == 0:
             return done.output
