@@ -91,7 +91,7 @@ def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:
     from agentforge.workspace.gitobjects import commit_object, has_object, note_of, pack_objects
 
     made = str((state.delivered or {}).get("commit", ""))
-    named = {state.trees[name] for name in ("baseline", "red", "green", "refactor") if state.trees.get(name)}
+    named = {tree for name, tree in state.trees.items() if tree and name != "work"}
     trees = {tree for tree in named if has_object(git, tree)}  # of an old run git may have taken some away
     roots = [state.base_commit, *([made] if made else [])]
     files = {PACK: pack_objects(git, commits=roots, trees=sorted(trees))}

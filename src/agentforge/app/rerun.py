@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Preference
 
-_MEASURED = ("baseline", "red", "green", "refactor")
+_MEASURED = {"": ("baseline", "red", "green", "refactor"), "fix": ("baseline", "guard", "verify")}
 _OF_THE_MACHINE = frozenset(
     {
         "duration_s",
@@ -95,7 +95,7 @@ def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGat
     found: dict[str, tuple[RunState, kinds.FactsGathered]] = {}
     state = RunState()
     for link in links(files[LOG]):
-        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED:
+        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED[state.workflow]:
             found[link.event.name] = (state, link.event)
         state = evolve(state, link.event, at=link.at)
     return found
@@ -198,7 +198,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             scratch=scratch,
             git=at,
             sandbox=sandbox,
-            stages=load_stages(),
+            stages=load_stages(state.workflow),
             contracts=contract_set(None),
             blobs=cast("BlobStore", blobs),
             rig=lambda: rig,

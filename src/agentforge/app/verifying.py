@@ -110,10 +110,8 @@ def _complete() -> Complete:
     from agentforge.events.kinds import Json
     from agentforge.pipeline.stages import load_stages
 
-    stages = load_stages()
-
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object]:
-        return stages[stage].complete(state, draft, facts)
+        return load_stages(state.workflow)[stage].complete(state, draft, facts)
 
     return complete
 

@@ -11,6 +11,7 @@ from agentforge.events import kinds
 from agentforge.events.blob_form import ZLIB
 from agentforge.events.blob_names import blobs_named
 from agentforge.events.evolve import evolve
+from agentforge.events.judged import judged
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, anchors_check
@@ -181,7 +182,7 @@ def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -
     made = state.delivered
     if not made:
         return []
-    verified = state.trees.get("refactor") or state.trees.get("green", "")
+    verified = judged(state.trees, "")
     problems = [] if made.get("tree") == verified else ["the delivered tree is not the verified one"]
     if commit is None:
         held = "the recorded tree is the verified one; the commit itself is not at hand"

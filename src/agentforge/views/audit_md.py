@@ -9,7 +9,7 @@ from typing import cast
 from agentforge.views.audit_blocks import Block, Facts, Heading, Plot, Quote, Table, Text
 
 _SPECIAL = re.compile(r"([\\`*_\[\]#|~>$]|(?<=\])\()")
-_BEGINNING = re.compile(r"^(\s*)([-+=])|^(\s*[0-9]+)([.)])", re.MULTILINE)
+_BEGINNING = re.compile(r"^(\s*)([-+=])|^(\s*[0-9]+)([.)])(?=\s|$)", re.MULTILINE)
 _BAR = 40
 
 
