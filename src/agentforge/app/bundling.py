@@ -12,7 +12,7 @@ from agentforge.errors import ConflictError, IntegrityError
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.bundle import COMMIT, NOTE, PACK, write_bundle
-from agentforge.proof.contents import LEASE
+from agentforge.proof.contents import LEASE, unpacked
 from agentforge.proof.files import FolderFiles
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def bundle(cwd: Path, task_id: str) -> Packed:
 
     Raises:
         ConflictError: a process drives it.
-        IntegrityError: its trail is damaged.
+        IntegrityError: its trail, or the pack of its blobs, is damaged.
     """
     from agentforge.app.looking import load
     from agentforge.store.clock import utc_now
@@ -51,6 +51,7 @@ def bundle(cwd: Path, task_id: str) -> Packed:
         RunLog.open(found.folder, clock=utc_now).close()
     files = FolderFiles(found.folder)
     run = {name: files[name] for name in files if name != LEASE}
+    unpacked(run)  # a damaged pack is told here, not to whom the bundle is given
     git = _git_files(Git.open(cwd), found.state)
     data = write_bundle(task=found.state.run_id, run=run, git=git)
     return Packed(task=found.state.run_id, data=data, files=len(run) + len(git))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from agentforge.errors import AgentForgeError, LockedError
+from agentforge.errors import AgentForgeError, LockedError, StorageError
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _of_task(
         return f"not finished: {row.outcome}"
     try:
         lease = Lease.take(row.folder, since=utc_now())
-    except LockedError as exc:
+    except (LockedError, StorageError) as exc:
         return exc.message
     try:
         state = load_state(row.folder)

@@ -123,8 +123,8 @@ def _repository(cwd: Path, target: str) -> Git:
         return Git.open(cwd)
     except RepositoryError as exc:
         raise UsageError(
-            f"{target!r} is neither a bundle nor the folder of a run, and {cwd} is in no repository",
-            hint="name a file, or work in the repository",
+            f"{target!r} is neither a bundle nor the folder of a run, and {cwd} cannot be used: {exc.message}",
+            hint=exc.hint or "name a file, or work in the repository",
         ) from exc
 
 
