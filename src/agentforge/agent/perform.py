@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,7 +20,15 @@ from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
 from agentforge.safety.hygiene import clean
 from agentforge.tools.base import Observation, failed
-from agentforge.tools.invocation import InvocationPolicy, Prepared, Shown, perform_call, prepare_call, present
+from agentforge.tools.invocation import (
+    InvocationPolicy,
+    Prepared,
+    Shown,
+    perform_call,
+    prepare_call,
+    present,
+    unanswered,
+)
 
 if TYPE_CHECKING:
     from agentforge.context.minimal import StepContext
@@ -60,6 +68,9 @@ class AgentSpec:
         snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
         price: cost of a reply in USD, None when the price is unknown.
         guard: remembers the workspace before a command; None where commands cannot change it.
+        confirm: asks the person who is there about a call that a hook wants decided; None = the run waits for an answer.
+        answered: what came up while a call was prepared (a person's answers), to be recorded with it.
+        shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
     """
 
     model: Model
@@ -75,6 +86,9 @@ class AgentSpec:
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
     guard: Workspace | None = None
+    confirm: Callable[[str], bool] | None = None
+    answered: Callable[[], Iterable[Event]] = tuple
+    shows_fresh: bool = True
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -126,6 +140,8 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
     """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
     from agentforge.workspace.files import digest_file
 
+    if not spec.shows_fresh:
+        return {path: str(digest) for path, digest in state.turn.seen.items()}
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
     return {path: digest_file(file) for path, file in files.items() if file.is_file()}
 
@@ -177,11 +193,15 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
     prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
     yield from _taken(heard)
+    yield from spec.answered()
+    if not isinstance(prepared, Observation) and prepared.asks and not _agreed(state):
+        if spec.confirm is None:
+            yield _approval(call, prepared, state)
+            return
+        if not spec.confirm(f"{call.name}: {prepared.asks}"):
+            prepared = unanswered(prepared)
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
-        return
-    if prepared.asks and not _agreed(state):
-        yield _approval(call, prepared, state)
         return
     if prepared.tool.effect == "submit" and _writes_failed(state, spec):
         yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
@@ -258,7 +278,10 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     if isinstance(draft, Mapping) and not handed_in:
         attempt = state.stages[state.stage].attempt
         yield kinds.ArtifactSubmitted(stage=state.stage, attempt=attempt, draft=draft, by="model", step=state.turn.step)
-    if "question" in payload and not _asked_before(state, index):
+    todos = payload.get("todos")
+    if isinstance(todos, Mapping):
+        yield kinds.TodosChanged(todos=todos)
+    if "question" in payload and state.kind == "task" and not _asked_before(state, index):
         options = payload.get("options")
         yield kinds.EscalationRaised(
             escalation_id=f"E{len(state.escalations) + 1}",

@@ -102,7 +102,7 @@ def wire(
     git = opened or Git(repo)
     scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
-    sandbox = _sandbox(settings, worktree)
+    sandbox = sandbox_of(settings, hidden=(worktree.parent,))
     supplied = state.digests.get("tests")
     secrets = secret_values(environ)
     runtime = Runtime(
@@ -118,7 +118,7 @@ def wire(
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
-        price=_price,
+        price=price,
         secrets=secrets,
         checks=settings.table("checks"),
         verification=settings.table("verification"),
@@ -130,7 +130,7 @@ def wire(
         max_output_tokens=output_limit(settings),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
-        hooks=_hooks(state, sandbox, settings=settings, environ=environ, secrets=secrets),
+        hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
     )
     return runtime
@@ -143,7 +143,7 @@ def permits_of(settings: Settings) -> Permits:
         ConfigError: a rule that cannot be read.
     """
     return Permits(
-        mode=_approval(settings), rules=_rules(settings), allowed_tools=_allowed_tools(settings), now=utc_now
+        mode=_approval(settings), rules=rules_of(settings), allowed_tools=_allowed_tools(settings), now=utc_now
     )
 
 
@@ -153,7 +153,8 @@ def _approval(settings: Settings) -> str:
     return own or ("never" if settings.text("approval") == "never" else "auto")
 
 
-def _rules(settings: Settings) -> tuple[Rule, ...]:
+def rules_of(settings: Settings) -> tuple[Rule, ...]:
+    """The permission rules of all settings files."""
     if not settings.table("permissions"):
         return ()
     from agentforge.config.permissions import permission_rules
@@ -195,12 +196,12 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
     return signer
 
 
-def _sandbox(settings: Settings, worktree: Path) -> Sandbox:
-    """The sandbox of the settings; no command sees the other tasks."""
+def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...]) -> Sandbox:
+    """The sandbox of the settings; no command sees what is hidden: the other tasks."""
     from agentforge.workspace.sandbox import choose
 
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
-    return choose(kind, network=_network(settings), hidden=(worktree.parent,))
+    return choose(kind, network=_network(settings), hidden=hidden)
 
 
 def _network(settings: Settings) -> Network:
@@ -211,7 +212,8 @@ def _network(settings: Settings) -> Network:
     return "on" if value == "on" else "off"
 
 
-def _price(reply: ModelReply) -> float | None:
+def price(reply: ModelReply) -> float | None:
+    """What a reply cost in USD, None when the price is unknown."""
     from agentforge.models.prices import cost_usd
 
     return cost_usd(reply.model, reply.usage)
@@ -223,9 +225,10 @@ def output_limit(settings: Settings) -> int:
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
 
 
-def _hooks(
+def hooks_of(
     state: RunState, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str], secrets: tuple[str, ...]
 ) -> HookEngine | None:
+    """The hooks of a run, None when there are none."""
     trusted = _hooks_are_trusted(Path(state.repo), settings, environ)
     return hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets, trusted=trusted)
 

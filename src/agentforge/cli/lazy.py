@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "start": ("start:start", "Turn a request into a verified branch."),
+    "run": ("run:run", "Give one prompt to the agent and print its answer."),
     "status": ("status:status", "Show the tasks of this repository, or one of them."),
     "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
     "abort": ("resume:abort", "End a task for good."),
@@ -35,7 +36,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),
     "violations": ("violations:violations", "List and show what the last check found."),
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
-    "config": ("config:config", "Show the settings, each with its origin."),
+    "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
+    "config": ("config:config", "Show the settings, each with its origin, and change them."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),

@@ -15,6 +15,7 @@ DEFAULTS: Mapping[str, object] = {
     "skills_enabled": True,
     "debug": False,
     "model": {"max_output_tokens": 4096, "context_window": 256_000, "read_timeout_s": 180, "fallbacks": []},
+    "context": {"budget_tokens": 24_000},
     "limits": {
         "max_steps": 200,
         "budget_tokens": 2_000_000,

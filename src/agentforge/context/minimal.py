@@ -46,9 +46,9 @@ class StepInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepContext:
-    """What is sent: two messages, the tools, and the tokens of each section by our count."""
+    """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count."""
 
-    messages: tuple[Message, Message]
+    messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     sections: Mapping[str, int]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import cast
 
-from agentforge.events import kinds
+from agentforge.events import kinds, sessions
 from agentforge.events.denials import denial_of
 from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
@@ -29,6 +29,7 @@ from agentforge.events.state import (
     Verdict,
 )
 from agentforge.events.taint import REPOSITORY, source_of, with_source
+from agentforge.events.talk import heard
 
 _FINDINGS_KEPT = 30
 
@@ -43,6 +44,8 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
     after = known(state, event, at) if known else replace(state)
     # A second `replace` of a record this wide would cost as much as the event itself; nobody else has seen `after` yet.
     object.__setattr__(after, "last_at", at)
+    if after.kind != "task":
+        object.__setattr__(after, "talk", heard(state, event, at))
     object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
     return after
 
@@ -381,5 +384,9 @@ _EVOLVERS = cast(
         kinds.Delivered: _delivered,
         kinds.Attested: _attested,
         kinds.RunFinished: _run_finished,
+        kinds.UserSaid: sessions.user_said,
+        kinds.TurnFinished: sessions.turn_finished,
+        kinds.SessionChanged: sessions.session_changed,
+        kinds.ChildFinished: sessions.child_finished,
     },
 )

@@ -10,6 +10,18 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
+from agentforge.events.conversing import CheckpointMade as CheckpointMade
+from agentforge.events.conversing import CheckpointRestored as CheckpointRestored
+from agentforge.events.conversing import ChildFinished as ChildFinished
+from agentforge.events.conversing import ChildStarted as ChildStarted
+from agentforge.events.conversing import HistoryCleared as HistoryCleared
+from agentforge.events.conversing import HistoryCompacted as HistoryCompacted
+from agentforge.events.conversing import SessionChanged as SessionChanged
+from agentforge.events.conversing import TodosChanged as TodosChanged
+from agentforge.events.conversing import TurnFinished as TurnFinished
+from agentforge.events.conversing import TurnOutcome as TurnOutcome
+from agentforge.events.conversing import UserSaid as UserSaid
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.relations import ForkMade as ForkMade

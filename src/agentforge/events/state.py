@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Literal
 
 from agentforge.events.kinds import EscalationResolved, Json, ToolFinished
+from agentforge.events.talk import Talk
 from agentforge.frozen import dataclass
 
 RECENT_STEPS = 3
@@ -234,6 +235,7 @@ class RunState:
         verdicts, verdicts_passed: how often a stage was judged, and accepted.
         forks: runs that were forked from this one: {child, step}.
         marks: what a human said of the delivery: {mark, note, by, at}.
+        talk: the conversation of a session or subagent; empty for a task.
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
@@ -292,6 +294,7 @@ class RunState:
     verdicts_passed: int = 0
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
+    talk: Talk = Talk()
 
     @property
     def open_escalations(self) -> tuple[Escalation, ...]:

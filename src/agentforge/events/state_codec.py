@@ -13,6 +13,7 @@ from agentforge.errors import IntegrityError
 from agentforge.events import state as states
 from agentforge.events.codec import decode
 from agentforge.events.state import RunState
+from agentforge.events.talk import talk_from
 
 Value = Mapping[str, Any]
 Kind = TypeVar("Kind")
@@ -79,6 +80,7 @@ def _state(value: Value) -> RunState:
         spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
         lately=tuple((at, tokens, usd) for at, tokens, usd in value["lately"]),
         inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
+        talk=talk_from(value["talk"]),
     )
 
 

@@ -7,15 +7,19 @@ whole `start` may take until its first request.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from typing import TYPE_CHECKING, Protocol
+from socket import SHUT_RDWR
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from agentforge.cancelling import interruptible
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator, Mapping
+    from socket import socket
     from types import TracebackType
 
 _CONNECT_TIMEOUT_S = 15.0
@@ -91,8 +95,9 @@ class HttpConnection:
             absolute = proxy is not None and target.scheme == "http"
             path = url if absolute else target.path + (f"?{target.query}" if target.query else "")
             sent = {**_proxy_credentials(proxy), **headers} if absolute else dict(headers)
-            connection.request("POST", path, body=body, headers=sent)
-            return _HttpResponse(self, connection, connection.getresponse())
+            with interruptible(self._wake):
+                connection.request("POST", path, body=body, headers=sent)
+                return _HttpResponse(self, connection, connection.getresponse())
         except (OSError, HTTPException, UnicodeError) as exc:  # UnicodeError: no such host name can exist
             self.close()
             raise _unreachable(target, exc) from exc
@@ -105,6 +110,13 @@ class HttpConnection:
         if self._open is not None:
             self._open.close()
             self._open = None
+
+    def _wake(self) -> None:
+        """End a blocking read from another thread."""
+        sock = self._open.sock if self._open is not None else None
+        if sock is not None:
+            with suppress(OSError):  # it was closed meanwhile
+                sock.shutdown(SHUT_RDWR)
 
     def _connected(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
         origin = f"{target.scheme}://{target.netloc}"
@@ -122,7 +134,10 @@ class HttpConnection:
         if proxy is not None:
             host, port = proxy.hostname or "", proxy.port or 80
         if target.scheme == "http":
-            return HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
+            plain = HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
+            if host.isascii():
+                plain._create_connection = _connected_without_idna  # type: ignore[attr-defined]  # where it dials
+            return plain
         secure = HTTPSConnection(host, port, timeout=_CONNECT_TIMEOUT_S, context=self._tls_context())
         if proxy is not None:
             secure.set_tunnel(target.hostname or "", target.port or 443, headers=_proxy_credentials(proxy))
@@ -139,6 +154,14 @@ class HttpConnection:
                 for bundle in filter(os.path.exists, _CA_BUNDLES):
                     self._tls.load_verify_locations(bundle)
         return self._tls
+
+
+def _connected_without_idna(address: tuple[str, int], *arguments: Any) -> socket:
+    """Dial a host whose name is ASCII; given as text, it would be encoded by tables that take longer to load than a call."""
+    from socket import create_connection
+
+    host, port = address
+    return create_connection((host.encode("ascii"), port), *arguments)  # type: ignore[arg-type]  # getaddrinfo takes bytes
 
 
 class _HttpResponse:
@@ -165,11 +188,12 @@ class _HttpResponse:
     def chunks(self) -> Iterator[bytes]:
         """The body in the pieces in which it arrives."""
         size = 0
-        while chunk := self._read():
-            size += len(chunk)
-            if size > _MAX_REPLY_BYTES:
-                raise ModelReplyBroken("the reply is larger than 128 MiB")
-            yield chunk
+        with interruptible(self._owner._wake):
+            while chunk := self._read():
+                size += len(chunk)
+                if size > _MAX_REPLY_BYTES:
+                    raise ModelReplyBroken("the reply is larger than 128 MiB")
+                yield chunk
         self._whole = True
 
     def _read(self) -> bytes:

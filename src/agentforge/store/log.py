@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConflictError, IntegrityError, StorageError
@@ -25,10 +26,39 @@ from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
 from agentforge.store.reader import LOG, LogScan, begin
 from agentforge.store.records import GENESIS, Record, read_line, write_line
-from agentforge.store.snapshot import EVERY
+from agentforge.store.snapshot import EVERY, Snapshot
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]
+
+
+class Views(Protocol):
+    """What people read of a run, kept in step with its log (see Projector)."""
+
+    def __init__(self, folder: Path, blobs: Blobs) -> None: ...
+
+    @classmethod
+    def resumed(cls, folder: Path, blobs: Blobs, *, after: Snapshot | None = None) -> Self:
+        """Views that go on where those in the folder stop."""
+
+    @classmethod
+    def replayed(cls, folder: Path, blobs: Blobs) -> Self:
+        """Views written anew from the log."""
+
+    def observe(self, record: Record, state: RunState, *, end: int) -> None:
+        """Take the next record."""
+
+    def settled(self) -> bool:
+        """Whether what is in the folder fits the log."""
+
+    def keep_up(self) -> None:
+        """Write what is due."""
+
+    def flush(self) -> None:
+        """Write everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +89,27 @@ class RunLog:
         blobs: large contents that events name by digest.
     """
 
-    def __init__(self, folder: Path, *, clock: Clock, lease: Lease) -> None:
+    def __init__(self, folder: Path, *, clock: Clock, lease: Lease, views: type[Views] = Projector) -> None:
         self.folder = folder
         self.blobs = Blobs(folder / "blobs")
         self._clock = clock
         self._lease = lease
         self._position = _Position()
         self._pending: _Pending | None = None
-        self._projector: Projector | None = Projector(folder, self.blobs)
+        self._views = views
+        self._projector: Views | None = views(folder, self.blobs)
         self._subscribers: list[Subscriber] = []
         self._descriptor = -1
         self._sealed = 0
 
     @classmethod
-    def create(cls, folder: Path, first: Event, *, clock: Clock) -> RunLog:
+    def create(cls, folder: Path, first: Event, *, clock: Clock, views: type[Views] = Projector) -> RunLog:
         """Start a run's log with its first record.
 
         Args:
             folder: the run's own folder; it may exist, a log in it may not.
             clock: now, ISO 8601 in UTC (clock.utc_now).
+            views: what is kept in step with the log for people to read.
         Raises:
             ConflictError: there is a log already.
             LockedError: another process is just starting it.
@@ -90,7 +122,7 @@ class RunLog:
             raise storage_error(exc, folder) from exc
         if path.exists():
             raise ConflictError(f"{path} exists already", hint="resume that run, or start another one")
-        log = cls(folder, clock=clock, lease=Lease.take(folder, since=not_before(clock(), "")))
+        log = cls(folder, clock=clock, lease=Lease.take(folder, since=not_before(clock(), "")), views=views)
         try:
             log._open_descriptor(os.O_CREAT | os.O_EXCL)
             _sync_log_folder(folder)
@@ -101,7 +133,7 @@ class RunLog:
         return log
 
     @classmethod
-    def open(cls, folder: Path, *, clock: Clock) -> RunLog:
+    def open(cls, folder: Path, *, clock: Clock, views: type[Views] = Projector) -> RunLog:
         """Go on with a run: become its writer and fold its log.
 
         The remains of a write that never ended are moved to `quarantine/`, which is recorded.
@@ -113,7 +145,7 @@ class RunLog:
         """
         if not (folder / LOG).is_file():
             raise IntegrityError(f"{folder / LOG} is missing", hint="restore it from a copy of the run")
-        log = cls(folder, clock=clock, lease=Lease.take(folder, since=not_before(clock(), "")))
+        log = cls(folder, clock=clock, lease=Lease.take(folder, since=not_before(clock(), "")), views=views)
         try:
             log._fold()
         except BaseException:
@@ -179,7 +211,7 @@ class RunLog:
     def _fold(self) -> None:
         scan = LogScan(self.folder)
         state, snapshot = begin(scan, self.folder)
-        projector = Projector.resumed(self.folder, self.blobs, after=snapshot)
+        projector = self._views.resumed(self.folder, self.blobs, after=snapshot)
         for record in scan:
             state = evolve(state, record.event, at=record.at)
             projector.observe(record, state, end=scan.size_bytes)
@@ -190,7 +222,7 @@ class RunLog:
             state=state, head=scan.head, length=scan.length, size_bytes=scan.size_bytes, at=scan.at
         )
         self._lease.raise_above(scan.fence)
-        self._projector = projector if projector.settled() else Projector.replayed(self.folder, self.blobs)
+        self._projector = projector if projector.settled() else self._views.replayed(self.folder, self.blobs)
         if scan.torn:
             self._quarantine(scan.torn)
         self._open_descriptor(0)
@@ -257,7 +289,7 @@ class RunLog:
         projector = self._projector
         self._projector = None  # an interrupt in what follows leaves none: the next append replays the views
         if projector is None:
-            projector = Projector.replayed(self.folder, self.blobs)
+            projector = self._views.replayed(self.folder, self.blobs)
         else:
             projector.observe(pending.record, pending.after.state, end=pending.after.size_bytes)
         projector.keep_up()

@@ -75,6 +75,16 @@ class RunCommand(Protocol):
         """
 
 
+class Memory(Protocol):
+    """What is remembered across sessions: short texts by key, of the user or of the project."""
+
+    def entries(self, scope: str) -> Mapping[str, str]:
+        """All entries of a scope: "user" or "project"."""
+
+    def put(self, key: str, value: str | None, *, scope: str) -> None:
+        """Set an entry, or delete it (None), durably."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """What a tool may reach. Everything that is not a file of the workspace comes as a callable.
@@ -90,6 +100,10 @@ class ToolContext:
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
+        todos: the session's todos, id -> {text, done}; a tool changes them by `payload["todos"]`.
+        memory: what is remembered across sessions; None where there is no memory.
+        spawn: starts a subagent: (name, goal, call_id) -> its report; None where there are none.
+        ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
     """
 
     root: Path
@@ -102,6 +116,10 @@ class ToolContext:
     may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
+    todos: Mapping[str, object] = field(default_factory=dict)
+    memory: Memory | None = None
+    spawn: Callable[[str, str, str], Observation] | None = None
+    ask: Callable[[str, tuple[str, ...]], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,10 +19,6 @@ from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
 from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snapshot
 
 __all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
-
-_OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REMEMBERED = 500
-_REMEMBERED_BYTES = 100_000
 
 
 class Git:
@@ -44,7 +39,6 @@ class Git:
         """
         self._command, self.found_at, self.found_on = _find(path)
         self.top = self._command.top
-        self._shown: dict[tuple[str, str], bytes | None] = {}
 
     @classmethod
     def open(cls, path: Path) -> Git:
@@ -53,7 +47,7 @@ class Git:
 
     @property
     def identity(self) -> Identity:
-        """The user's name and address as git knows them, else AgentForge's."""
+        """The user's name and address, else AgentForge's."""
         return self._command.identity
 
     @property
@@ -65,8 +59,6 @@ class Git:
     def common_dir(self) -> Path:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
-
-    # Reading
 
     def head(self) -> str:
         """Return the commit that the checkout stands on."""
@@ -106,23 +98,12 @@ class Git:
         return sorted(path for head, _, path in entries if " blob " in head)
 
     def show(self, rev: str, path: str) -> bytes | None:
-        """Return a file's content at a commit or tree; None when it has no such file. What an id names is read once.
+        """Return a file's content at a commit or tree; None when it has no such file.
 
         Raises:
             RepositoryError: there is no such revision.
         """
-        known = (rev, path)
-        if known in self._shown:
-            return self._shown[known]
-        content = self._show(rev, path)
-        if _OBJECT_ID.fullmatch(rev) and len(content or b"") <= _REMEMBERED_BYTES:
-            if len(self._shown) >= _REMEMBERED:
-                self._shown.clear()
-            self._shown[known] = content
-        return content
-
-    def _show(self, rev: str, path: str) -> bytes | None:
-        done = self._command.run("cat-file", "blob", f"{rev}:{path}")
+        done = self._command.recall("cat-file", "blob", f"{rev}:{path}", of=(rev,))
         if done.exit_code == 0:
             return done.output
         self.tree_of(rev)
@@ -134,7 +115,8 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        done = self._command.recall(*asked, of=(rev,))
         if done.exit_code != 0:
             raise RepositoryError(f"{self.top} has no commit or tree called {rev!r}")
         return os.fsdecode(done.output).strip()
@@ -157,8 +139,6 @@ class Git:
     def changed(self, before: str, after: str) -> list[Change]:
         """List the paths that differ between two commits or trees, sorted."""
         return changed_paths(self._command, before, after)
-
-    # Writing objects
 
     def snapshot(self, worktree: Path, *, index: Path) -> str:
         """Write the files of a worktree as a tree and return its id; HEAD, branches and other indexes stay as they are.

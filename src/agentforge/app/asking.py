@@ -1,0 +1,80 @@
+"""A call that somebody has to agree to, made ready for people: what it does, what it would change, what "always" means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.person import Question
+from agentforge.safety.hygiene import clean
+from agentforge.safety.redaction import redact
+
+if TYPE_CHECKING:
+    from agentforge.safety.decision import Decision, Policy
+    from agentforge.tools.base import Tool
+
+_DIFF_LINES = 400
+
+
+def question_of(
+    tool: Tool,
+    arguments: Mapping[str, object],
+    decision: Decision,
+    *,
+    policy: Policy,
+    root: Path,
+    secrets: tuple[str, ...],
+) -> Question:
+    """Describe a call; nothing secret, nothing that moves the cursor."""
+    from agentforge.safety.suggestion import suggest
+
+    line, _ = tool.command(arguments)
+    url = tool.url(arguments)
+    where = ", ".join(tool.writes(arguments) or tool.reads(arguments))
+    text = line or url or where or ", ".join(f"{key}={str(value)[:80]}" for key, value in arguments.items())
+    return Question(
+        tool=tool.name,
+        text=_plain(text, secrets),
+        reason=_plain(decision.reason, secrets),
+        diff=_plain(_preview(tool, arguments, root), secrets),
+        offers=suggest(line, policy) if line else (),
+    )
+
+
+def _plain(text: str, secrets: tuple[str, ...]) -> str:
+    return redact(clean(text), secrets=secrets).text
+
+
+def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
+    """What a file tool would change, as far as that can be told before."""
+    if tool.name == "apply_patch":
+        return str(arguments.get("patch", ""))
+    paths = tool.writes(arguments)
+    if len(paths) != 1:
+        return ""
+    before = _content(root / paths[0])
+    after = _after(tool.name, arguments, before)
+    if after is None:
+        return ""
+    lines = unified_diff(before.splitlines(), after.splitlines(), f"a/{paths[0]}", f"b/{paths[0]}", lineterm="")
+    return "\n".join(list(lines)[:_DIFF_LINES])
+
+
+def _after(name: str, arguments: Mapping[str, object], before: str) -> str | None:
+    if name == "write_file":
+        return str(arguments.get("content", ""))
+    if name == "append_file":
+        return before + str(arguments.get("content", ""))
+    if name == "edit":
+        old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
+        return before.replace(old, new, -1 if arguments.get("replace_all") else 1) if old else None
+    return None
+
+
+def _content(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8", "replace")
+    except OSError:  # a new file, or a folder: the tool itself says so
+        return ""

@@ -1,0 +1,201 @@
+"""The use cases of a conversation: open a session, say something, stop, switch. Every face stands on this and nothing below."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge import __version__
+from agentforge.app.person import Desk, Person
+from agentforge.cancelling import Cancellation, under
+from agentforge.errors import AgentForgeError, ConflictError, ModelError
+from agentforge.events import kinds
+from agentforge.frozen import dataclass
+from agentforge.session.performer import last_words, run_turn
+from agentforge.store.clock import utc_now
+
+if TYPE_CHECKING:
+    from agentforge.app.chat_wiring import Workshop
+    from agentforge.config.settings import Settings
+    from agentforge.events.state import RunState
+    from agentforge.store.log import RunLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """How a session was asked for.
+
+    Attributes:
+        cwd: the folder that the agent works in.
+        session: id (or its beginning) of a session to go on with; "" = a new one.
+        model: `provider/name`, None = by the settings.
+        approval: one of the six modes, "" = by the settings.
+        work_mode: "build" or "plan".
+        max_turns: model calls for one message, 0 = by the settings.
+        limits: those of events.state.Limits that were set.
+        allowed_tools: names or patterns, None = all of the mode.
+        bare: no instructions of the project, no skills, no memory, no MCP servers; the fewest tools.
+    """
+
+    cwd: Path
+    session: str = ""
+    name: str = ""
+    model: str | None = None
+    approval: str = ""
+    work_mode: str = "build"
+    max_turns: int = 0
+    limits: Mapping[str, int | float | None] = field(default_factory=dict)
+    allowed_tools: tuple[str, ...] | None = None
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """How a turn ended.
+
+    Attributes:
+        text: what the assistant said last.
+        outcome: of the turn (events.conversing.TurnOutcome).
+        error: what broke it off; None when nothing did.
+    """
+
+    text: str
+    outcome: str
+    reason: str = ""
+    error: AgentForgeError | None = None
+
+
+class Chat:
+    """One session that this process drives. Use as a context manager, or close it."""
+
+    def __init__(
+        self, log: RunLog, person: Person, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
+    ) -> None:
+        from agentforge.app.chat_wiring import Workshop
+
+        self.log = log
+        self.options = options
+        self.desk = Desk(person, step=lambda: log.state.turn.step)
+        self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self._stop = Cancellation()
+        log.subscribe(person.heard)
+
+    @classmethod
+    def open(cls, options: ChatOptions, person: Person, *, settings: Settings, environ: Mapping[str, str]) -> Chat:
+        """Begin a session, or go on with one.
+
+        Raises:
+            UsageError: no such session.
+            LockedError: another process has it open.
+        Side effects: a run folder in the data directory.
+        """
+        from agentforge.config.paths import data_dir
+        from agentforge.store import sessions
+        from agentforge.store.log import RunLog
+        from agentforge.store.session_views import SessionViews
+
+        data = data_dir(environ)
+        if options.session:
+            folder = sessions.run_folder(data, sessions.find_session(data, options.session))
+            log = RunLog.open(folder, clock=utc_now, views=SessionViews)
+            log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions()))
+        else:
+            session_id = sessions.new_session_id()
+            folder = sessions.make_run_folder(data, session_id)
+            first = _started(session_id, options, settings)
+            log = RunLog.create(folder, first, clock=utc_now, views=SessionViews)
+        return cls(log, person, options, settings=settings, environ=environ)
+
+    @property
+    def state(self) -> RunState:
+        """What the log folds to."""
+        return self.log.state
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.log.state.run_id
+
+    def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
+        """Begin a turn with what the user said and drive it to its end.
+
+        Raises:
+            ConflictError: a turn is open: `go_on` or `drop` it first.
+            KeyboardInterrupt: the user stopped it; the turn is closed, the session goes on.
+        """
+        if self.state.talk.open:
+            raise ConflictError("the last turn was cut off", hint="go on with it, or drop it")
+        from agentforge.safety.redaction import redact
+
+        turn = self.state.talk.turn + 1
+        secrets = self.workshop.secrets
+        plain = redact(text, secrets=secrets).text
+        self.log.append(
+            kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
+        )
+        return self.go_on()
+
+    def go_on(self) -> TurnResult:
+        """Drive the open turn to its end, also one that a process which died left open."""
+        runtime = self.workshop.runtime()
+        self._stop = Cancellation()
+        try:
+            with under(self._stop):
+                state = run_turn(self.log, runtime)
+        except KeyboardInterrupt:
+            self.drop(outcome="interrupted", reason="the user stopped it")
+            raise
+        except ModelError as error:
+            self.drop(outcome="failed", reason=str(error))
+            return TurnResult(text=last_words(self.state), outcome="failed", reason=str(error), error=error)
+        return TurnResult(text=last_words(state), outcome=state.talk.outcome, reason=state.talk.reason)
+
+    def stop(self) -> None:
+        """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""
+        self._stop.cancel()
+
+    def drop(self, *, outcome: kinds.TurnOutcome = "interrupted", reason: str = "dropped") -> None:
+        """Close the open turn where it stands; the history stays valid."""
+        if self.state.talk.open:
+            self.log.append(kinds.TurnFinished(turn=self.state.talk.turn, outcome=outcome, reason=reason))
+
+    def change(self, **changes: object) -> None:
+        """Switch something for the rest of the session: model, approval, work_mode, name, ..."""
+        self.log.append(kinds.SessionChanged(changes=changes))
+
+    def close(self) -> None:
+        """Let go of the session; it can be resumed."""
+        self.workshop.close()
+        self.log.close()
+
+    def __enter__(self) -> Chat:
+        """Return the chat itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def _started(session_id: str, options: ChatOptions, settings: Settings) -> kinds.RunStarted:
+    limits = {**settings.limits(), "max_steps": None, "budget_tokens": None, **options.limits}
+    return kinds.RunStarted(
+        kind="session",
+        run_id=session_id,
+        request="",
+        repo=str(options.cwd),
+        base_commit="",
+        worktree=str(options.cwd),
+        model=options.model or "",
+        limits=limits,
+        digests={"settings": settings.digest()},
+        versions=_versions(),
+    )
+
+
+def _versions() -> dict[str, object]:
+    return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}

@@ -1,0 +1,312 @@
+"""From settings and a session's state to a SessionRuntime: every part of a conversation is made here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.agent.repetition import STOP_AFTER
+from agentforge.app import wiring
+from agentforge.app.person import Desk
+from agentforge.context.conversation import Budget
+from agentforge.context.minimal import tool_tokens
+from agentforge.session import modes
+from agentforge.session.decide import TurnRules
+from agentforge.session.prompting import system_prompt
+from agentforge.session.runtime import SessionRuntime
+from agentforge.store.clock import utc_now
+from agentforge.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.app.chat import ChatOptions
+    from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import RunState
+    from agentforge.models.model import Model
+    from agentforge.safety.decision import Policy
+    from agentforge.safety.permission import Rule
+    from agentforge.store.log import RunLog
+    from agentforge.tools.base import Tool, ToolContext
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
+    from agentforge.workspace.sandbox import Sandbox
+
+
+_FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
+
+
+class Workshop:
+    """The parts of one session, each made when it is first needed; what a person switches is read from the state anew."""
+
+    def __init__(
+        self, log: RunLog, desk: Desk, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
+    ) -> None:
+        self.log = log
+        self.desk = desk
+        self.options = options
+        self.settings = self._overridden(settings, environ)
+        self.environ = environ
+        self.root = Path(log.state.repo)
+        self.nonce = os.urandom(4).hex()
+        self.secrets = wiring.secret_values(environ)
+        self._models: dict[str, wiring.Models] = {}
+
+    def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
+        """The settings with what the person changed for this session on top."""
+        overrides = self.log.state.talk.settings.get("overrides")
+        if not overrides:
+            return settings
+        from agentforge.config.settings import load
+
+        return load(Path(self.log.state.repo), environ, flags=cast("Mapping[str, object]", overrides))
+
+    def reload(self) -> None:
+        """Read the settings from disk again; everything that depends on them is made anew."""
+        from agentforge.config.settings import load
+
+        self.settings = self._overridden(load(self.root, self.environ), self.environ)
+        self.close()
+        self._models.clear()
+        for name in _FROM_SETTINGS:
+            self.__dict__.pop(name, None)
+
+    def runtime(self) -> SessionRuntime:
+        """Everything that the next turn works with."""
+        return SessionRuntime(
+            root=self.root,
+            model=self.model,
+            tools=self.tools,
+            tool_context=self.tool_context,
+            system=self.system,
+            situation=self.situation,
+            approve=self.judge,
+            blobs=self.log.blobs,
+            price=wiring.price,
+            secrets=self.secrets,
+            nonce=self.nonce if self.settings.flag("prompt_injection_protection_enabled") else "",
+            rules=self.rules,
+            budget=self.budget,
+            max_output_tokens=int(self.settings.number("model.max_output_tokens")),
+            text_limit_tokens=self.text_limit(),
+            temperature=cast("float | None", self.settings.get("model.temperature")),
+            confirm=self.confirm,
+            hooks=self.hooks,
+            guard=self.guard,
+            snapshot=self.snapshot,
+            on_delta=self.desk.person.delta,
+            together=self.together,
+            compact=self.compact,
+            answered=self.desk.taken,
+        )
+
+    # -- the model and what it is sent
+
+    def model(self) -> Model:
+        """The model of the session as it is set now, with the fallback chain behind it."""
+        flag = self.setting("model") or self.options.model or ""
+        if flag not in self._models:
+            self._models[flag] = wiring.Models(settings=self.settings, environ=self.environ, flag=flag or None)
+        return self._models[flag].of_stage("")
+
+    def setting(self, name: str) -> str:
+        """A switch of the session: what the person changed, "" when nothing."""
+        value = self.log.state.talk.settings.get(name, "")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def work_mode(self) -> str:
+        """ "build" or "plan"."""
+        return self.setting("work_mode") or self.options.work_mode
+
+    def budget(self) -> Budget:
+        """Tokens that a request may hold."""
+        number = self.settings.number
+        return Budget.of(
+            window=int(number("model.context_window")),
+            wanted=int(number("context.budget_tokens")),
+            output=int(number("model.max_output_tokens")),
+        )
+
+    def text_limit(self) -> int:
+        """Tokens that one observation may cost: the setting, and never more than a third of all observations."""
+        return max(200, min(int(self.settings.number("max_tool_output_tokens")), self.budget().observations // 2))
+
+    def system(self) -> str:
+        """The instructions; the same text as long as nothing is switched."""
+        return system_prompt(work_mode=self.work_mode, workspace=str(self.root), parts=self.instructions)
+
+    @cached_property
+    def instructions(self) -> tuple[str, ...]:
+        """What user and project add to the instructions."""
+        keys = ("developer_instructions", "user_instructions")
+        return tuple(self.settings.text(key) for key in keys if self.settings.text(key))
+
+    def situation(self, state: RunState) -> str:
+        """What the model should know now and would else forget: todos."""
+        todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
+        return "\n".join(["Todos:", *todos]) if todos else ""
+
+    def rules(self) -> TurnRules:
+        """What bounds a turn."""
+        fixed = count_tokens(self.system()) + sum(tool_tokens(tool.schema) for tool in self.tools().values()) + 40
+        return TurnRules(
+            max_turns=self.options.max_turns or int(self.settings.number("max_turns")),
+            budget=self.budget(),
+            fixed=fixed,
+            stop_loops=STOP_AFTER,
+        )
+
+    def compact(self, state: RunState, reason: str) -> Event:
+        """Summarise the oldest part of the history."""
+        from agentforge.session.compaction import compacted
+
+        return compacted(state, self.model(), budget=self.budget(), reason=reason)
+
+    # -- tools
+
+    def tools(self) -> dict[str, Tool]:
+        """What may be called now."""
+        return modes.offered(self.all_tools, work_mode=self.work_mode)
+
+    @cached_property
+    def all_tools(self) -> dict[str, Tool]:
+        """All tools of the session, whatever the mode."""
+        from agentforge import toolbox
+
+        known = set(toolbox.names())
+        allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
+        wanted = [name for name in modes.BUILD_TOOLS if name in known and (allowed is None or name in allowed)]
+        if self.sandbox.kind == "none":
+            wanted = [name for name in wanted if name != "shell"]
+        return toolbox.find(wanted)
+
+    def tool_context(self, state: RunState) -> ToolContext:
+        """The reach of the tools."""
+        from agentforge.session.reach import tool_context
+
+        return tool_context(
+            state,
+            root=self.root,
+            sandbox=self.sandbox,
+            git=self.git,
+            guard=self.guard,
+            writable=self.work_mode != "plan",
+            ask=self.desk.person.ask,
+        )
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """What stands around every command."""
+        return wiring.sandbox_of(self.settings, hidden=())
+
+    @cached_property
+    def git(self) -> Git | None:
+        """The repository that the session works in, None when there is none."""
+        from agentforge.errors import RepositoryError
+        from agentforge.workspace.git import Git
+
+        try:
+            return Git.open(self.root)
+        except RepositoryError:
+            return None
+
+    @cached_property
+    def guard(self) -> Guard | None:
+        """Remembers the workspace before a command."""
+        if self.git is None:
+            return None
+        from agentforge.workspace.guard import Guard
+
+        return Guard(self.git, self.root, index=self.log.folder / "index")
+
+    def snapshot(self, state: RunState) -> tuple[str, bytes] | None:
+        """Tree of the workspace after a step and the patch since the one before."""
+        if self.guard is None or self.git is None:
+            return None
+        before, now = state.trees.get("work", ""), self.guard.tree()
+        if now == before:
+            return None
+        patch = self.git.diff(before, now) if before else ""
+        return now, patch.encode("utf-8", "surrogateescape")
+
+    def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
+        """Carry out several subagent calls side by side."""
+        from agentforge.session.together import run_together
+
+        return run_together(indices, state, spec)
+
+    # -- safety
+
+    def policy(self) -> Policy:
+        """What holds for tool calls now."""
+        from agentforge.safety.decision import Policy
+        from agentforge.safety.modes import Mode
+        from agentforge.safety.places import Ground
+
+        root = str(self.root)
+        return Policy(
+            mode=Mode(self.setting("approval") or self.options.approval or self.settings.text("approval")),
+            rules=(*self.permission_rules, *self.remembered()),
+            ground=Ground(
+                root=root,
+                folder=root,
+                home=str(Path.home()),
+                real=os.path.realpath,
+                scratch=("/tmp", "/var/tmp") if self.sandbox.kind != "none" else (),
+            ),
+            now=utc_now(),
+            tainted=bool(self.log.state.untrusted),
+            confined=self.sandbox.kind != "none",
+        )
+
+    @cached_property
+    def permission_rules(self) -> tuple[Rule, ...]:
+        """The rules of all settings files."""
+        return wiring.rules_of(self.settings)
+
+    def remembered(self) -> tuple[Rule, ...]:
+        """The rules that the person allowed in this session."""
+        from agentforge.safety.modes import Verdict
+        from agentforge.safety.permission import read_rule
+
+        return tuple(read_rule(text, Verdict.ALLOW, origin="this session") for text in self.desk.rules)
+
+    def judge(self, tool: Tool, arguments: Mapping[str, object]) -> str | None:
+        """Judge a call: None lets it pass, a text says why not."""
+        from agentforge.app.asking import question_of
+        from agentforge.tools.approval import decide_tool, refusal
+
+        if tool.effect in ("submit", "ask"):
+            return None
+        policy = self.policy()
+        decision = decide_tool(tool, arguments, policy)
+        if decision.verdict == "allow":
+            return None
+        if decision.verdict == "ask":
+            question = question_of(tool, arguments, decision, policy=policy, root=self.root, secrets=self.secrets)
+            if self.desk.asks(question):
+                return None
+        words = self.desk.words()
+        return refusal(decision, asked=self.desk.present) + (f" They said: {words}" if words else "")
+
+    def confirm(self, reason: str) -> bool:
+        """Ask the person about what a hook wants decided."""
+        from agentforge.app.person import Question
+
+        return self.desk.asks(Question(tool="", text=reason, reason="a hook asks for a decision"))
+
+    @cached_property
+    def hooks(self):  # type: ignore[no-untyped-def]  # HookEngine | None, loaded only where there are hooks
+        """The user's hooks, None when there are none."""
+        return wiring.hooks_of(
+            self.log.state, self.sandbox, settings=self.settings, environ=self.environ, secrets=self.secrets
+        )
+
+    def close(self) -> None:
+        """Let go of connections."""
+        for models in self._models.values():
+            models.close()

@@ -1,0 +1,53 @@
+"""What a slash command is, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Literal
+
+from agentforge.frozen import dataclass
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+
+Action = Literal["", "exit", "open", "say"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashReply:
+    """What a command answers.
+
+    Attributes:
+        text: Markdown for people; "" when there is nothing to say.
+        ok: False: it was not done, and `text` says why.
+        action: what the face does next: "exit" leaves, "open" opens the session `session` ("" = a new one), "say" gives
+            `prompt` to the agent.
+        data: the same for programs (`--json` of the command).
+    """
+
+    text: str = ""
+    ok: bool = True
+    action: Action = ""
+    session: str = ""
+    prompt: str = ""
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """One command.
+
+    Attributes:
+        usage: what follows the name, such as "[name]".
+        summary: one line for /help and for completion.
+        run: (chat, rest of the line) -> reply; raises AgentForgeError for what the user can mend.
+        complete: (chat, begun word) -> words that could follow.
+    """
+
+    name: str
+    usage: str = ""
+    summary: str
+    run: Callable[[Chat, str], SlashReply]
+    aliases: tuple[str, ...] = ()
+    complete: Callable[[Chat, str], tuple[str, ...]] = lambda _chat, _word: ()

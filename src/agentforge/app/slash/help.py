@@ -1,0 +1,35 @@
+"""/help, /exit, /version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+
+
+def _help(_chat: Chat, _rest: str) -> SlashReply:
+    from agentforge.app.slash import commands
+
+    unique = {command.name: command for command in commands().values()}
+    rows = [f"| `/{f'{one.name} {one.usage}'.strip()}` | {one.summary} |" for one in unique.values()]
+    return SlashReply(text="\n".join(["| command | what it does |", "| --- | --- |", *rows]))
+
+
+def _exit(_chat: Chat, _rest: str) -> SlashReply:
+    return SlashReply(action="exit")
+
+
+def _version(_chat: Chat, _rest: str) -> SlashReply:
+    from agentforge import __version__
+
+    return SlashReply(text=f"agentforge {__version__}", data={"version": __version__})
+
+
+COMMANDS = (
+    SlashCommand(name="help", summary="Show the commands.", run=_help, aliases=("?",)),
+    SlashCommand(name="exit", summary="Leave; the session is kept.", run=_exit, aliases=("quit",)),
+    SlashCommand(name="version", summary="Show the version.", run=_version),
+)

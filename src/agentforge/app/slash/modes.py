@@ -1,0 +1,53 @@
+"""/plan, /build, /approval: how much the agent may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+
+
+def _plan(chat: Chat, _rest: str) -> SlashReply:
+    chat.change(work_mode="plan")
+    return SlashReply(text="Plan mode: nothing is changed until `/build`.", data={"mode": "plan"})
+
+
+def _build(chat: Chat, _rest: str) -> SlashReply:
+    chat.change(work_mode="build")
+    return SlashReply(text="Build mode.", data={"mode": "build"})
+
+
+def _approval(chat: Chat, rest: str) -> SlashReply:
+    from agentforge.safety.modes import MODE_MEANING, Mode
+
+    if not rest:
+        now = chat.workshop.policy().mode
+        rows = [f"- {'**' + mode + '**' if mode == now else mode}: {meaning}" for mode, meaning in MODE_MEANING.items()]
+        return SlashReply(text="\n".join(rows), data={"approval": now})
+    if rest not in list(Mode):
+        raise UsageError(f"there is no approval mode {rest!r}", hint="one of " + ", ".join(Mode))
+    chat.change(approval=rest)
+    return SlashReply(text=f"Approval: {rest}: {MODE_MEANING[Mode(rest)]}.", data={"approval": rest})
+
+
+def _approval_words(_chat: Chat, word: str) -> tuple[str, ...]:
+    from agentforge.safety.modes import Mode
+
+    return tuple(mode for mode in Mode if mode.startswith(word))
+
+
+COMMANDS = (
+    SlashCommand(name="plan", summary="Only look and plan.", run=_plan),
+    SlashCommand(name="build", summary="Work: change files, run commands.", run=_build),
+    SlashCommand(
+        name="approval",
+        usage="[mode]",
+        summary="Show or set what needs your approval.",
+        run=_approval,
+        complete=_approval_words,
+    ),
+)

@@ -1,0 +1,83 @@
+"""What a conversation does next. Pure; the only place that says how a turn ends."""
+
+from __future__ import annotations
+
+from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
+from agentforge.agent.limits import exhausted
+from agentforge.agent.repetition import STOP_AFTER, repetitions
+from agentforge.context.conversation import Budget, must_compact
+from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
+from agentforge.session.effects import Compact, EndTurn, RunTogether
+
+SPAWNS = "subagent_"
+"""How the names of tools begin that start a subagent; several in one reply run side by side."""
+
+_EMPTY_REPLIES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRules:
+    """What bounds a turn.
+
+    Attributes:
+        max_turns: model calls for one message of the user (seed 003, `max_turns`).
+        stop_loops: repetitions of the same calls with the same results after which the turn ends; 0 = never.
+        budget: of a request.
+        fixed: tokens of a request beside its history.
+    """
+
+    max_turns: int
+    budget: Budget
+    fixed: int
+    stop_loops: int = STOP_AFTER
+
+
+def decide(state: RunState, rules: TurnRules) -> Effect | None:
+    """Return the next effect of an open turn, None when no turn is open."""
+    if not state.talk.open:
+        return None
+    turn = state.turn
+    if turn.replied:
+        return _after_reply(state)
+    if turn.silent_steps and not _said_nothing(state):
+        return EndTurn(outcome="completed")
+    if turn.silent_steps > _EMPTY_REPLIES:
+        return EndTurn(outcome="failed", reason=f"the model answered {turn.silent_steps} times with nothing")
+    stop = _stop(state, rules)
+    if stop is not None:
+        return stop
+    if must_compact(state.talk, budget=rules.budget, fixed=rules.fixed):
+        return Compact(reason="budget")
+    return CallModel(step=turn.step if turn.calling else turn.step + 1)
+
+
+def _after_reply(state: RunState) -> Effect:
+    turn = state.turn
+    left = turn.calls[turn.done :]
+    if not left:
+        return FinishStep(step=turn.step)
+    together = 0
+    while together < len(left) and left[together].name.startswith(SPAWNS):
+        together += 1
+    if together > 1 and not turn.started:
+        return RunTogether(indices=tuple(range(turn.done, turn.done + together)))
+    return RunTool(index=turn.done, in_doubt=turn.started)
+
+
+def _said_nothing(state: RunState) -> bool:
+    """The last reply held neither text nor a call."""
+    last = state.talk.entries[-1] if state.talk.entries else None
+    return last is None or last.kind != "assistant"
+
+
+def _stop(state: RunState, rules: TurnRules) -> EndTurn | None:
+    turn = state.turn
+    limit = exhausted(state)
+    if limit:
+        return EndTurn(outcome="limit", reason=limit)
+    if turn.steps_in_attempt >= rules.max_turns:
+        return EndTurn(outcome="limit", reason=f"max_turns: {turn.steps_in_attempt} model calls for one message")
+    if rules.stop_loops and repetitions(turn.loop) >= rules.stop_loops:
+        return EndTurn(outcome="stuck", reason="the model repeats the same calls with the same results")
+    return None

@@ -1,0 +1,125 @@
+"""Performing what a conversation decides. Each effect is one small generator: intent, act, result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
+
+from agentforge.agent import perform as agent_perform
+from agentforge.agent.drive import Log, drive
+from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
+from agentforge.agent.perform import AgentSpec
+from agentforge.context.conversation import build_request
+from agentforge.events import kinds
+from agentforge.session.decide import decide
+from agentforge.session.effects import Compact, EndTurn, RunTogether
+from agentforge.tools.invocation import InvocationPolicy
+
+if TYPE_CHECKING:
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import RunState
+    from agentforge.session.runtime import SessionRuntime
+
+
+def run_turn(log: Log, runtime: SessionRuntime) -> RunState:
+    """Drive the open turn of a session to its end.
+
+    Raises:
+        AgentForgeError: the harness or the model failed; the turn stays open and `resume` goes on with it.
+        KeyboardInterrupt: the turn was stopped.
+    """
+    performer = SessionPerformer(runtime)
+    return drive(log, lambda state: decide(state, runtime.rules()), performer.perform)
+
+
+class SessionPerformer:
+    """Carries out effects for one session; holds the runtime and nothing else."""
+
+    def __init__(self, runtime: SessionRuntime) -> None:
+        self._runtime = runtime
+
+    def perform(self, effect: Effect, state: RunState) -> Iterator[Event]:
+        """Yield the events of one effect; each is durable before the next line runs.
+
+        Raises:
+            KeyError: an effect that nobody performs (a defect of the program).
+        """
+        performers = cast(
+            "dict[type[Effect], Callable[[Effect, RunState], Iterator[Event]]]",
+            {
+                CallModel: self._call_model,
+                RunTool: self._run_tool,
+                RunTogether: self._run_together,
+                FinishStep: self._finish_step,
+                Compact: self._compact,
+                EndTurn: self._end_turn,
+            },
+        )
+        return performers[type(effect)](effect, state)
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the agent loop works with now: model, tools, workspace."""
+        runtime = self._runtime
+        model = runtime.model()
+        tools = runtime.tools()
+        return AgentSpec(
+            model=model,
+            model_name=model.name,
+            context=lambda now: build_request(
+                now.talk,
+                system=runtime.system(),
+                tools=tuple(tool.schema for tool in tools.values()),
+                budget=runtime.budget(),
+                situation=runtime.situation(now),
+            ),
+            tools=tools,
+            tool_context=runtime.tool_context(state),
+            policy=InvocationPolicy(
+                text_limit_tokens=runtime.text_limit_tokens,
+                secrets=runtime.secrets,
+                nonce=runtime.nonce,
+                approve=runtime.approve,
+                hooks=runtime.hooks,
+            ),
+            blobs=runtime.blobs,
+            snapshot=runtime.snapshot,
+            price=runtime.price,
+            max_output_tokens=runtime.max_output_tokens,
+            temperature=runtime.temperature,
+            on_delta=runtime.on_delta,
+            guard=runtime.guard,
+            confirm=runtime.confirm,
+            answered=runtime.answered,
+            shows_fresh=False,
+        )
+
+    def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
+        return agent_perform.perform_call_model(effect, state, self.spec(state))
+
+    def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
+        yield from self._runtime.before_call(state, effect.index)
+        yield from agent_perform.perform_tool(effect, state, self.spec(state))
+
+    def _run_together(self, effect: RunTogether, state: RunState) -> Iterator[Event]:
+        yield from self._runtime.together(effect.indices, state, self.spec(state))
+
+    def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
+        return agent_perform.perform_finish_step(effect, state, self.spec(state))
+
+    def _compact(self, effect: Compact, state: RunState) -> Iterator[Event]:
+        yield self._runtime.compact(state, effect.reason)
+
+    def _end_turn(self, effect: EndTurn, state: RunState) -> Iterator[Event]:
+        hooks = self._runtime.hooks
+        if hooks is not None and hooks.has("after_agent") and effect.outcome == "completed":
+            said = hooks.after_agent(state.talk.said, last_words(state))
+            yield from said.runs
+        yield kinds.TurnFinished(turn=state.talk.turn, outcome=effect.outcome, reason=effect.reason)
+
+
+def last_words(state: RunState) -> str:
+    """What the assistant said last, "" when it said nothing in this turn."""
+    for entry in reversed(state.talk.entries):
+        if entry.kind == "assistant" and entry.turn == state.talk.turn and entry.text.strip():
+            return entry.text
+    return ""

@@ -1,0 +1,26 @@
+"""The instructions of a conversation: short, stable, the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+WORK_MODES = ("build", "plan")
+
+
+@cache
+def prompt(name: str) -> str:
+    """A text of the folder `prompts` beside this module, without its last line end."""
+    return (Path(__file__).parent / "prompts" / f"{name}.md").read_text("utf-8").strip()
+
+
+def system_prompt(*, work_mode: str, workspace: str, parts: Sequence[str] = ()) -> str:
+    """Put the instructions together.
+
+    Args:
+        workspace: the folder that the agent works in.
+        parts: what the user adds: instructions of the project, memory, skills; in this order.
+    """
+    own = [prompt("chat"), prompt(work_mode), f"Workspace: {workspace}"]
+    return "\n\n".join([*own, *(part for part in parts if part)]) + "\n"

@@ -1,0 +1,75 @@
+"""What the tools of a conversation can reach: the user's folder, through the sandbox."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.tools.base import Observation, ToolContext, failed
+
+if TYPE_CHECKING:
+    from agentforge.events.state import RunState
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.guard import Guard
+    from agentforge.workspace.process import Completed
+    from agentforge.workspace.sandbox import Sandbox
+    from agentforge.workspace.settling import Settled
+
+
+def tool_context(
+    state: RunState,
+    *,
+    root: Path,
+    sandbox: Sandbox,
+    git: Git | None,
+    guard: Guard | None,
+    writable: bool,
+    ask: Callable[[str, tuple[str, ...]], str | None] | None = None,
+) -> ToolContext:
+    """The reach of a turn's tools.
+
+    Args:
+        writable: whether commands may change the folder; not in plan mode.
+    """
+
+    def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
+        def run() -> Completed:
+            from agentforge.workspace.sandbox import Box
+
+            box = Box(workspace=root, mount_at=root, cwd=cwd or ".", writable=writable, env=_environment(root))
+            return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+
+        if guard is None or not writable:
+            return run(), None
+        return guard.watch(run, may_write=lambda _path: None)
+
+    def diff(path: str) -> str:
+        if git is None or guard is None:
+            return ""
+        return git.diff(git.tree_of(state.base_commit or "HEAD"), guard.tree(), paths=[path] if path else ())
+
+    return ToolContext(
+        root=root,
+        base_commit=state.base_commit,
+        run_command=run_command,
+        run_tests=_not_here,
+        run_checks=_not_here,
+        git_diff=diff,
+        may_write=lambda _path: None if writable else "plan mode writes no files",
+        seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
+        todos=state.talk.todos,
+        ask=ask,
+    )
+
+
+def _environment(root: Path) -> dict[str, str]:
+    """The project's own interpreter first on PATH."""
+    own = root / ".venv" / "bin"
+    path = os.environ.get("PATH", os.defpath)
+    return {"PATH": f"{own}{os.pathsep}{path}"} if own.is_dir() else {}
+
+
+def _not_here(_names: tuple[str, ...]) -> Observation:
+    return failed("run it with the tool shell", error_type="unknown-tool")

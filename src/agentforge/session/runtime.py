@@ -1,0 +1,69 @@
+"""What a conversation stands on: plain objects, wired by app and handed down. No decisions here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.frozen import dataclass
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec, BlobStore, Workspace
+    from agentforge.context.conversation import Budget
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import RunState
+    from agentforge.hooks.engine import HookEngine
+    from agentforge.messages import ModelReply
+    from agentforge.models.model import Model
+    from agentforge.session.decide import TurnRules
+    from agentforge.tools.base import Tool, ToolContext
+    from agentforge.tools.invocation import Judge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRuntime:
+    """The parts of one conversation. Callables are asked anew for each effect: a person may change them in between.
+
+    Attributes:
+        root: the folder that the agent works in.
+        model: who answers now.
+        tools: what may be called now, by name: those of the mode.
+        tool_context: the reach of the tools.
+        system: the instructions; byte-stable while nothing is switched.
+        situation: what goes behind the history: todos, mode, pinned facts.
+        approve: judges every call; asks the person where the mode says so.
+        confirm: asks the person about a call that a hook wants decided; None = nobody is there.
+        guard: remembers the workspace before a command; None where there is no way to.
+        snapshot: tree and patch after a step; None = nothing changed, or there is no way to tell.
+        before_call: events before call `index` of the reply, such as the checkpoint before a turn's first mutation.
+        together: carries out several subagent calls at the same time; events in the order of the reply.
+        compact: summarises the oldest entries: (state, reason) -> the event.
+        answered: what the person answered since this was asked last, as events.
+    """
+
+    root: Path
+    model: Callable[[], Model]
+    tools: Callable[[], Mapping[str, Tool]]
+    tool_context: Callable[[RunState], ToolContext]
+    system: Callable[[], str]
+    situation: Callable[[RunState], str]
+    approve: Judge
+    blobs: BlobStore
+    price: Callable[[ModelReply], float | None]
+    secrets: tuple[str, ...]
+    nonce: str
+    rules: Callable[[], TurnRules]
+    budget: Callable[[], Budget]
+    max_output_tokens: int
+    text_limit_tokens: int
+    temperature: float | None = None
+    confirm: Callable[[str], bool] | None = None
+    hooks: HookEngine | None = None
+    guard: Workspace | None = None
+    snapshot: Callable[[RunState], tuple[str, bytes] | None] = lambda _state: None
+    on_delta: Callable[[str], None] | None = None
+    before_call: Callable[[RunState, int], Iterable[Event]] = lambda _state, _index: ()
+    together: Callable[[tuple[int, ...], RunState, AgentSpec], Iterable[Event]]
+    compact: Callable[[RunState, str], Event]
+    answered: Callable[[], Iterable[Event]] = tuple
