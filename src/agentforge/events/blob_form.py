@@ -104,7 +104,8 @@ def pack_entries(data: bytes, *, size: int | None = None) -> Iterator[Entry]:
     head = _HEAD.match(data)
     if head is None:
         raise ValueError("it is no pack")
-    rows, at = [], head.end()
+    rows: list[re.Match[bytes]] = []
+    at = head.end()
     for _ in range(int(head[1])):
         row = _ROW.match(data, at)
         if row is None or (rows and row[1] <= rows[-1][1]):

@@ -60,6 +60,9 @@ class Views(Protocol):
     def flush(self) -> None:
         """Write everything."""
 
+    def seal(self) -> None:
+        """Say what the views are, when the run is let go of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Position:
