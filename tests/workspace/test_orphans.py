@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from agentforge.workspace.orphans import end_orphans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap")
 
@@ -27,6 +27,9 @@ def waiting_box(place: Path) -> Iterator[subprocess.Popen[bytes]]:
     reader, writer = os.pipe()
     box = ["--ro-bind", "/", "/", "--bind", str(place), str(place), "--block-fd", str(reader), "--", "true"]
     process = subprocess.Popen(["bwrap", "--unshare-pid", *box], pass_fds=(reader,))
+    named = Path("/proc", str(process.pid), "cmdline")
+    while b"bwrap" not in named.read_bytes():  # its arguments are there a moment after the program
+        os.sched_yield()
     try:
         yield process
     finally:
