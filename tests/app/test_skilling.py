@@ -58,7 +58,7 @@ def opened(project: Path, environ: dict[str, str], tmp_path: Path) -> Iterator[O
 
 
 def trust(project: Path, environ: dict[str, str]) -> None:
-    grant(trusted(project, environ, deep=True), environ, now=utc_now())
+    grant(trusted(project, environ), environ, now=utc_now())
 
 
 def skill(root: Path, name: str, head: str = "", body: str = "BODY") -> Path:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.config.trust import Trust
 
+_KINDS = ("skill", "settings")
+
 
 class Project:
     """The project around a folder.
@@ -79,4 +81,5 @@ class Project:
     def _trust(self) -> tuple[Trust, ...]:
         from agentforge.config.trust import trusted
 
-        return tuple(trusted(top, self._environ) for top in self.tops)
+        # without the walk for instructions in sub-folders: those are judged one by one, when they are met
+        return tuple(trusted(top, self._environ, kinds=_KINDS) for top in self.tops)

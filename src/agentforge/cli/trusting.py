@@ -32,10 +32,9 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = L
     from agentforge.store.clock import utc_now
 
     for top in tops_of(place):
-        trust = trusted(top, place.environ)
+        trust = trusted(top, place.environ, kinds=kinds)
         if trust.holds(kinds):
             continue
-        trust = trusted(top, place.environ, deep=True)
         if given or (_somebody_is_here() and _agreed(trust)):
             grant(trust, place.environ, now=utc_now())
         else:

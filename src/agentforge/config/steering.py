@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -51,8 +52,8 @@ _SETTINGS: Mapping[str, Kind] = {
 }
 INSTRUCTION_FILES = ("AGENTS.md", "AGENT.MD", "CLAUDE.md")
 """What a folder says to an agent: the first of these that is there."""
-_DEEPEST = 50_000
-_SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
+_SKIPPED = frozenset({"__pycache__", ".git", "node_modules", "venv", "site-packages"})
+_MOST_FOLDERS = 20_000
 _MOST_FILES = 2000
 
 
@@ -70,14 +71,16 @@ class Item:
     digest: str
 
 
-def steering_items(project: Path) -> tuple[Item, ...]:
+def steering_items(project: Path, *, deep: bool = True) -> tuple[Item, ...]:
     """List what a project would run or be steered by, sorted by name; what cannot be read counts, too.
 
+    Args:
+        deep: look for instructions in every folder, too; that walks through the whole project.
     Raises:
         ConfigError: more files than anybody could look through.
     """
     found: dict[str, Item] = {}
-    for item in _all(project):
+    for item in chain(_all(project), _instructions_below(project) if deep else ()):
         found.setdefault(item.name, item)
         if len(found) > _MOST_FILES:
             raise ConfigError(
@@ -85,45 +88,6 @@ def steering_items(project: Path) -> tuple[Item, ...]:
                 hint="move what is no part of them out of .agentforge",
             )
     return tuple(found[name] for name in sorted(found))
-
-
-def nested_instructions(project: Path) -> tuple[Item, ...]:
-    """Files with instructions in sub-folders, sorted; looked for when a person decides, not at every start.
-
-    Raises:
-        ConfigError: more folders than can be looked through.
-    """
-    found, pending, seen = [], [project], 0
-    while pending:
-        seen += 1
-        if seen > _DEEPEST:
-            raise ConfigError(f"{project} holds more than {_DEEPEST} folders", hint="trust a folder further down")
-        for entry in _entries(pending.pop()):
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and entry.name not in _SKIPPED:
-                    pending.append(Path(entry.path))
-            elif entry.name in INSTRUCTION_FILES and Path(entry.path).parent != project:
-                found.append(_item(project, Path(entry.path), "instructions"))
-    return tuple(sorted(found, key=lambda item: item.name))
-
-
-def is_nested_instruction(name: str) -> bool:
-    """Whether an item's name is that of such a file."""
-    folder, _, file = name.rpartition("/")
-    return bool(folder) and file in INSTRUCTION_FILES and not folder.startswith(".")
-
-
-def instruction_item(project: Path, path: Path) -> Item:
-    """One file with instructions as it is now."""
-    return _item(project, path, "instructions")
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:  # a folder that cannot be read steers nothing
-        return []
 
 
 def _all(project: Path) -> Iterator[Item]:
@@ -150,6 +114,11 @@ def _all(project: Path) -> Iterator[Item]:
                     yield from _skill_roots(project, value)
 
 
+def instruction_item(project: Path, path: Path) -> Item:
+    """One file with instructions as it is now."""
+    return _item(project, path, "instructions")
+
+
 def _skill_roots(project: Path, value: object) -> Iterator[Item]:
     """The files of skills that lie elsewhere in the project."""
     for text in value if isinstance(value, list) else ():
@@ -157,6 +126,26 @@ def _skill_roots(project: Path, value: object) -> Iterator[Item]:
         if folder.resolve().is_relative_to(project.resolve()):
             for path in _files_below(folder):
                 yield _item(project, path, "skill")
+
+
+def is_nested(name: str) -> bool:
+    """Whether an item is found only by looking into every folder."""
+    return name not in _FILES and name.rpartition("/")[2] in INSTRUCTION_FILES
+
+
+def _instructions_below(project: Path) -> Iterator[Item]:
+    pending, seen = [project], 0
+    while pending and seen < _MOST_FOLDERS:
+        folder, seen = pending.pop(), seen + 1
+        try:
+            entries = sorted(os.scandir(folder), key=lambda one: one.name)
+        except OSError:  # a folder that cannot be read holds nothing that could be loaded
+            continue
+        for entry in entries:
+            if entry.name in INSTRUCTION_FILES and (entry.is_symlink() or entry.is_file()):
+                yield _item(project, Path(entry.path), "instructions")
+            elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED and not entry.name.startswith("."):
+                pending.append(Path(entry.path))
 
 
 def _may_run(contract: bytes) -> bool:

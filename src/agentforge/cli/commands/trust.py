@@ -112,7 +112,7 @@ def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
     from agentforge.config.trust import trusted
 
     place = open_place(path)
-    found = [trusted(top, place.environ, deep=True) for top in tops_of(place)]
+    found = [trusted(top, place.environ) for top in tops_of(place)]
     if not all(_agree(one, place, quiet=as_json, yes=yes) for one in found):
         return 1
     if as_json:
