@@ -30,7 +30,7 @@ class ChatOptions:
         session: id (or its beginning) of a session to go on with; "" = a new one.
         model: `provider/name`, None = by the settings.
         approval: one of the six modes, "" = by the settings.
-        work_mode: "build" or "plan".
+        work_mode: "build" or "plan"; "" = as the session was, "build" for a new one.
         max_turns: model calls for one message, 0 = by the settings.
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
@@ -43,7 +43,7 @@ class ChatOptions:
     name: str = ""
     model: str | None = None
     approval: str = ""
-    work_mode: str = "build"
+    work_mode: str = ""
     max_turns: int = 0
     limits: Mapping[str, int | float | None] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] | None = None
@@ -131,6 +131,9 @@ class Chat:
         turn = self.state.talk.turn + 1
         secrets = self.workshop.secrets
         plain = redact(text, secrets=secrets).text
+        tools = list(self.workshop.tools())
+        if self.state.talk.settings.get("tools") != tools:
+            self.change(tools=tools)
         self.log.append(
             kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentforge.app.chat import ChatOptions
     from agentforge.app.checkpointing import Checkpoints
     from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
+    from agentforge.events.kinds import Event, HistoryCompacted
     from agentforge.events.state import RunState
     from agentforge.models.model import Model
     from agentforge.safety.decision import Policy
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from agentforge.store.log import RunLog
     from agentforge.tools.base import Tool, ToolContext
     from agentforge.workspace.git import Git
-    from agentforge.workspace.watching import Watch
     from agentforge.workspace.sandbox import Sandbox
+    from agentforge.workspace.watching import Watch
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
@@ -122,7 +122,7 @@ class Workshop:
     @property
     def work_mode(self) -> str:
         """ "build" or "plan"."""
-        return self.setting("work_mode") or self.options.work_mode
+        return self.setting("work_mode") or self.options.work_mode or "build"
 
     def budget(self) -> Budget:
         """Tokens that a request may hold."""
@@ -179,7 +179,7 @@ class Workshop:
             self._fixed = (key, counted)
         return self._fixed[1]
 
-    def compact(self, state: RunState, reason: str) -> Event:
+    def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
         from agentforge.session.compaction import compacted
 

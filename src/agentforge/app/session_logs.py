@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.events.talk import Talk
 
+_USUAL = {"work_mode": "build"}
 _RELATIVE = ("budget_tokens", "budget_usd", "deadline_s", "max_steps")
 
 
@@ -53,8 +54,7 @@ def begin_log(
 
         where = f"fork:{parent}" if parent else "import"
         log.append(kinds.CheckpointRestored(checkpoint_id=where, what="conversation", talk=talk_value(talk)))
-    if options.name:
-        log.append(kinds.SessionChanged(changes={"name": options.name}))
+    _switch(log, {"name": options.name, "work_mode": options.work_mode, "model": options.model})
     return log
 
 
@@ -79,12 +79,22 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
     log = RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews)
     limits = _from_here(options.limits, log.state)
     log.append(kinds.RunResumed(pid=os.getpid(), versions=versions(), limits=limits))
+    given = {"name": options.name, "work_mode": options.work_mode, "model": options.model}
+    _switch(log, {**given, "approval": options.approval})
     return log, ()
 
 
 def versions() -> dict[str, object]:
     """What drives the session."""
     return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+
+
+def _switch(log: RunLog, wanted: Mapping[str, str | None]) -> None:
+    """Record what was asked for, so that the session goes on with it the next time, too."""
+    now = log.state.talk.settings
+    changes = {name: value for name, value in wanted.items() if value and now.get(name, _USUAL.get(name)) != value}
+    if changes:
+        log.append(kinds.SessionChanged(changes=changes))
 
 
 def _imported(

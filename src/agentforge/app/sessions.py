@@ -53,6 +53,19 @@ def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
     return found[0].session_id
 
 
+def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:
+    """The folder that a session works in; None when it is gone, or there is no such session with a log."""
+    from agentforge.store.reader import LogScan
+
+    data = data_dir(environ)
+    known = [name for name in sessions.session_ids(data) if name == text or (text and name.startswith(text))]
+    if len(known) != 1:
+        return None
+    first = next(iter(LogScan(sessions.run_folder(data, known[0]))), None)
+    folder = Path(first.event.repo) if first is not None and isinstance(first.event, kinds.RunStarted) else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
 def session_state(environ: Mapping[str, str], text: str) -> RunState:
     """A session's state, by its id or the beginning of it.
 

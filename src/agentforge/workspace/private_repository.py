@@ -67,15 +67,15 @@ def _small(folder: Path) -> bool:
     for top, names, found in os.walk(folder):
         names[:] = [name for name in names if name != ".git"]
         files += len(found)
-        size += sum(_size(os.path.join(top, name)) for name in found)
+        size += sum(_size(Path(top) / name) for name in found)
         if files > MOST_FILES or size > MOST_BYTES:
             return False
     return True
 
 
-def _size(path: str) -> int:
+def _size(path: Path) -> int:
     try:
-        return os.lstat(path).st_size
+        return path.lstat().st_size
     except OSError:  # it has gone meanwhile
         return 0
 
