@@ -7,7 +7,7 @@ as many steps as possible (context/window.py). What no shortening can hold is co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -172,7 +172,7 @@ def compactable(talk: Talk, *, budget: Budget, fixed: int, asked: bool = False) 
 
 def _marked(window: Window) -> list[Message]:
     """The history as messages; a provider may cache up to where the shortened part ends, and up to the end."""
-    messages = [_message(entry) for entry in window.entries]
+    messages = [message for block in blocks(window.entries) for message in _block_messages(block)]
     for index in {window.whole_from - 1, len(messages) - 1}:
         if 0 <= index < len(messages) and messages[index].parts:
             parts = messages[index].parts
@@ -180,20 +180,31 @@ def _marked(window: Window) -> list[Message]:
     return messages
 
 
-def _message(entry: Entry) -> Message:
-    if entry.kind == "assistant":
-        return Message(role="assistant", parts=_parts(entry.text), tool_calls=tuple(map(_call, entry.calls)))
-    if entry.kind == "tool":
-        text = entry.text.strip() or entry.summary or entry.status or "done"
-        return Message(role="tool", parts=_parts(text), tool_call_id=entry.call_id)
-    if entry.kind == "summary":
-        return Message(role="user", parts=_parts(f"Summary of the conversation so far:\n{entry.text}"))
-    return Message(role="user", parts=_parts(entry.text))
+def _block_messages(block: Sequence[Entry]) -> list[Message]:
+    first, results = block[0], list(block[1:])
+    if first.kind != "assistant":
+        head = "Summary of the conversation so far:\n" if first.kind == "summary" else ""
+        return [Message(role="user", parts=_parts(f"{head}{first.text}".strip() or "(an empty message)"))]
+    ids = _wire_ids(first)
+    calls = tuple(
+        ToolCall(call_id=wire_id, name=str(call["name"]), arguments=str(call["arguments"]))
+        for wire_id, call in zip(ids, first.calls, strict=True)
+    )
+    return [
+        Message(role="assistant", parts=_parts(first.text), tool_calls=calls),
+        *(_result(entry, ids[index]) for index, entry in enumerate(results[: len(ids)])),
+    ]
+
+
+def _result(entry: Entry, wire_id: str) -> Message:
+    text = entry.text if entry.text.strip() else entry.summary.strip() or entry.status or "done"
+    return Message(role="tool", parts=_parts(text), tool_call_id=wire_id)
+
+
+def _wire_ids(reply: Entry) -> list[str]:
+    """Ids as every provider takes them: unique over the history, whatever the one that made them thought of that."""
+    return [f"call_{reply.turn}_{reply.step}_{index}" for index in range(len(reply.calls))]
 
 
 def _parts(text: str) -> tuple[Text, ...]:
     return (Text(text=text),) if text.strip() else ()
-
-
-def _call(value: Mapping[str, object]) -> ToolCall:
-    return ToolCall(call_id=str(value["call_id"]), name=str(value["name"]), arguments=str(value["arguments"]))

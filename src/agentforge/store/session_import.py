@@ -103,7 +103,7 @@ def _entries(messages: Sequence[Mapping[str, Any]]) -> tuple[list[Entry], list[s
             calls = _calls(message.get("tool_calls"))
             waiting = {str(call["call_id"]): str(call["name"]) for call in calls}
             if text.strip() or calls:
-                entries.append(Entry(kind="assistant", turn=turn, text=text, calls=tuple(calls)))
+                entries.append(Entry(kind="assistant", turn=turn, step=len(entries), text=text, calls=tuple(calls)))
     return [*entries, *_answered(turn, waiting, notes)], notes
 
 
