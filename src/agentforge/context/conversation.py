@@ -113,18 +113,19 @@ def build_request(
     limits = budget.limits(front + OVERHEAD)
     window = seen_through(talk.entries, observations=limits.observations, message=limits.message)
     tail = "\n\n".join(part for part in (situation, pinned(talk, window, room=limits.room // 8)) if part)
+    tail = _TAIL.format(tail) if tail else ""
     window = fitted(window, room=limits.room - count_tokens(tail))
     messages = [
         Message(role="system", parts=(Text(text=system, stable=True),)),
         *_marked(window),
-        *([Message(role="user", parts=(Text(text=_TAIL.format(tail)),))] if tail else ()),
+        *([Message(role="user", parts=(Text(text=tail),))] if tail else ()),
     ]
     sections = {
         "system_prompt": count_tokens(system),
         "available_actions": front - count_tokens(system),
         "history": sum(entry_tokens(entry) for entry in window.entries if entry.kind != "tool"),
         "observations": sum(entry_tokens(entry) for entry in window.entries if entry.kind == "tool"),
-        "situation": count_tokens(_TAIL.format(tail)) if tail else 0,
+        "situation": count_tokens(tail),
     }
     return StepContext(messages=tuple(messages), tools=tuple(tools), sections=sections)
 
