@@ -22,7 +22,10 @@ _SCRIPT = {
         {"text": "Turn one."},
         {
             "tool_calls": [
-                {"name": "shell", "args": {"command": "echo shell > two.txt; rm kept.txt; mkdir -p deep; echo d > deep/d"}},
+                {
+                    "name": "shell",
+                    "args": {"command": "echo shell > two.txt; rm kept.txt; mkdir -p deep; echo d > deep/d"},
+                },
                 {"name": "write_file", "args": {"path": "one.txt", "content": "agent 2\n"}},
             ]
         },
@@ -135,10 +138,18 @@ def test_the_users_commits_index_and_branches_do_not_move(chat: Chat, folder: Pa
         pytest.skip("there is no repository")
     (folder / "staged.txt").write_text("staged\n")
     _git(folder, "add", "staged.txt")
-    before = [_git(folder, "rev-parse", "HEAD"), _git(folder, "branch", "-a"), _git(folder, "diff", "--cached", "--name-only")]
+    before = [
+        _git(folder, "rev-parse", "HEAD"),
+        _git(folder, "branch", "-a"),
+        _git(folder, "diff", "--cached", "--name-only"),
+    ]
     chat.say("first")
     run_slash(chat, "/undo")
-    after = [_git(folder, "rev-parse", "HEAD"), _git(folder, "branch", "-a"), _git(folder, "diff", "--cached", "--name-only")]
+    after = [
+        _git(folder, "rev-parse", "HEAD"),
+        _git(folder, "branch", "-a"),
+        _git(folder, "diff", "--cached", "--name-only"),
+    ]
     assert after == before
     assert (folder / "staged.txt").exists()
 

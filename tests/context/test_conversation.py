@@ -48,7 +48,9 @@ class Talking:
         """A reply, and as many of its results as are given."""
         step = self.state.turn.step + 1
         self.tell(
-            kinds.ModelCalled(step=step, stage="chat", attempt=1, model="m", request="r", context_tokens=1000, sections={}),
+            kinds.ModelCalled(
+                step=step, stage="chat", attempt=1, model="m", request="r", context_tokens=1000, sections={}
+            ),
             kinds.ModelReplied(
                 step=step, text=text, tool_calls=tuple(calls), finish="stop", usage={}, model="m", cost_usd=0.0
             ),
@@ -135,7 +137,9 @@ def _play(talking: Talking, moves: Sequence[Any], budget: Budget) -> None:
             talking.say(rest[0])
         elif kind == "step" and is_open and not talking.state.turn.replied:
             calls, text, results = rest
-            talking.step(calls, text=text, results=(*results, "", "", "", "")[: len(calls)] if len(results) else results)
+            talking.step(
+                calls, text=text, results=(*results, "", "", "", "")[: len(calls)] if len(results) else results
+            )
         elif kind == "end" and is_open:
             talking.end(rest[0])
         elif kind == "compact" and (not is_open or not talking.state.turn.replied):
@@ -172,7 +176,10 @@ def _hundred(talking: Talking, budget: Budget, steps: int = 100, model: Any = No
             {"call_id": f"r{number}", "name": "read_file", "arguments": json.dumps({"path": file})},
             {"call_id": f"s{number}", "name": "shell", "arguments": json.dumps({"command": f"seq {number} 300"})},
         ]
-        texts = ("\n".join(f"def f_{number}_{i}(v): return {i}" for i in range(200)), "\n".join(f"line {i} of {number}" for i in range(300)))
+        texts = (
+            "\n".join(f"def f_{number}_{i}(v): return {i}" for i in range(200)),
+            "\n".join(f"line {i} of {number}" for i in range(300)),
+        )
         room = budget.observation(2)
         talking.step(calls, text=f"Step {number}.", results=[cut_middle(text, limit=room) for text in texts])
     return contexts
@@ -204,9 +211,18 @@ def test_what_was_asked_and_touched_is_never_lost() -> None:
     talking.end()
     _hundred(talking, budget, 60)
     talking.tell(
-        kinds.ToolStarted(step=61, index=0, call_id="c", name="shell", arguments={"command": "make check"}, effect="execute"),
+        kinds.ToolStarted(
+            step=61, index=0, call_id="c", name="shell", arguments={"command": "make check"}, effect="execute"
+        ),
         kinds.ToolFinished(
-            step=61, index=0, call_id="c", name="shell", status="success", summary="exit 0", text="", changed={"a.py": "1"}
+            step=61,
+            index=0,
+            call_id="c",
+            name="shell",
+            status="success",
+            summary="exit 0",
+            text="",
+            changed={"a.py": "1"},
         ),
         kinds.TurnFinished(turn=2, outcome="interrupted"),
         kinds.UserSaid(turn=3, text="And now?"),

@@ -169,7 +169,9 @@ def test_a_long_session_is_valid_for_a_strict_provider_and_small(
         if number == 30:
             return Say(text="Read.")
         raw = '{"path": ' if number % 7 == 0 else json.dumps({"path": "long.txt", "offset": number})
-        return Say(text=f"Step {number}.", calls=(("read_file", raw), ("grep", json.dumps({"pattern": f"line {number}"}))))
+        return Say(
+            text=f"Step {number}.", calls=(("read_file", raw), ("grep", json.dumps({"pattern": f"line {number}"})))
+        )
 
     loopback.answer = answer
     done = _served(world, loopback, "read it", "--json", provider=provider)
