@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app import wiring
+from agentforge.app.chat_sizing import Sizing
 from agentforge.app.person import Desk
-from agentforge.context.conversation import OVERHEAD, Budget, output_room
-from agentforge.context.minimal import tool_tokens
 from agentforge.session import modes
-from agentforge.session.decide import TurnRules
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
 from agentforge.store.clock import utc_now
-from agentforge.tokens import count_tokens
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
@@ -54,7 +51,6 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
-        self._fixed: tuple[tuple[str, ...], int] = ((), 0)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the person changed for this session on top."""
@@ -89,10 +85,10 @@ class Workshop:
             price=wiring.price,
             secrets=self.secrets,
             nonce=self.nonce if self.settings.flag("prompt_injection_protection_enabled") else "",
-            rules=self.rules,
-            budget=self.budget,
-            max_output_tokens=self.output_tokens(),
-            text_limit_tokens=self.text_limit(),
+            rules=self.sizing.rules,
+            budget=self.sizing.budget,
+            max_output_tokens=self.sizing.output_tokens(),
+            text_limit_tokens=self.sizing.text_limit(),
             temperature=cast("float | None", self.settings.get("model.temperature")),
             confirm=self.confirm,
             hooks=self.hooks,
@@ -124,25 +120,16 @@ class Workshop:
         """ "build" or "plan"."""
         return self.setting("work_mode") or self.options.work_mode or "build"
 
-    def budget(self) -> Budget:
-        """Tokens that a request may hold."""
-        number, key = self.settings.number, "context.budget_tokens"
-        asked = self.options.request_tokens if self.settings.origin(key) == "default" else 0
-        return Budget.of(
-            window=int(number("model.context_window")),
-            wanted=asked or int(number(key)),
-            output=int(number("model.max_output_tokens")),
-            factor=self.log.state.talk.token_factor,
+    @cached_property
+    def sizing(self) -> Sizing:
+        """How much may be sent, answered and gone on."""
+        return Sizing(
+            settings=lambda: self.settings,
+            options=self.options,
+            talk=lambda: self.log.state.talk,
+            system=self.system,
+            tools=self.tools,
         )
-
-    def output_tokens(self) -> int:
-        """Tokens that an answer may have."""
-        number = self.settings.number
-        return output_room(window=int(number("model.context_window")), output=int(number("model.max_output_tokens")))
-
-    def text_limit(self) -> int:
-        """Tokens that one observation may cost; the context policy allows less (Budget.observation)."""
-        return int(self.settings.number("max_tool_output_tokens"))
 
     def system(self) -> str:
         """The instructions; the same text as long as nothing is switched."""
@@ -161,24 +148,6 @@ class Workshop:
         todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
         return "\n".join(["Todos:", *todos]) if todos else ""
 
-    def rules(self) -> TurnRules:
-        """What bounds a turn."""
-        return TurnRules(
-            max_turns=self.options.max_turns or int(self.settings.number("max_turns")),
-            budget=self.budget(),
-            fixed=self.fixed_tokens(),
-            stop_loops=int(self.settings.number("loop_limit")),
-        )
-
-    def fixed_tokens(self) -> int:
-        """Tokens of a request beside its history; counted anew only when something was switched."""
-        system, tools = self.system(), self.tools()
-        key = (system, *tools)
-        if self._fixed[0] != key:
-            counted = count_tokens(system) + sum(tool_tokens(tool.schema) for tool in tools.values()) + OVERHEAD
-            self._fixed = (key, counted)
-        return self._fixed[1]
-
     def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
         from agentforge.session.compaction import compacted
@@ -186,8 +155,8 @@ class Workshop:
         return compacted(
             state,
             self.model(),
-            budget=self.budget(),
-            fixed=self.fixed_tokens(),
+            budget=self.sizing.budget(),
+            fixed=self.sizing.fixed(),
             reason=reason,
             price=wiring.price,
         )

@@ -82,7 +82,7 @@ def context_value(chat: Chat) -> dict[str, Any]:
     from agentforge.context.conversation import build_request
 
     runtime = chat.workshop.runtime()
-    budget, fixed = runtime.budget(), chat.workshop.fixed_tokens()
+    budget, fixed = runtime.budget(), chat.workshop.sizing.fixed()
     request = build_request(
         chat.state.talk,
         system=runtime.system(),

@@ -45,15 +45,6 @@ class Git:
         """Find the repository that `path` lies in; the same as `Git(path)`."""
         return cls(path)
 
-    @classmethod
-    def at(cls, git_dir: Path, *, top: Path) -> Git:
-        """A git directory that lies elsewhere than the folder whose files it keeps."""
-        git = cls.__new__(cls)
-        git._command = GitCommand(top=top.resolve(), git_dir=git_dir, common_dir=git_dir)
-        git.top, git.found_on = git._command.top, None
-        git.found_at = git.head()
-        return git
-
     @property
     def identity(self) -> Identity:
         """The user's name and address, else AgentForge's."""

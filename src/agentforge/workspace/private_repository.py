@@ -8,7 +8,7 @@ from pathlib import Path
 from agentforge.canonical import digest_bytes
 from agentforge.errors import RepositoryError, ToolchainError
 from agentforge.workspace.git import Git
-from agentforge.workspace.gitcommand import fixed_environment
+from agentforge.workspace.gitcommand import GitCommand, fixed_environment
 from agentforge.workspace.process import run
 
 MOST_FILES = 20_000
@@ -27,13 +27,11 @@ def snapshot_repository(folder: Path, *, data: Path) -> Git | None:
     """
     folder = folder.resolve()
     try:
-        git = Git.open(folder)
-        if git.top == folder:
-            return git
-    except RepositoryError:  # none, or one without a commit
-        pass
+        own = _own(folder)
     except ToolchainError:
         return None
+    if own is not None:
+        return own
     place = data / "snapshots" / digest_bytes(os.fsencode(folder))[:16]
     if not (place / "HEAD").exists() and not _small(folder):
         return None
@@ -56,7 +54,25 @@ def private_repository(folder: Path, place: Path) -> Git:
     ).exit_code:
         tree = _git(folder, at, "hash-object", "-w", "-t", "tree", "/dev/null")
         _git(folder, at, "update-ref", "HEAD", _git(folder, at, "commit-tree", tree, "-m", "Nothing yet"))
-    return Git.at(place, top=folder)
+    return PrivateGit(place, top=folder)
+
+
+class PrivateGit(Git):
+    """A git directory that lies elsewhere than the folder whose files it keeps."""
+
+    def __init__(self, git_dir: Path, *, top: Path) -> None:
+        self._command = GitCommand(top=top, git_dir=git_dir, common_dir=git_dir)
+        self.top = top
+        self.found_at, self.found_on = self.head(), None
+
+
+def _own(folder: Path) -> Git | None:
+    """The repository whose top the folder is."""
+    try:
+        git = Git.open(folder)
+    except RepositoryError:  # there is none, or it has no commit
+        return None
+    return git if git.top == folder else None
 
 
 def _small(folder: Path) -> bool:
