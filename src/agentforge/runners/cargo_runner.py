@@ -103,7 +103,7 @@ def run_cargo(
 
 
 def _environment(ground: Ground) -> dict[str, str]:
-    home = Path(os.environ.get("HOME") or "/root")
+    home = Path(os.environ.get("HOME") or Path.home())
     return {
         "CARGO_TARGET_DIR": str(ground.scratch / "target"),
         "CARGO_HOME": os.environ.get("CARGO_HOME") or str(home / ".cargo"),

@@ -121,7 +121,7 @@ def run_go(
 
 def _environment(ground: Ground) -> dict[str, str]:
     """Offline, with the modules that the user has downloaded."""
-    home = Path(os.environ.get("HOME") or "/root")
+    home = Path(os.environ.get("HOME") or Path.home())
     path = os.environ.get("GOPATH", "").split(os.pathsep)[0] or str(home / "go")
     mode = (
         {}
@@ -139,7 +139,7 @@ def _environment(ground: Ground) -> dict[str, str]:
 
 def _cache() -> Path:
     """Our own build cache, apart from the user's: only the compiler writes it."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or "/root") / ".cache")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or Path.home()) / ".cache")
     folder = home / "agentforge" / "go-build"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
