@@ -90,6 +90,26 @@ def test_twelve_equal_calls_end_the_turn(world: World) -> None:
     done = world.run("run", "look", "--model", model, "--json")
     assert (done.code, done.json["outcome"]) == (6, "stuck")
     assert done.json["num_turns"] < 12
+    assert world.run("replay", done.json["session_id"]).code == 0
+    world.settings("loop_limit = 3\n")
+    again = world.run("replay", done.json["session_id"], "--json")
+    assert (again.code, again.json["difference"]["now"]) == (4, "EndTurn stuck"), again.out
+
+
+def test_two_thousand_pieces_cost_little(world: World, loopback: LoopbackProvider) -> None:
+    import resource
+
+    def spent(plan: Say) -> float:
+        loopback.default = plan
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert _served(world, loopback, "hi", "--output-format", "stream-json").code == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    spent(Say(text="warm"))
+    few = min(spent(Say(text="word " * 2_000, pieces=10_000)) for _ in range(3))
+    many = min(spent(Say(text="word " * 2_000, pieces=5)) for _ in range(3))
+    assert many - few < 0.2
 
 
 def test_a_watcher_that_sees_something_new_each_time_is_no_loop(world: World) -> None:
@@ -214,3 +234,19 @@ def test_a_session_file_that_was_cut_is_named_and_the_others_are_listed(world: W
     log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
     again = world.run("run", "on", "--continue", "--model", _script(world, {"text": "a"}, {"text": "On."}), "--json")
     assert again.code in (0, 9)
+
+
+def test_a_session_is_replayed_without_a_model(world: World, loopback: LoopbackProvider) -> None:
+    def answer(_asked: Asked) -> Say:
+        number = len(loopback.asked)
+        if number == 16:
+            return Say(text="Read.")
+        command = json.dumps({"command": f"seq {number} 400"})
+        return Say(text=f"Step {number}.", calls=(("shell", command), ("read_file", '{"path": "textkit.py"}')))
+
+    loopback.answer = answer
+    first = _served(world, loopback, "read it", "--json", "--approval", "yolo").json
+    world.run("run", "more", "--continue", "--model", _script(world, *[{"text": "x"}] * 16, {"text": "And more."}))
+    done = world.run("replay", first["session_id"][:8], "--json")
+    assert (done.code, done.json["ok"], done.json["requests"]) == (0, True, 17), done.out
+    assert len(loopback.asked) == 16

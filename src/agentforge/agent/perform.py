@@ -120,6 +120,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         model=spec.model_name,
         request=spec.blobs.put(request_bytes(request)),
         context_tokens=context.tokens,
+        budget=context.budget,
         sections=context.sections,
         seen=_seen(state, spec),
     )

@@ -88,9 +88,9 @@ class Budget:
         room = max(_LEAST_ROOM, self.total - fixed)
         return Limits(
             room=room,
-            summary=room // 8,
+            summary=room // 10,
             observations=room * 3 // 10,
-            history=room * 3 // 20,
+            history=room // 8,
             message=room // 3,
         )
 
@@ -113,7 +113,7 @@ def build_request(
     limits = budget.limits(front + OVERHEAD)
     window = seen_through(talk.entries, observations=limits.observations, message=limits.message)
     tail = "\n\n".join(part for part in (situation, pinned(talk, window, room=limits.room // 8)) if part)
-    tail = _TAIL.format(tail) if tail else ""
+    tail = f"{STATE_HEADING}{tail}" if tail else ""
     window = fitted(window, room=limits.room - count_tokens(tail))
     messages = [
         Message(role="system", parts=(Text(text=system, stable=True),)),
@@ -127,10 +127,10 @@ def build_request(
         "observations": sum(entry_tokens(entry) for entry in window.entries if entry.kind == "tool"),
         "situation": count_tokens(tail),
     }
-    return StepContext(messages=tuple(messages), tools=tuple(tools), sections=sections)
+    return StepContext(messages=tuple(messages), tools=tuple(tools), sections=sections, budget=budget.total)
 
 
-_TAIL = "[state of the session, kept by the program]\n{}"
+STATE_HEADING = "[state of the session, kept by the program]\n"
 
 
 def pinned(talk: Talk, window: Window, *, room: int) -> str:

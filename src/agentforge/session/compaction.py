@@ -65,6 +65,8 @@ def compacted(
         reason=reason,
         tokens_before=sum(map(entry_tokens, talk.entries)),
         tokens_after=count_tokens(text) + sum(map(entry_tokens, talk.entries[count:])),
+        budget=budget.total,
+        fixed=fixed,
         usage=_usage(reply),
         cost_usd=price(reply) if reply is not None else 0.0,
     )
