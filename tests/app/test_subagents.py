@@ -223,6 +223,20 @@ def test_the_person_is_asked_in_the_name_of_the_subagent_and_always_holds_for_al
     assert any(isinstance(event, kinds.ApprovalAnswered) for event in events_of(chat, child))
 
 
+def test_before_a_subagent_can_change_the_folder_a_checkpoint_is_made(
+    opened: Open, project: Path, tmp_path: Path
+) -> None:
+    define(tmp_path / "home" / "config")
+    script = {"chat": [ONE, WRITE, {"text": "Done."}], "explore": [{"text": "x"}], "writer": [WRITES, {"text": "ok"}]}
+    chat = opened(script, approval="yolo")
+    chat.say("go")
+    names = [type(record.event).__name__ for record in read(chat.log.folder)]
+    assert names.count("CheckpointMade") == 1
+    assert names.index("ChildStarted") < names.index("CheckpointMade") < len(names) - names[::-1].index("ChildStarted")
+    chat.workshop.checkpoints.undo()
+    assert not (project / "new.txt").exists()
+
+
 def test_a_subagent_ends_at_its_number_of_turns(opened: Open) -> None:
     chat = opened({"chat": [ONE, {"text": "Done."}], "explore": [LOOK] * 9})
     chat.workshop.around.subagents.known = {

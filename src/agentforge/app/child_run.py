@@ -12,6 +12,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agentforge import __version__
+from agentforge.app.chat_sizing import Sizing
 from agentforge.app.chat_wiring import Workshop
 from agentforge.app.person import Desk, Nobody
 from agentforge.cancelling import Cancellation, check, interruptible, under
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
     from agentforge.safety.decision import Policy
-    from agentforge.session.decide import TurnRules
     from agentforge.session.subagents import Subagent
     from agentforge.tools.base import Tool
 
@@ -131,9 +131,16 @@ class ChildWorkshop(Workshop):
         mine = modes.offered(self.all_tools, work_mode=self.work_mode)
         return self.around.guidance.noting({name: tool for name, tool in mine.items() if name in narrowed})
 
-    def rules(self) -> TurnRules:
+    @cached_property
+    def sizing(self) -> Sizing:
         """Bounded by its own number of model calls."""
-        return replace(super().rules(), max_turns=self._subagent.max_turns)
+        return Sizing(
+            settings=lambda: self.settings,
+            options=replace(self.options, max_turns=self._subagent.max_turns),
+            talk=lambda: self.log.state.talk,
+            system=self.system,
+            tools=self.tools,
+        )
 
     def policy(self) -> Policy:
         """Its parent's; what either of them read counts."""

@@ -46,7 +46,7 @@ class Guidance:
         shop = self._workshop
         if shop.options.bare:
             return ()
-        room = min(_TOKENS, shop.budget().total // 5)
+        room = min(_TOKENS, shop.sizing.budget().total // 5)
         files = [one for one in self.files() if one.text]
         keys = ("developer_instructions", "user_instructions")
         settings = [str(shop.around.project.setting(key, kind="instructions") or "") for key in keys]

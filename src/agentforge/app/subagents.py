@@ -70,6 +70,11 @@ class Subagents:
             return writing_tools(shop)
         return {}
 
+    def may_write(self, tool: str) -> bool:
+        """Whether a tool starts a subagent that could change the session's own folder."""
+        one = self.known.get(tool.removeprefix(SPAWNS)) if tool.startswith(SPAWNS) else None
+        return one is not None and not one.looks_only and self._workshop.work_mode == "build"
+
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out subagent calls of one reply, side by side."""
         from dataclasses import replace
