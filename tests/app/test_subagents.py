@@ -219,6 +219,7 @@ def test_the_person_is_asked_in_the_name_of_the_subagent_and_always_holds_for_al
     chat.say("go")
     assert [question.reason.startswith("subagent writer: ") for question in person.questions] == [True]
     assert (project / "new.txt").read_text() == "new"
+    assert chat.state.talk.changed_paths == ("new.txt",)
     child = str(chat.state.talk.children[0]["child"])
     assert any(isinstance(event, kinds.ApprovalAnswered) for event in events_of(chat, child))
 

@@ -186,6 +186,16 @@ class ChildRun:
         """What it said last."""
         return last_words(self._log.state)
 
+    def changed(self) -> tuple[str, ...]:
+        """The files that it wrote in its parent's folder."""
+        if self._subagent.looks_only:
+            return ()
+        from agentforge.store.reader import read
+
+        events = (record.event for record in read(self._log.folder))
+        paths = [path for event in events if isinstance(event, kinds.ToolFinished) for path in event.changed]
+        return tuple(dict.fromkeys(paths))
+
     def drive(self) -> None:
         """Run the turn to its end; how it ended is in `outcome`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, cast
@@ -77,8 +78,6 @@ class Subagents:
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out subagent calls of one reply, side by side."""
-        from dataclasses import replace
-
         from agentforge.session.together import run_together
 
         def spec_of(index: int) -> AgentSpec:
@@ -102,7 +101,6 @@ class Subagents:
     def forbids(self, child: RunState) -> str:
         """Why the session's limits allow no more model calls, its running subagents counted; "" = go on."""
         import time
-        from dataclasses import replace
 
         from agentforge.agent.limits import exhausted
 
@@ -140,7 +138,8 @@ class Subagents:
                 run.drive()
             finally:
                 self._ended.append(run.finished())
-            return _report(self.known[name], run.outcome, run.reason, run.words)
+            report = _report(self.known[name], run.outcome, run.reason, run.words)
+            return replace(report, changed=run.changed())
 
     def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
         """Starts the subagents of a call; those of one call are told apart by name and goal, in their order."""
