@@ -10,6 +10,7 @@ import click
 from agentforge.cli.form import Form
 from agentforge.cli.options import cwd_option, form_of, form_options
 from agentforge.cli.place import open_place
+from agentforge.cli.terminal import printable
 from agentforge.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
     )
     with Chat.open(options, Nobody(), settings=place.settings, environ=place.environ) as chat:
         result = chat.say(text)
+        for notice in chat.notices:
+            sys.stderr.write(f"note: {printable(notice)}\n")
     del form
     return _shown(result)
 
