@@ -117,6 +117,11 @@ class Chat:
         """The session's id."""
         return self.log.state.run_id
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of the project and of skills was left out so far, and why; for people."""
+        return tuple(self.workshop.around.project.notices)
+
     def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
 

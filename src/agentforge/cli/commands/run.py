@@ -13,6 +13,7 @@ import click
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
 from agentforge.cli.place import Place, open_place
+from agentforge.cli.terminal import printable
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         chat.desk.rules += rules
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
-        return _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        for notice in chat.notices:
+            sys.stderr.write(f"note: {printable(notice)}\n")
+        return code
 
 
 def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
@@ -112,8 +116,6 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 
 
 def _show(value: dict[str, Any], *, streamed: bool) -> None:
-    from agentforge.cli.terminal import printable
-
     if streamed:
         sys.stdout.write("\n")
     elif value["result"]:
