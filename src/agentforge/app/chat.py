@@ -141,7 +141,7 @@ class Chat:
         plain = redact(text, secrets=secrets).text
         chosen = self.workshop.around.skills.chosen(plain)
         if chosen.active != self.workshop.around.skills.active:
-            self.change(skills=list(chosen.active))
+            self.change(skills=list(chosen.active), skill_matches=list(chosen.told))
         notes = (*notes, *chosen.notes)
         self.log.append(
             kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
