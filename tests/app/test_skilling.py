@@ -90,6 +90,8 @@ def test_inactive_skills_stay_out_of_the_request_and_a_named_one_comes_once(
     chat.say("and again with pdf forms")
     assert sent(chat).count("BODY of pdf-forms") == 1
     assert chat.state.talk.settings["skills"] == ["pdf-forms"]
+    told: Any = list(chat.state.talk.settings["skill_matches"])[0]  # type: ignore[call-overload]
+    assert (told["name"], told["reason"], told["lines"]) == ("pdf-forms", "name", 1)
 
 
 def test_a_body_that_is_too_long_is_cut_and_says_so(opened: Open, tmp_path: Path) -> None:

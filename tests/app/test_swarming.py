@@ -74,6 +74,7 @@ def test_a_question_is_split_answered_side_by_side_and_its_evidence_checked(open
     assert "not there: gone.py:3 (no such file)" in tool.text
     assert [child["name"] for child in chat.state.talk.children] == ["explore", "architect"]
     assert chat.workshop.work_mode == "build"
+    assert dict(chat.state.talk.settings["swarm"])["missing"] == ["a.py:7 (the file has 2 lines)"]  # type: ignore[call-overload]
 
 
 def test_swarm_mode_changes_nothing_and_one_goal_is_no_swarm(opened: Open, tmp_path: Path) -> None:

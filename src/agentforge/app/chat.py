@@ -138,7 +138,7 @@ class Chat:
         plain = redact(text, secrets=secrets).text
         chosen = self.workshop.around.skills.chosen(plain)
         if chosen.active != self.workshop.around.skills.active:
-            self.change(skills=list(chosen.active))
+            self.change(skills=list(chosen.active), skill_matches=list(chosen.told))
         notes = (*notes, *chosen.notes)
         tools = list(self.workshop.tools())
         if self.state.talk.settings.get("tools") != tools:

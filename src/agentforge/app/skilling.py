@@ -34,12 +34,12 @@ class Chosen:
     Attributes:
         active: names, after this message.
         notes: bodies that go with the message.
-        matches: skills that the message itself called for.
+        told: skills that the message itself called for: {name, reason, why, file, lines}.
     """
 
     active: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    matches: tuple[Match, ...] = ()
+    told: tuple[Mapping[str, object], ...] = ()
 
 
 class Skills:
@@ -89,7 +89,8 @@ class Skills:
         active = tuple(dict.fromkeys((*self.active, *(match.skill.name for match in matches))))
         seen = "\n".join(entry.text for entry in self._workshop.log.state.talk.entries if entry.kind == "user")
         fresh = [known[name] for name in active if name in known and _mark(known[name]) not in seen]
-        return Chosen(active=active, notes=tuple(map(body_note, fresh)), matches=matches)
+        told = tuple(_told(match) for match in matches if match.skill.name not in self.active)
+        return Chosen(active=active, notes=tuple(map(body_note, fresh)), told=told)
 
     def find(self, name: str) -> Skill:
         """A skill by its name or another of its names.
@@ -198,6 +199,15 @@ def body_note(skill: Skill) -> str:
     files = _files_of(skill)
     more = f"\n\nFiles of this skill, in {skill.folder} (read_file them when you need them): {files}" if files else ""
     return f"{_mark(skill)}\n{body}{more}\n</skill>"
+
+
+def _told(match: Match) -> Mapping[str, object]:
+    """A skill that a message called for, for people."""
+    from agentforge.skills.skill import read_body
+
+    skill = match.skill
+    lines = len(read_body(skill.file).splitlines())
+    return {"name": skill.name, "reason": match.reason, "why": match.why, "file": str(skill.file), "lines": lines}
 
 
 def _mark(skill: Skill) -> str:

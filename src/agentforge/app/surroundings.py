@@ -65,12 +65,16 @@ class Surroundings:
         """The tools that start subagents.
 
         Args:
-            allowed: names of the tools that may be offered at all, None = all.
+            allowed: names or patterns of the tools that may be offered at all, None = all.
         """
+        from fnmatch import fnmatchcase
+
         if self._workshop.options.bare:
             return {}
         tools = self.subagents.tools()
-        return tools if allowed is None else {name: tool for name, tool in tools.items() if name in allowed}
+        if allowed is None:
+            return tools
+        return {name: tool for name, tool in tools.items() if any(fnmatchcase(name, one) for one in allowed)}
 
     def reaching(self, context: ToolContext) -> ToolContext:
         """The reach of tools with memory and the folders of active skills."""

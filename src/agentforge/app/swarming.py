@@ -69,7 +69,9 @@ def investigate(chat: Chat, question: str) -> str:
     ran = len(chat.state.talk.children)
     result = _said(chat, question, mode="swarm")
     started = len(chat.state.talk.children) - ran
-    told = check_evidence(result, chat.workshop.root).told()
+    evidence = check_evidence(result, chat.workshop.root)
+    chat.change(swarm={"subagents": started, "found": list(evidence.found), "missing": list(evidence.missing)})
+    told = evidence.told()
     if not started:
         told = f"no subagent was started: the model answered by itself; {told}"
     return f"{result}\n\n({started} subagents; {told})"
