@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,8 @@ def test_inactive_skills_stay_out_of_the_request_and_a_named_one_comes_once(
     chat.say("and again with pdf forms")
     assert sent(chat).count("BODY of pdf-forms") == 1
     assert chat.state.talk.settings["skills"] == ["pdf-forms"]
-    told: Any = list(chat.state.talk.settings["skill_matches"])[0]  # type: ignore[call-overload]
+    settings: Any = chat.state.talk.settings
+    (told,) = settings["skill_matches"]
     assert (told["name"], told["reason"], told["lines"]) == ("pdf-forms", "name", 1)
 
 
@@ -258,6 +260,21 @@ def test_a_damaged_memory_is_said_and_never_written_over(opened: Open, environ: 
     with pytest.raises(StorageError):
         chat.workshop.around.memory.put("a", "b", scope="user")
     assert (data / "user_memory.json").read_text() == '{"entries": {"a"'
+
+
+def test_memory_that_several_write_at_once_loses_nothing(tmp_path: Path) -> None:
+    memory = UserAndProjectMemory(tmp_path, project=tmp_path)
+
+    def write(part: int) -> None:
+        for number in range(5):
+            memory.put(f"{part}-{number}", "x", scope="user")
+
+    threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(memory.entries("user")) == 20
 
 
 def test_memory_commands_show_set_delete_and_clear(opened: Open) -> None:

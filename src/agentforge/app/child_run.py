@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -115,21 +114,15 @@ class ChildWorkshop(Workshop):
         left = self._subagent.max_turns - state.turn.steps_in_attempt
         return "This is your last reply: report now, without a tool call." if left <= 1 else ""
 
-    @cached_property
-    def all_tools(self) -> dict[str, Tool]:
-        """Its parent's that it may call; never one that starts a subagent."""
+    def tools(self) -> dict[str, Tool]:
+        """Those that its parent could call now and that it may; never one that starts a subagent."""
         allowed = self._subagent.allowed_tools
-        return {
+        mine = {
             name: tool
-            for name, tool in self._parent.all_tools.items()
+            for name, tool in self._parent.tools().items()
             if not name.startswith(SPAWNS) and (allowed is None or name in allowed)
         }
-
-    def tools(self) -> dict[str, Tool]:
-        """What may be called now: never more than its parent could call itself."""
-        narrowed = self._parent.tools()
-        mine = modes.offered(self.all_tools, work_mode=self.work_mode)
-        return self.around.guidance.noting({name: tool for name, tool in mine.items() if name in narrowed})
+        return modes.offered(mine, work_mode=self.work_mode)
 
     @cached_property
     def sizing(self) -> Sizing:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
-    from agentforge.tools.base import Observation, Tool, ToolContext
 
 _LARGEST_BYTES = 200_000
 _TOKENS = 4_000
@@ -64,21 +62,9 @@ class Guidance:
         found = [] if own is None else [read_instructions(own)]
         return found + [self._of_project(file) for file in map(found_instructions, reversed(inner)) if file is not None]
 
-    def noting(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
-        """The same tools; a file below a folder with instructions of its own comes with them, once."""
-        if self._workshop.options.bare:
-            return dict(tools)
-        return {name: self._noting(tool) if name in _WITH_PATHS else tool for name, tool in tools.items()}
-
-    def _noting(self, tool: Tool) -> Tool:
-        def run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-            observation = tool.run(arguments, context)
-            note = self._nested((*observation.artifacts, *observation.changed))
-            return (
-                replace(observation, note="\n\n".join(filter(None, (observation.note, note)))) if note else observation
-            )
-
-        return replace(tool, run=run)
+    def guides(self, tool: str, paths: tuple[str, ...]) -> str:
+        """Instructions of the folders around files that a tool showed or wrote, unless the model has seen them."""
+        return self._nested(paths) if tool in _WITH_PATHS and not self._workshop.options.bare else ""
 
     def _nested(self, paths: Iterable[str]) -> str:
         """Instructions of sub-folders that the model has not seen."""

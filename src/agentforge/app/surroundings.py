@@ -58,8 +58,8 @@ class Surroundings:
         return Subagents(self._workshop)
 
     def offered(self, tools: dict[str, Tool]) -> dict[str, Tool]:
-        """The tools that skills leave and those of the swarm, with the instructions of sub-folders behind results."""
-        return self.guidance.noting({**self.skills.narrowed(tools), **self.subagents.swarm_tools()})
+        """The tools that skills leave, and those of the swarm."""
+        return {**self.skills.narrowed(tools), **self.subagents.swarm_tools()}
 
     def delegating(self, allowed: Collection[str] | None) -> dict[str, Tool]:
         """The tools that start subagents.
@@ -77,7 +77,7 @@ class Surroundings:
         return {name: tool for name, tool in tools.items() if any(fnmatchcase(name, one) for one in allowed)}
 
     def reaching(self, context: ToolContext) -> ToolContext:
-        """The reach of tools with memory and the folders of active skills."""
+        """The reach of tools with memory, instructions of sub-folders, and the folders of active skills."""
         from dataclasses import replace
 
-        return replace(context, memory=self.memory, readable=self.skills.readable())
+        return replace(context, memory=self.memory, guides=self.guidance.guides, readable=self.skills.readable())

@@ -134,7 +134,7 @@ class WriterWorkshop(ChildWorkshop):
 
     def tools(self) -> dict[str, Tool]:
         """What a writer may call."""
-        return dict(self.all_tools)
+        return {name: tool for name, tool in self._parent.all_tools.items() if name in _TOOLS}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """Its reach: only its own files can be written."""

@@ -102,6 +102,7 @@ class ToolContext:
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
+        guides: instructions that go with files, which the model has not seen: (tool, paths) -> text, "" none.
         readable: folders outside the workspace from which read_file may read, too.
         todos: the session's todos, id -> {text, done}; a tool changes them by `payload["todos"]`.
         memory: what is remembered across sessions; None where there is no memory.
@@ -119,6 +120,7 @@ class ToolContext:
     may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
+    guides: Callable[[str, tuple[str, ...]], str] = lambda _tool, _paths: ""
     readable: tuple[Path, ...] = ()
     todos: Mapping[str, object] = field(default_factory=dict)
     memory: Memory | None = None

@@ -154,7 +154,9 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
 def _performed(prepared: Prepared, context: ToolContext) -> Observation:
     tool = prepared.tool
     try:
-        return tool.run(prepared.arguments, context)
+        observation = tool.run(prepared.arguments, context)
+        note = context.guides(tool.name, (*observation.artifacts, *observation.changed))
+        return replace(observation, note=note) if note else observation
     except ToolError as answer:
         return answer.observation
     except (InfrastructureError, IntegrityError):
