@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
