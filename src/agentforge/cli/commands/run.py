@@ -114,9 +114,7 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 def _show(value: dict[str, Any], *, streamed: bool) -> None:
     from agentforge.cli.terminal import printable
 
-    if streamed:
-        sys.stdout.write("\n")
-    elif value["result"]:
+    if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
     sys.stdout.flush()
     for denial in value["permission_denials"]:
@@ -141,7 +139,7 @@ def _face(form: Form) -> Nobody:
     if form == "stream-json":
         return Nobody(heard=_tell)
     if form == "text" and sys.stdout.isatty():
-        return Nobody(delta=_stream)
+        return Nobody(delta=_stream, heard=_tell_call)
     return Nobody()
 
 
@@ -150,6 +148,18 @@ def _tell(event: Event, state: RunState) -> None:
 
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
+
+
+def _tell_call(event: Event, _state: RunState) -> None:
+    """At a terminal: one line for each call, and a line end behind what was streamed."""
+    from agentforge.cli.terminal import cut, printable
+    from agentforge.events import kinds
+
+    if isinstance(event, kinds.ModelReplied) and event.text and not event.text.endswith("\n"):
+        sys.stdout.write("\n")
+    elif isinstance(event, kinds.ToolFinished):
+        sys.stdout.write(cut(f"  {event.name}: {printable(event.summary)}", 120) + "\n")
+    sys.stdout.flush()
 
 
 def _stream(text: str) -> None:
