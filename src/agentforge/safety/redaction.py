@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shapes import SHAPES
 
+_REMEMBERED_CHARS = 8_000
 _SHORTEST_KNOWN_VALUE = 8
 _SHORTEST_ASSIGNED_VALUE = 16
 _BITS_PER_CHARACTER = 3.0
@@ -45,6 +47,16 @@ def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
 
     Source: known formats as published by the vendors' secret-scanning pages.
     """
+    return _remembered(text, secrets) if len(text) <= _REMEMBERED_CHARS else _searched(text, secrets)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str, secrets: tuple[str, ...]) -> Redacted:
+    """Most of what is sent to a model was sent the step before: searched once."""
+    return _searched(text, secrets)
+
+
+def _searched(text: str, secrets: tuple[str, ...]) -> Redacted:
     found: list[str] = []
     text = _known_values(text, secrets, found)
     for shape in SHAPES:
