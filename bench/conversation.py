@@ -143,14 +143,17 @@ def talking(*flags: str) -> Program:
     return Program(name=ours().name, start=lambda _home: argv)
 
 
-def conversation_rows(bench: Bench, other: Program | None, *, steps: int) -> list[tuple[str, str, dict[str, float | str]]]:
-    """The rows of the table of `make bench`."""
+def conversation_rows(
+    bench: Bench, other: Program | None, *, steps: int, windows: Sequence[int] = WINDOWS
+) -> list[tuple[str, str, dict[str, float | str]]]:
+    """The rows of the table of `make bench`; without windows only the usual one."""
     mine = ours().name
     found = {"": {mine: conversation(bench, talking(), steps=steps)}}
-    found[" --bare"] = {mine: conversation(bench, talking("--bare"), steps=steps)}
     if other is not None:
         found[""][other.name] = conversation(bench, other, steps=steps)
-    for window in WINDOWS:
+    if windows:
+        found[" --bare"] = {mine: conversation(bench, talking("--bare"), steps=steps)}
+    for window in windows:
         found[f", {window // 1000}K window"] = {mine: conversation(bench, talking(), steps=steps, window=window)}
     scale = 100 / steps
     rows: list[tuple[str, str, dict[str, float | str]]] = []

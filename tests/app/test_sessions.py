@@ -235,3 +235,15 @@ def test_what_is_wrong_with_a_command_is_said(open_chat: Open, line: str) -> Non
     with open_chat() as chat:
         reply = run_slash(chat, line)
         assert (reply.ok, bool(reply.text)) == (False, True)
+
+
+def test_a_checkpoint_of_the_older_harness_is_restored_into_a_session(open_chat: Open, data: Path) -> None:
+    name = f"{_OLD['session_id']}_20260521_123000"
+    _old(data, folder="checkpoints", name=name)
+    with open_chat() as chat:
+        chat.say("something else")
+        assert run_slash(chat, f"/restore {name}").ok
+        assert chat.state.talk.goal == "look at a.py"
+        assert not run_slash(chat, "/restore ../sessions/x").ok
+        chat.say("go on")
+        assert chat.state.talk.outcome == "completed"

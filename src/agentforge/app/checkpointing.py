@@ -100,12 +100,32 @@ class Checkpoints:
         Raises:
             ConflictError: a turn goes on; or files are wanted and the checkpoint has none.
         """
+        foreign = self._foreign(text) if what != "workspace" else None
+        if foreign is not None:
+            return self._restore_foreign(text, foreign)
         row = self.find(text)
         self._require_closed()
         if what == "workspace" and not row["tree"]:
             raise ConflictError(f"{row['checkpoint_id']} holds no files", hint="restore the conversation alone")
         self._log.append(self._made("before-restore"))
         return self._restore(row, what)
+
+    def _foreign(self, text: str) -> Talk | None:
+        """The conversation of a checkpoint file of agentforge-harness 0.1; None when this session's log knows the name."""
+        from agentforge.store.session_import import read_snapshot_file
+
+        file = self._log.folder.parent.parent / "checkpoints" / f"{text}.json"
+        known = any(row["checkpoint_id"] == text for row in self._log.state.talk.checkpoints)
+        if known or Path(text).name != text or not file.is_file():
+            return None
+        return read_snapshot_file(file).talk
+
+    def _restore_foreign(self, name: str, talk: Talk) -> Report:
+        self._require_closed()
+        self._log.append(self._made("before-restore"))
+        before = len(self._log.state.talk.entries)
+        self._log.append(kinds.CheckpointRestored(checkpoint_id=name, what="conversation", talk=talk_value(talk)))
+        return Report(checkpoint_id=name, what="conversation", files=None, messages=(before, len(talk.entries)))
 
     def undo(self) -> Report:
         """Take back the last turn that changed files, conversation and workspace.

@@ -48,14 +48,14 @@ def list_sessions(data: Path) -> list[SessionRow]:
 
 
 def _of_log(log: Path, data: Path) -> Iterator[SessionRow]:
-    """Subagents have logs, too, and are no sessions. A snapshot that is as new as its log saves reading it."""
+    """Subagents have logs, too, and are no sessions. A snapshot that is newer than its log saves reading it."""
     session_id = log.parent.name
     kind = _kind(log)
     if kind not in ("session", ""):
         return
     view = data / SESSIONS / f"{session_id}.json"
     try:
-        if view.is_file() and view.stat().st_mtime_ns >= log.stat().st_mtime_ns:
+        if view.is_file() and view.stat().st_mtime_ns > log.stat().st_mtime_ns:
             value = json.loads(view.read_bytes())
         else:
             state = fold(log.parent).state

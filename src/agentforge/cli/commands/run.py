@@ -13,7 +13,6 @@ import click
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
 from agentforge.cli.place import Place, open_place
-from agentforge.cli.terminal import printable
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,9 +77,16 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
         code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
-        for notice in chat.notices:
-            sys.stderr.write(f"note: {printable(notice)}\n")
+        _tell_left_out(chat)
         return code
+
+
+def _tell_left_out(chat: Chat) -> None:
+    """What of the project was not used."""
+    if chat.notices:
+        from agentforge.cli.terminal import printable
+
+        sys.stderr.write("".join(f"note: {printable(notice)}\n" for notice in chat.notices))
 
 
 def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
@@ -116,9 +122,9 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 
 
 def _show(value: dict[str, Any], *, streamed: bool) -> None:
-    if streamed:
-        sys.stdout.write("\n")
-    elif value["result"]:
+    from agentforge.cli.terminal import printable
+
+    if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
     sys.stdout.flush()
     for denial in value["permission_denials"]:
@@ -143,7 +149,7 @@ def _face(form: Form) -> Nobody:
     if form == "stream-json":
         return Nobody(heard=_tell)
     if form == "text" and sys.stdout.isatty():
-        return Nobody(delta=_stream)
+        return Nobody(delta=_stream, heard=_tell_call)
     return Nobody()
 
 
@@ -152,6 +158,18 @@ def _tell(event: Event, state: RunState) -> None:
 
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
+
+
+def _tell_call(event: Event, _state: RunState) -> None:
+    """At a terminal: one line for each call, and a line end behind what was streamed."""
+    from agentforge.cli.terminal import cut, printable
+    from agentforge.events import kinds
+
+    if isinstance(event, kinds.ModelReplied) and event.text and not event.text.endswith("\n"):
+        sys.stdout.write("\n")
+    elif isinstance(event, kinds.ToolFinished):
+        sys.stdout.write(cut(f"  {event.name}: {printable(event.summary)}", 120) + "\n")
+    sys.stdout.flush()
 
 
 def _stream(text: str) -> None:

@@ -53,7 +53,7 @@ def list_command(
             row.session_id[:8],
             row.updated_at[:16],
             f"{row.turns:>5}",
-            cut(printable(row.name or row.goal or row.problem), 80),
+            cut(printable((row.name or row.goal) + (" (cut off)" if row.open else "")), 80),
         )
         for row in shown
         if not row.problem
