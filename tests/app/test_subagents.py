@@ -238,6 +238,18 @@ def test_before_a_subagent_can_change_the_folder_a_checkpoint_is_made(
     assert not (project / "new.txt").exists()
 
 
+def test_one_checkpoint_stands_before_several_subagents_that_can_change_the_folder(
+    opened: Open, tmp_path: Path
+) -> None:
+    define(tmp_path / "home" / "config")
+    pair = {"tool_calls": [*WRITE["tool_calls"], *WRITE["tool_calls"]]}
+    chat = opened({"chat": [pair, {"text": "Done."}], "writer": [WRITES, {"text": "ok"}]}, approval="yolo")
+    chat.say("go")
+    names = [type(record.event).__name__ for record in read(chat.log.folder)]
+    assert (names.count("CheckpointMade"), names.count("ChildStarted")) == (1, 2)
+    assert names.index("CheckpointMade") < names.index("ChildStarted")
+
+
 def test_a_subagent_ends_at_its_number_of_turns(opened: Open) -> None:
     chat = opened({"chat": [ONE, {"text": "Done."}], "explore": [LOOK] * 9})
     chat.workshop.around.subagents.known = {

@@ -106,6 +106,11 @@ class SessionPerformer:
         yield from agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _run_together(self, effect: RunTogether, state: RunState) -> Iterator[Event]:
+        for index in effect.indices:
+            before = tuple(self._runtime.before_call(state, index))
+            yield from before
+            if before:  # one checkpoint stands for all of them
+                break
         yield from self._runtime.together(effect.indices, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
