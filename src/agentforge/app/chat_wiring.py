@@ -23,6 +23,7 @@ from agentforge.tokens import count_tokens
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
+    from agentforge.app.tool_shed import ToolShed
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
@@ -148,7 +149,7 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return modes.offered(self.all_tools, work_mode=self.work_mode)
+        return modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
@@ -157,10 +158,11 @@ class Workshop:
 
         known = set(toolbox.names())
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
-        wanted = [name for name in modes.BUILD_TOOLS if name in known and (allowed is None or name in allowed)]
-        if self.sandbox.kind == "none":
-            wanted = [name for name in wanted if name != "shell"]
-        return toolbox.find(wanted)
+        from agentforge.app.tool_shed import is_allowed, left_out
+
+        without = left_out(self)
+        wanted = [name for name in modes.BUILD_TOOLS if name in known and name not in without]
+        return toolbox.find(name for name in wanted if is_allowed(name, allowed))
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
@@ -174,7 +176,15 @@ class Workshop:
             guard=self.guard,
             writable=self.work_mode != "plan",
             ask=self.desk.person.ask,
+            browser=lambda: self.shed.browser,
         )
+
+    @cached_property
+    def shed(self) -> ToolShed:
+        """The tools that are not built in, and what tools hold open."""
+        from agentforge.app.tool_shed import ToolShed
+
+        return ToolShed(self)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -260,6 +270,8 @@ class Workshop:
 
         if tool.effect in ("submit", "ask"):
             return None
+        if self.work_mode == "plan" and not modes.only_looking(tool, arguments):
+            return "plan mode changes nothing"
         policy = self.policy()
         decision = decide_tool(tool, arguments, policy)
         if decision.verdict == "allow":
@@ -285,6 +297,8 @@ class Workshop:
         )
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Let go of connections, browsers and servers."""
+        if "shed" in self.__dict__:
+            self.shed.close()
         for models in self._models.values():
             models.close()

@@ -11,6 +11,7 @@ from agentforge.tools.base import Observation, ToolContext, failed
 
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
+    from agentforge.tools.browsing import Browser
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.process import Completed
@@ -27,6 +28,7 @@ def tool_context(
     guard: Guard | None,
     writable: bool,
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None,
+    browser: Callable[[], Browser] | None = None,
 ) -> ToolContext:
     """The reach of a turn's tools.
 
@@ -61,6 +63,8 @@ def tool_context(
         seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
         todos=state.talk.todos,
         ask=ask,
+        git=git,
+        browser=browser,
     )
 
 

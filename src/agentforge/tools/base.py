@@ -12,6 +12,8 @@ from agentforge.messages import ToolSchema
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
+    from agentforge.tools.browsing import Browser
+    from agentforge.workspace.git import Git
     from agentforge.workspace.process import Completed
     from agentforge.workspace.settling import Settled
 
@@ -104,6 +106,8 @@ class ToolContext:
         memory: what is remembered across sessions; None where there is no memory.
         spawn: starts a subagent: (name, goal, call_id) -> its report; None where there are none.
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
+        git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
+        browser: the browser of a conversation, started when it is first used; None where there is none.
     """
 
     root: Path
@@ -120,6 +124,8 @@ class ToolContext:
     memory: Memory | None = None
     spawn: Callable[[str, str, str], Observation] | None = None
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
+    git: Git | None = None
+    browser: Callable[[], Browser] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +140,7 @@ class Tool:
         url: what a call would fetch; "" nothing.
         command: the bash line that a call would run and the folder in which it would; "" none.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
+        acts: the class of what this very call does, where that depends on its arguments; "" is `does`.
     """
 
     name: str
@@ -146,6 +153,7 @@ class Tool:
     url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
     does: str = ""
+    acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
 
     @property
     def schema(self) -> ToolSchema:
