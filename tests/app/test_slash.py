@@ -44,3 +44,31 @@ def test_a_mode_that_does_not_exist_changes_nothing(chat: Chat) -> None:
     reply = run_slash(chat, "/approval sometimes")
     assert (reply.ok, "on-request" in reply.text) == (False, True)
     assert not chat.state.talk.settings
+
+
+def test_tools_are_listed_with_where_they_come_from(chat: Chat) -> None:
+    reply = run_slash(chat, "/tools")
+    assert "`read_file`" in reply.text and "`git_status`" not in reply.text
+    assert {"name", "description", "from"} == set(reply.data["tools"][0])  # type: ignore[index]
+
+
+def test_a_custom_tool_and_a_broken_one_are_told(chat: Chat) -> None:
+    folder = chat.options.cwd.parent / "home" / "config" / "tools"
+    folder.mkdir(parents=True)
+    (folder / "bad.py").write_text("1 / 0")
+    text = run_slash(chat, "/tools").text
+    assert "bad.py" in text and "ZeroDivisionError" in text
+
+
+def test_mcp_says_that_there_are_none_and_what_is_wrong_with_a_line(chat: Chat) -> None:
+    assert "no MCP servers" in run_slash(chat, "/mcp").text
+    (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}}')
+    del chat.workshop.shed
+    assert "not trusted" in run_slash(chat, "/mcp").text
+    assert run_slash(chat, "/mcp dance a").ok is False
+    assert run_slash(chat, "/mcp restart a").ok is False
+
+
+def test_a_broken_mcp_json_is_named(chat: Chat) -> None:
+    (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": [')
+    assert ".mcp.json cannot be read" in run_slash(chat, "/mcp").text

@@ -5,35 +5,88 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
     from agentforge.tools.base import Tool
     from agentforge.tools.browsing import Browser
+    from agentforge.tools.custom import Loaded
+    from agentforge.tools.mcp.servers import Servers
 
 
 class ToolShed:
-    """What a session's tools come from beside the toolbox; each part is made when it is first needed."""
+    """What a session's tools come from beside the toolbox; each part is made when it is first needed.
+
+    Attributes:
+        refused: servers and files that were not loaded, and why.
+    """
 
     def __init__(self, workshop: Workshop) -> None:
         self._workshop = workshop
+        self.refused: dict[str, str] = {}
 
     def with_others(self, built_in: Mapping[str, Tool]) -> dict[str, Tool]:
         """All tools that may be offered now: the built-in ones and those of the user, the project and servers."""
-        return dict(built_in)
+        options = self._workshop.options
+        if options.bare:
+            return dict(built_in)
+        allowed = options.allowed_tools or self._workshop.settings.get("allowed_tools")
+        wanted = cast("Collection[str] | None", allowed)
+        others = {**self._of_servers(), **self.custom.tools}
+        return {**built_in, **{name: tool for name, tool in others.items() if is_allowed(name, wanted)}}
+
+    def origins(self) -> dict[str, str]:
+        """Where the tools that are not built in come from, by name."""
+        found = dict(self.custom.origins)
+        if self.servers is not None:
+            found |= {tool: f"MCP server {one.name}" for one in self.servers.statuses() for tool in one.tools}
+        return found
+
+    @cached_property
+    def custom(self) -> Loaded:
+        """The tools that the user wrote, and the project's after trust."""
+        from agentforge.app.custom_tools import custom_tools
+
+        loaded = custom_tools(self._workshop)
+        self.refused |= loaded.refused
+        return loaded
+
+    @cached_property
+    def servers(self) -> Servers | None:
+        """The MCP servers of the session, None when there are none."""
+        from agentforge.app.tool_servers import has_servers, servers_of
+
+        if not has_servers(self._workshop):
+            return None
+        made, refused = servers_of(self._workshop)
+        self.refused |= refused
+        return made
+
+    def _of_servers(self) -> dict[str, Tool]:
+        if self.servers is None:
+            return {}
+        from agentforge.tools.mcp.deferring import deferred
+
+        found = self._workshop.log.state.talk.settings.get("found_tools")
+        names = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+        return deferred(self.servers.tools(), found=names)
 
     @cached_property
     def browser(self) -> Browser:
         """The browser of the session."""
         from agentforge.tools.browsing import Browser
 
-        return Browser(environ=self._workshop.environ)
+        settings = self._workshop.settings
+        hosts = cast("list[str]", settings.get("browser.hosts", []))
+        return Browser(environ=self._workshop.environ, hosts=tuple(hosts), program=settings.text("browser.program"))
 
     def close(self) -> None:
         """End what was started."""
         if "browser" in self.__dict__:
             self.browser.close()
+        if self.__dict__.get("servers") is not None and self.servers is not None:
+            self.servers.close()
 
 
 def is_allowed(name: str, allowed: Collection[str] | None) -> bool:

@@ -26,7 +26,7 @@ def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
 
 def looks_only(tool: Tool) -> bool:
     """Whether a tool changes nothing, neither here nor elsewhere."""
-    return tool.effect in _LOOKING or tool.does in _HARMLESS
+    return tool.looks or tool.effect in _LOOKING or tool.does in _HARMLESS
 
 
 def only_looking(tool: Tool, arguments: Mapping[str, object]) -> bool:

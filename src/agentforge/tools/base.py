@@ -140,6 +140,7 @@ class Tool:
         url: what a call would fetch; "" nothing.
         command: the bash line that a call would run and the folder in which it would; "" none.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
+        looks: whoever offers it says that it changes nothing: plan mode offers it, approval still decides.
         acts: the class of what this very call does, where that depends on its arguments; "" is `does`.
     """
 
@@ -153,6 +154,7 @@ class Tool:
     url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
     does: str = ""
+    looks: bool = False
     acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
 
     @property
