@@ -40,7 +40,7 @@ def _play(
 
 
 def _settings(world: World, text: str) -> None:
-    folder = next((path for path in world.home.rglob("config") if path.is_dir()), world.home / "config")
+    folder = world.home / "af" / "config"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.toml").write_text(text)
 
@@ -58,7 +58,7 @@ def test_a_projects_servers_and_tools_are_loaded_only_after_trust(world: World, 
     (world.repo / ".agentforge" / "tools" / "mark.py").write_text(_CUSTOM)
     calls = (("odd__greet", {"who": {"name": "Ann"}}), ("mark", {}))
     before = _play(world, tmp_path, *calls)
-    assert "there is no tool" in before["odd__greet"] and "there is no tool" in before["mark"]
+    assert "Tools of this stage" in before["odd__greet"] and "Tools of this stage" in before["mark"]
     assert world.run("trust", "--yes").code == 0
     after = _play(world, tmp_path, *calls)
     assert "Hello Ann" in after["odd__greet"]
@@ -85,8 +85,8 @@ def test_plan_mode_offers_what_a_server_calls_read_only_and_nothing_else(world: 
     calls = (("odd__greet", {"who": {"name": "Bo"}}), ("odd__act", {}), ("git_status", {}), ("git_commit", {"message": "x"}),
              ("git_branch", {"action": "create", "name": "x"}), ("memory", {"action": "set", "key": "a", "value": "b"}))  # fmt: skip
     seen = _play(world, tmp_path, *calls, flags=flags)
-    assert "Hello Bo" in seen["odd__greet"] and "there is no tool" in seen["odd__act"]
-    assert "there is no tool" in seen["git_commit"] and "changed files" in seen["git_status"]
+    assert "Hello Bo" in seen["odd__greet"] and "Tools of this stage" in seen["odd__act"]
+    assert "Tools of this stage" in seen["git_commit"] and "?? odd_server.py" in seen["git_status"]
     assert "plan mode" in seen["memory"]
 
 
@@ -106,7 +106,7 @@ def test_allowed_tools_hold_for_servers_too(world: World, tmp_path: Path) -> Non
     seen = _play(
         world, tmp_path, ("odd__greet", {"who": {"name": "Bo"}}), ("odd__env", {}), ("shell", {"command": "true"})
     )
-    assert "there is no tool" in seen["odd__greet"] and "there is no tool" in seen["shell"]
+    assert "Tools of this stage" in seen["odd__greet"] and "Tools of this stage" in seen["shell"]
     assert "cwd" in seen["odd__env"]
 
 
@@ -125,9 +125,7 @@ def test_what_a_command_leaves_running_ends_with_it_and_does_not_hold_it_up(worl
 def test_any_arguments_survive(world: World, tmp_path: Path, raw: str) -> None:
     script = tmp_path / "chat.yaml"
     script.write_text(
-        yaml.safe_dump(
-            {"chat": [{"text": "", "tool_calls": [{"name": "read_file", "raw_args": raw}]}, {"text": "Done."}]}
-        )
+        yaml.safe_dump({"chat": [{"text": "", "tool_calls": [{"name": "read_file", "raw": raw}]}, {"text": "Done."}]})
     )
     done = world.run("run", "go", "--model", f"scripted/{script}")
     assert (done.code, done.out) == (0, "Done.\n"), done.err

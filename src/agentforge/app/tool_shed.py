@@ -43,6 +43,11 @@ class ToolShed:
             found |= {tool: f"MCP server {one.name}" for one in self.servers.statuses() for tool in one.tools}
         return found
 
+    def failed(self) -> dict[str, str]:
+        """The servers that were tried and are not there, and why."""
+        known = self.servers.statuses() if self.servers is not None else ()
+        return {one.name: one.reason for one in known if one.reason}
+
     @cached_property
     def custom(self) -> Loaded:
         """The tools that the user wrote, and the project's after trust."""

@@ -38,6 +38,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
     "config": ("config:config", "Show the settings, each with its origin."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "tools": ("tools:tools", "List the tools that the agent can call here."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
     "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat and attack against it."),
