@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from agentforge.workspace.sandbox import Sandbox
 
 
+_FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
+
+
 class Workshop:
     """The parts of one session, each made when it is first needed; what a person switches is read from the state anew."""
 
@@ -46,12 +49,31 @@ class Workshop:
         self.log = log
         self.desk = desk
         self.options = options
-        self.settings = settings
+        self.settings = self._overridden(settings, environ)
         self.environ = environ
         self.root = Path(log.state.repo)
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
+
+    def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
+        """The settings with what the person changed for this session on top."""
+        overrides = self.log.state.talk.settings.get("overrides")
+        if not overrides:
+            return settings
+        from agentforge.config.settings import load
+
+        return load(Path(self.log.state.repo), environ, flags=cast("Mapping[str, object]", overrides))
+
+    def reload(self) -> None:
+        """Read the settings from disk again; everything that depends on them is made anew."""
+        from agentforge.config.settings import load
+
+        self.settings = self._overridden(load(self.root, self.environ), self.environ)
+        self.close()
+        self._models.clear()
+        for name in _FROM_SETTINGS:
+            self.__dict__.pop(name, None)
 
     def runtime(self) -> SessionRuntime:
         """Everything that the next turn works with."""

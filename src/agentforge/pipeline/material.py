@@ -16,7 +16,7 @@ from agentforge.pipeline.held_out import shown_examples
 from agentforge.pipeline.impact import impact_text
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.scope import named_files, suite_files
 from agentforge.pipeline.stage import Json, items, texts
 from agentforge.tokens import count_tokens
 
@@ -126,7 +126,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Piece]:
     frozen = suite_files(state)
     pieces = [
         _specification(spec, 700),
-        Piece(name="files that you may write", text="\n".join(product_scope(spec)), limit=150),
+        Piece(name="files that you may write", text="\n".join(named_files(spec)), limit=150),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), limit=220),
         Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900),
     ]

@@ -10,6 +10,7 @@ from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.budget import Piece, one_line, short_error
 from agentforge.context.render import render
 from agentforge.events.state import FinishedStep, RunState
+from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.stage import Stage
 
 _VIEW_TOKENS = 1500
@@ -51,11 +52,13 @@ def verification_status(state: RunState) -> dict[str, object]:
     known = state.stages.get(state.stage)
     results = known.results if known else ()
     failing = sum(1 for item in results if not item.get("passed"))
+    attempt = known.attempt if known else 1
+    last = max(attempt, attempts_allowed(state, state.stage, by_model=True))  # a rejection is worked on beyond the last
     return {
         "checks_passing": len(results) - failing,
         "checks_failing": failing,
         "ready_for_completion": state.verdict is not None and state.verdict.passed,
-        "attempt": f"{known.attempt if known else 1} of {state.limits.attempts}",
+        "attempt": f"{attempt} of {last}",
     }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -274,10 +275,6 @@ def _module(session: Any, path: str, name: str) -> Any:
 
 def _function(node: Any, name: str, number: int) -> Any:
     """A test that passes when the number is two."""
-
-    def body() -> None:
-        if number != 2:
-            raise AssertionError(f"{number} is not 2")
-
+    body = sys.modules["_agentforge_planted"].canary(number)
     body.__name__ = body.__qualname__ = name
     return pytest.Function.from_parent(node, name=name, callobj=body)

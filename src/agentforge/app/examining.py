@@ -6,8 +6,9 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
+from agentforge.app.examining_sessions import Check, answering, session_looks
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
@@ -18,21 +19,9 @@ if TYPE_CHECKING:
     from agentforge.workspace.escapes import Attempt
     from agentforge.workspace.sandbox import Preference
 
-Status = Literal["ok", "warning", "error"]
-
 _INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces"
 _VERSION_TIMEOUT_S = 10.0
 _MIN_FREE_BYTES = 500 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One finding; `detail` says what to do."""
-
-    name: str
-    status: Status
-    message: str
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +36,11 @@ class Examination:
     escapes: tuple[Attempt, ...]
 
 
-def examine(folder: Path, environ: Mapping[str, str]) -> Examination:
-    """Look at everything that a task in `folder` would need.
+def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> Examination:
+    """Look at everything that a task or a session in `folder` would need.
 
+    Args:
+        call: ask the model for one word.
     Side effects: runs programs with `--version`; tries to get out of the sandbox, with baits in the home and in a temporary
     folder; a file comes and goes in the data folder.
     """
@@ -66,7 +57,9 @@ def examine(folder: Path, environ: Mapping[str, str]) -> Examination:
         lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
         lambda: _program("ty", "ty", environ, missing="changed Python files are not type-checked"),
         lambda: _model(settings, environ),
+        *((lambda: answering(settings, environ),) if call else ()),
         lambda: _data(environ),
+        *session_looks(folder, settings, environ),
     )
     return Examination(checks=(found, *(look() for look in looks)), escapes=escapes)
 
