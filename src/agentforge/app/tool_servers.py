@@ -94,11 +94,12 @@ def _is_trusted(workshop: Workshop) -> bool:
 
 def _opened(spec: ServerSpec, workshop: Workshop, *, show: Callable[[str], None] | None = None) -> Opened:
     if spec.url:
-        from agentforge.tools.mcp.http import http_streams
+        from agentforge.tools.mcp.http import Answers, http_streams
         from agentforge.tools.mcp.oauth import Login, Tokens
 
         place = data_dir(workshop.environ) / "mcp" / "tokens" / f"{spec.digest.rpartition(':')[2]}.json"
-        return http_streams(spec, login=Login(spec, Tokens(place), show=show)), None
+        answers = Answers(spec)
+        return http_streams(spec, login=Login(spec, Tokens(place), show=show), answers=answers), answers
     from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
 
     argv, env, cwd = _launch(spec, workshop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentforge.safety.hygiene import clean
 from agentforge.safety.redaction import redact
@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from mcp import Client
 
     from agentforge.tools.mcp.spec import ServerSpec
-    from agentforge.tools.mcp.stdio import Pipe
 
 State = Literal["idle", "starting", "ready", "failed"]
-Opened = tuple[AbstractAsyncContextManager[Any], "Pipe | None"]
+_WORDLESS = ("", "Connection closed", "Server returned an error response")
+
+
+class Wire(Protocol):
+    """What is known about the way to a server, also after it has ended."""
+
+    over: asyncio.Event
+
+    def reason(self) -> str:
+        """Why there is nobody at the other end, in words; "" when nothing is known."""
+
+
+Opened = tuple[AbstractAsyncContextManager[Any], "Wire | None"]
 _MOST_PAGES = 20
 _MOST_TOOLS = 500
 _FIRST_WAIT_S = 0.5
@@ -46,7 +57,7 @@ class Connection:
         self.offered: Pinned | None = None
         self._open = open_transport
         self._client: Client | None = None
-        self._pipe: Pipe | None = None
+        self._pipe: Wire | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._starting = asyncio.Lock()
@@ -161,7 +172,7 @@ class Connection:
     def _told(self) -> str:
         """What is known about the end: what this side saw, then what the process said."""
         said = self._pipe.reason() if self._pipe is not None else ""
-        first = "" if said and self.reason in ("", "Connection closed") else self.reason
+        first = "" if said and self.reason in _WORDLESS else self.reason
         return "; ".join(part for part in (first, said) if part)
 
     def _failed(self, reason: str) -> None:
