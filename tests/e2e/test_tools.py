@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -88,6 +90,38 @@ def test_plan_mode_offers_what_a_server_calls_read_only_and_nothing_else(world: 
     assert "Hello Bo" in seen["odd__greet"] and "Tools of this stage" in seen["odd__act"]
     assert "Tools of this stage" in seen["git_commit"] and "?? odd_server.py" in seen["git_status"]
     assert "plan mode" in seen["memory"]
+
+
+def test_the_reference_file_server_works_in_the_sandbox_and_sees_the_workspace_alone(
+    world: World, tmp_path: Path
+) -> None:
+    pytest.importorskip("mcp")
+    place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-tests" / "mcp"
+    program = place / "node_modules" / "@modelcontextprotocol" / "server-filesystem" / "dist" / "index.js"
+    if shutil.which("node") is None or not program.exists():
+        pytest.skip("the reference file server is not installed: scripts/mcp_servers.sh")
+    (world.repo / "sub").mkdir()
+    settings = {
+        "command": shutil.which("node"),
+        "args": [str(program), str(world.repo)],
+        "read": [str(place)],
+        "startup_timeout_sec": 60,
+    }
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
+    _settings(world, f"[mcp_servers.filesystem]\n{lines}\n")
+    named = world.repo / "sub" / "note.txt"
+    seen = _play(
+        world, tmp_path,
+        ("tool_search", {"query": "write a file"}),
+        ("filesystem__write_file", {"path": str(named), "content": "from far"}),
+        ("filesystem__read_text_file", {"path": str(world.home / ".bashrc")}),
+    )  # fmt: skip
+    assert "filesystem__write_file" in seen["tool_search"]
+    assert named.read_text() == "from far"
+    assert (
+        "denied" in seen["filesystem__read_text_file"].lower()
+        or "Nothing was executed" in seen["filesystem__read_text_file"]
+    )
 
 
 def test_where_nobody_is_a_server_is_asked_nothing_that_needs_approval(world: World, tmp_path: Path) -> None:

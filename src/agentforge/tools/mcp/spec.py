@@ -28,8 +28,8 @@ class ServerSpec:
         cwd: where it starts, relative to the workspace; "" is the workspace.
         network: whether a stdio server reaches the network; None = as commands do.
         sandbox: whether a stdio server runs in the sandbox; only the user's own settings can switch it off.
-        read: more paths that it may see.
-        write: more paths that it may change.
+        read: more paths that it may see; only the user's own settings can name some.
+        write: more paths that it may change; the same.
         startup_s: how long it may take until it answers.
         call_s: how long one call may take.
         origin: where it is set, for people.
@@ -87,7 +87,7 @@ def read_spec(
         headers=_pairs(table, "headers", environ),
         network=None if network is None else bool(network) and not project,
         sandbox=project or table.get("sandbox") is not False,
-        read=_texts(table, "read", environ),
+        read=() if project else _texts(table, "read", environ),
         write=() if project else _texts(table, "write", environ),
         startup_s=_seconds(table, "startup_timeout_sec", _STARTUP_S),
         call_s=_seconds(table, "call_timeout_sec", _CALL_S),
