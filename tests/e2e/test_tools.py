@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -169,3 +170,28 @@ def test_todos_outlive_the_session(world: World, tmp_path: Path) -> None:
     _play(world, tmp_path, ("todos", {"action": "add", "content": "write it"}))
     file = max(world.home.rglob("sessions/*.json"), key=lambda one: one.stat().st_mtime)
     assert json.loads(file.read_text())["todos"] == {"1": {"text": "write it", "done": False}}
+
+
+def test_paths_are_judged_by_where_they_really_lead_also_from_a_linked_folder(world: World, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (world.repo / "link").symlink_to(outside)
+    entry = tmp_path / "entry"
+    entry.symlink_to(world.repo)
+    calls = [
+        {"name": "write_file", "args": {"path": path, "content": "x"}}
+        for path in ("../up.txt", "link/in.txt", "ok.txt")
+    ]
+    script = tmp_path / "chat.yaml"
+    script.write_text(yaml.safe_dump({"chat": [{"text": "", "tool_calls": calls}, {"text": "Done."}]}))
+    done = world.run("run", "go", "--model", f"scripted/{script}", "--approval", "yolo", cwd=entry)
+    assert done.out.endswith("Done.\n"), done.err
+    assert (world.repo / "ok.txt").exists()
+    assert not (world.repo.parent / "up.txt").exists() and not list(outside.iterdir())
+
+
+def test_the_first_request_with_all_built_in_tools_stays_small(world: World, tmp_path: Path) -> None:
+    _play(world, tmp_path)
+    lines = [line for file in world.home.rglob("events.jsonl") for line in file.read_text().splitlines()]
+    found = [int(size) for line in lines for size in re.findall(r'"context_tokens": ?(\d+)', line)]
+    assert found and max(found) < 3000

@@ -199,6 +199,7 @@ class Workshop:
             writable=self.work_mode != "plan",
             ask=self.desk.person.ask,
             browser=lambda: self.shed.browser,
+            output=self.shed.output,
         )
 
     @cached_property

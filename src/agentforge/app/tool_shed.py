@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -76,6 +76,16 @@ class ToolShed:
         found = self._workshop.log.state.talk.settings.get("found_tools")
         names = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
         return deferred(self.servers.tools(), found=names)
+
+    @property
+    def output(self) -> Callable[[bytes], None] | None:
+        """Hears what commands write, for a face that has `output(text)`; None for the others."""
+        show = getattr(self._workshop.desk.person, "output", None)
+        if show is None:
+            return None
+        from agentforge.app.overhearing import Overheard
+
+        return Overheard(show, secrets=self._workshop.secrets).hear
 
     @cached_property
     def browser(self) -> Browser:

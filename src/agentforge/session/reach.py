@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,19 +30,23 @@ def tool_context(
     writable: bool,
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None,
     browser: Callable[[], Browser] | None = None,
+    output: Callable[[bytes], None] | None = None,
 ) -> ToolContext:
     """The reach of a turn's tools.
 
     Args:
         writable: whether commands may change the folder; not in plan mode.
+        output: hears what commands write while they run.
     """
 
     def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
+            from agentforge.workspace.process import overheard
             from agentforge.workspace.sandbox import Box
 
             box = Box(workspace=root, mount_at=root, cwd=cwd or ".", writable=writable, env=_environment(root))
-            return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+            with overheard(output) if output is not None else nullcontext():
+                return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
         if guard is None or not writable:
             return run(), None
