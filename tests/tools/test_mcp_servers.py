@@ -63,7 +63,7 @@ def test_tools_are_offered_under_the_servers_name_with_schemas_without_reference
     assert greet.parameters["properties"]["who"]["properties"]["name"] == {"type": "string"}  # type: ignore[index]
     assert (greet.looks, greet.does, tools["odd__erase"].does, tools["odd__act"].does) == (
         True,
-        "network",
+        "run",
         "destructive",
         "unknown",
     )

@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import config_dir
+from agentforge.tools.loaded import Loaded
 
 if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
-    from agentforge.tools.custom import Loaded
 
 
 def custom_tools(workshop: Workshop) -> Loaded:
     """Load the custom tools of a session; nothing is imported where there are no files."""
-    from agentforge.tools.custom import Loaded, load_tools
-
     folders, refused = tool_folders(workshop.root, workshop.environ)
     if not folders:
         return Loaded(tools={}, origins={}, refused=refused)
     from agentforge import toolbox
+    from agentforge.tools.custom import load_tools
 
     loaded = load_tools(folders, root=workshop.root, taken=toolbox.names())
     return Loaded(tools=loaded.tools, origins=loaded.origins, refused={**refused, **loaded.refused})

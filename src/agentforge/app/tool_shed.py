@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
     from agentforge.tools.base import Tool
     from agentforge.tools.browsing import Browser
-    from agentforge.tools.custom import Loaded
+    from agentforge.tools.loaded import Loaded
     from agentforge.tools.mcp.servers import Servers
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentforge.frozen import dataclass
 from agentforge.safety.decision import Decision, Policy, decide_command
-from agentforge.safety.modes import Verdict
+from agentforge.safety.modes import Mode, Verdict
+from agentforge.safety.permission import READING, WRITING, host_of
 from agentforge.safety.shell.classes import CommandClass
 from agentforge.safety.shell.classify import classify
 from agentforge.safety.shell.reading import read_line
@@ -56,6 +57,18 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
             if decide_command(command.text, policy).verdict is Verdict.ASK and "*" not in text and text:
                 found[text] = _for(plain, judged.kind)
     return tuple(found.values())
+
+
+def suggest_call(tool: str, url: str, policy: Policy) -> tuple[Suggestion, ...]:
+    """Offer a rule for a call that is no command: the host of an address, or a tool of a server or of the user's own."""
+    if url:
+        host = host_of(url)
+        return (
+            (Suggestion(rule=f"{tool}(domain:{host})", matches=(url,), still_asked=("another host",)),) if host else ()
+        )
+    if tool in (*READING, *WRITING, "shell", "git_commit", "git_branch", "memory") or policy.mode is Mode.NEVER:
+        return ()
+    return (Suggestion(rule=tool, matches=(f"every call of {tool}",), still_asked=("other tools",)),)
 
 
 def _beyond_rules(decision: Decision) -> bool:

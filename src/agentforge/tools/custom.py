@@ -13,28 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.canonical import digest_bytes
-from agentforge.frozen import dataclass
 from agentforge.tools.base import Observation, Tool, ToolContext, ToolError, failed
+from agentforge.tools.loaded import Loaded
 from agentforge.tools.mcp.definitions import plain_schema
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _TIMEOUT_S = 600.0
 _CLASSES = {"read": "read-only", "write": "write", "shell": "run", "network": "network", "memory": "write"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """What was found in files.
-
-    Attributes:
-        tools: by name.
-        origins: the file of each.
-        refused: what was left out, `FILE` or `FILE: tool`, and why.
-    """
-
-    tools: Mapping[str, Tool]
-    origins: Mapping[str, str]
-    refused: Mapping[str, str]
 
 
 def load_tools(folders: Iterable[Path], *, root: Path, taken: Iterable[str] = ()) -> Loaded:

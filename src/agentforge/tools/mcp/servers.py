@@ -235,7 +235,9 @@ class Servers:
         return offered_names(name, pinned.definitions) if pinned is not None else {}
 
     def _tool(self, offered: str, server: str, definition: Definition) -> Tool:
-        does = "network" if definition.looks else "destructive" if definition.destroys else "unknown"
+        spec = self._specs[server]
+        looking = "network" if spec.url or spec.network or not spec.sandbox else "run"
+        does = looking if definition.looks else "destructive" if definition.destroys else "unknown"
         return Tool(
             name=offered,
             description=definition.description,
