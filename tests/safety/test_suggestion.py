@@ -59,3 +59,20 @@ def test_always_for_a_call_that_is_no_command_names_its_host_or_its_tool() -> No
         allowed = replace(policy, rules=(read_rule(written, Verdict.ALLOW),))
         tool, url = (written, "") if "(" not in written else ("web_fetch", "https://docs.python.org/x")
         assert decide_call(tool, allowed, kind=CommandClass.UNKNOWN, url=url, text=tool).verdict == "allow"
+
+
+def test_an_offer_ends_after_thirty_days() -> None:
+    policy = replace(POLICY, now="2026-11-22T10:00:00Z")
+    (offer,) = suggest("npm install", policy)
+    assert offer.written == "shell(npm install *) until 2026-12-22"
+    rule = read_rule(offer.written, Verdict.ALLOW)
+    assert decide_command("npm install", replace(policy, rules=(rule,))).verdict is Verdict.ALLOW
+    later = replace(policy, rules=(rule,), now="2026-12-23T00:00:00Z")
+    assert decide_command("npm install", later).verdict is Verdict.ASK
+
+
+def test_a_closing_rule_that_is_over_closes_nothing() -> None:
+    over = read_rule("read_file(notes/x) until 2026-01-01", Verdict.DENY)
+    policy = replace(POLICY, rules=(over,), now="2026-11-22T10:00:00Z")
+    for line in ("cat notes/x", "grep -r x .", "cat notes/*"):
+        assert decide_command(line, policy).verdict is Verdict.ALLOW

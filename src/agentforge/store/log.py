@@ -60,6 +60,9 @@ class Views(Protocol):
     def flush(self) -> None:
         """Write everything."""
 
+    def seal(self) -> None:
+        """Say what the views are, when the run is let go of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Position:
@@ -195,6 +198,7 @@ class RunLog:
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:
                 self._projector.flush()
+                self._projector.seal()
         finally:
             self._close_descriptor()
             self._lease.release()
