@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.person import Nobody
 from agentforge.app.slash import commands, run_slash
 from agentforge.config.settings import load
+from agentforge.config.trust import grant, trusted
 
 
 @pytest.fixture
@@ -72,3 +75,20 @@ def test_mcp_says_that_there_are_none_and_what_is_wrong_with_a_line(chat: Chat) 
 def test_a_broken_mcp_json_is_named(chat: Chat) -> None:
     (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": [')
     assert ".mcp.json cannot be read" in run_slash(chat, "/mcp").text
+
+
+def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
+    pytest.importorskip("mcp")
+    server = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
+    (chat.options.cwd / "odd_server.py").write_text(server.read_text())
+    named = {"mcpServers": {"odd": {"command": sys.executable, "args": ["-S", "odd_server.py"]}}}
+    (chat.options.cwd / ".mcp.json").write_text(json.dumps(named))
+    grant(trusted(chat.options.cwd, chat.workshop.environ), chat.workshop.environ, now="2026-01-01T00:00:00Z")
+    assert "odd__greet" in run_slash(chat, "/tools").text
+    assert "odd (" in run_slash(chat, "/mcp").text and "ready" in run_slash(chat, "/mcp").text
+    assert "memo://today" in run_slash(chat, "/mcp resources odd").text
+    assert run_slash(chat, "/mcp read odd memo://today").text == "what is written there"
+    said = run_slash(chat, "/mcp prompt odd review what='it all'")
+    assert (said.action, said.prompt) == ("say", "Review it all.")
+    assert run_slash(chat, "/mcp restart odd").ok and run_slash(chat, "/mcp accept odd").ok
+    assert not run_slash(chat, "/mcp prompt odd").ok and not run_slash(chat, "/mcp read odd 'x").ok

@@ -68,6 +68,11 @@ class ToolShed:
         self.refused |= refused
         return made
 
+    def warm(self) -> None:
+        """Start in the background the servers that were never seen before: a face calls this while the person still types."""
+        if not self._workshop.options.bare and self.servers is not None:
+            self.servers.warm()
+
     def _of_servers(self) -> dict[str, Tool]:
         if self.servers is None:
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from agentforge.app.chat import Chat
     from agentforge.tools.mcp.servers import Servers, Status
 
-_ACTIONS = ("list", "restart", "accept", "resources", "login")
+_ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
 def _tools(chat: Chat, _rest: str) -> SlashReply:
@@ -47,25 +48,35 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
         raise UsageError(f"/mcp {rest}: what is that?", hint=f"/mcp [{'|'.join(_ACTIONS)}] NAME")
     try:
         return _done(servers, action, name.strip())
+    except ValueError as error:
+        raise UsageError(f"/mcp {rest}: {error}", hint="quote words with blanks in them") from error
     except ToolError as error:
         return SlashReply(text=f"{error.observation.summary}\n{error.observation.text}".strip(), ok=False)
 
 
-def _done(servers: Servers, action: str, name: str) -> SlashReply:
+def _done(servers: Servers, action: str, rest: str) -> SlashReply:
+    name, *words = shlex.split(rest)
     if name not in {one.name for one in servers.statuses()}:
         raise UsageError(f"there is no MCP server {name!r}", hint="/mcp lists them")
     if action == "resources":
         found = servers.listing(name)
         lines = [f"- {kind[:-1]} {one}" for kind, items in found.items() for one in items]
         return SlashReply(text="\n".join(lines) or f"{name} offers neither resources nor prompts", data=dict(found))
+    if action == "read":
+        return SlashReply(text="\n".join(servers.read(name, one).text for one in words))
+    if action == "prompt" and words:
+        given = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+        return SlashReply(action="say", prompt=servers.prompt(name, words[0], given))
     if action == "login":
         servers.login(name)
         return SlashReply(text=f"{name}: logged in")
     if action == "restart":
         servers.restart(name)
         return SlashReply(text=f"{name} was started again")
-    servers.accept(name)
-    return SlashReply(text=f"what {name} offers now is agreed to")
+    if action == "accept":
+        servers.accept(name)
+        return SlashReply(text=f"what {name} offers now is agreed to")
+    raise UsageError(f"/mcp {action} {rest}: which one?", hint=f"/mcp resources {name} lists them")
 
 
 def _listed(servers: Servers, refused: dict[str, str]) -> SlashReply:
@@ -95,7 +106,7 @@ COMMANDS = (
     SlashCommand(name="tools", summary="List the tools that can be called now.", run=_tools),
     SlashCommand(
         name="mcp",
-        usage="[list|restart|accept|resources|login NAME]",
+        usage="[list | restart|accept|resources|login NAME | read NAME URI | prompt NAME PROMPT key=value ...]",
         summary="Show the MCP servers, or deal with one.",
         run=_mcp,
         complete=_words,

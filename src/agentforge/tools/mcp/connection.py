@@ -95,6 +95,12 @@ class Connection:
         client = await self.ready()
         return await self._answer(lambda: client.read_resource(uri), what=uri)
 
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> str:
+        """Fill in a prompt of the server; errors as those of `call`."""
+        client = await self.ready()
+        found = await self._answer(lambda: client.get_prompt(name, dict(arguments)), what=name)
+        return "\n\n".join(str(getattr(one.content, "text", "")) for one in found.messages)
+
     async def listing(self) -> dict[str, list[str]]:
         """Name the resources and prompts that it offers."""
         client = await self.ready()

@@ -70,7 +70,7 @@ def _bound(stream: Any) -> Any:
     """A body that may not grow beyond all bounds."""
     import httpx2
 
-    class Bounded(httpx2.AsyncByteStream):
+    class _Bounded(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
             async for chunk in stream:
@@ -82,4 +82,4 @@ def _bound(stream: Any) -> Any:
         async def aclose(self) -> None:
             await stream.aclose()
 
-    return Bounded()
+    return _Bounded()

@@ -107,6 +107,11 @@ class Servers:
             raise ToolError(failed(f"there is no server {server!r}; servers: {known}", error_type="not-found"))
         return self._shown(server, read_out(uri, self._run(server, self._connection(server).read(uri))))
 
+    def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
+        """Fill in a prompt of a server; errors as those of `call`."""
+        connection = self._connection(server)
+        return connection.scrub(self._run(server, connection.prompt(name, arguments)))
+
     def listing(self, server: str) -> dict[str, list[str]]:
         """Name the resources and prompts of a server; errors as those of `call`."""
         return self._run(server, self._connection(server).listing())
