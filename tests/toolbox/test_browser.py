@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.cancelling import Cancellation, under
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.browsing import Browser, chromium
+from agentforge.tools.browsing import Browser
+from agentforge.tools.chromium import chromium
 from agentforge.tools.invocation import InvocationPolicy, invoke
 
 pytestmark = pytest.mark.skipif(
@@ -97,3 +99,13 @@ def test_what_the_page_does_not_have_is_said(ask: Ask, site: str, started: Brows
     assert ask(action="click", selector="#nothing").error_type == "browser"
     assert ask(action="click").error_type == "bad-arguments"
     assert ask(action="screenshot", path="../x.png").error_type == "out-of-scope"
+
+
+def test_an_action_is_stopped_from_another_thread(ask: Ask, site: str) -> None:
+    ask(action="open", url=f"{site}/")
+    sign = Cancellation()
+    timer = threading.Timer(0.05, sign.cancel)
+    timer.start()
+    with under(sign), pytest.raises(KeyboardInterrupt):
+        ask(action="text", selector="#never-there")
+    timer.join()

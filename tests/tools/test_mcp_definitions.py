@@ -21,8 +21,9 @@ def _read(table: dict[str, object], *, project: bool = False, **environ: str) ->
 
 
 def test_variables_are_put_in_and_unknown_ones_have_their_default() -> None:
-    spec = _read({"command": "${BIN:-node}", "args": ["--x=${A}"], "env": {"K": "${KEY}"}}, A="1", KEY="long-secret-1")
-    assert (spec.command, spec.env, spec.secrets) == (("node", "--x=1"), {"K": "long-secret-1"}, ("long-secret-1",))
+    table = {"command": "${BIN:-node}", "args": ["--x=${A}"], "env": {"API_KEY": "${KEY}", "ROOT": "/home/ann/work"}}
+    spec = _read(table, A="1", KEY="long-secret-1")
+    assert (spec.command, spec.env["API_KEY"], spec.secrets) == (("node", "--x=1"), "long-secret-1", ("long-secret-1",))
 
 
 @pytest.mark.parametrize(

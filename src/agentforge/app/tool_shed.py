@@ -123,11 +123,19 @@ def left_out(workshop: Workshop) -> frozenset[str]:
         missing.add("ask_human")
     if not (workshop.root / ".git").exists() and workshop.git is None:
         missing |= {"git_diff", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch"}
-    if not _is_installed("playwright"):
+    if not _is_installed("playwright") or not _has_browser(workshop):
         missing.add("browser")
     if not _is_installed("ddgs"):
         missing.add("web_search")
     return frozenset(missing)
+
+
+def _has_browser(workshop: Workshop) -> bool:
+    if workshop.settings.text("browser.program"):
+        return True
+    from agentforge.tools.chromium import chromium
+
+    return bool(chromium(workshop.environ))
 
 
 def _is_installed(module: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentforge.errors import RepositoryError
 from agentforge.toolbox import _files
 from agentforge.tools.base import ToolError, failed
+from agentforge.workspace.gitcommand import call_as_user
 
 if TYPE_CHECKING:
     from agentforge.tools.base import ToolContext
@@ -50,6 +51,21 @@ def within(context: ToolContext, paths: Sequence[str]) -> list[str]:
     top = repository(context).top
     targets = [_files.place(context, path) for path in paths] or [context.root.resolve()]
     return [":(top)" if target == top else f":(top,literal){os.path.relpath(target, top)}" for target in targets]
+
+
+def change(context: ToolContext, *arguments: str) -> None:
+    """Run git with the user's own configuration, hooks off.
+
+    Raises:
+        ToolError: git refused; its own words are in it.
+    """
+    done = call_as_user(arguments, cwd=repository(context).top)
+    if done.exit_code == 0:
+        return
+    words = (done.stderr or done.output).decode("utf-8", "replace").strip()
+    lines = [line for line in words.splitlines() if line.strip()]
+    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no message")
+    raise ToolError(failed(f"git refused: {told[:170]}", error_type="git", text=words))
 
 
 def revision(context: ToolContext, name: str) -> str:

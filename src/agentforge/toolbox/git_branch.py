@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from agentforge.toolbox import _git
 from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-from agentforge.workspace.gitcommand import call_as_user
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -22,10 +21,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
         "switch": ("switch", "--quiet", name),
         "delete": ("branch", "--quiet", "--delete", name),
     }[action]
-    done = call_as_user(given, cwd=_git.repository(context).top)
-    if done.exit_code != 0:
-        words = (done.stderr or done.output).decode("utf-8", "replace").strip()
-        raise ToolError(failed(f"git refused: {words[-200:]}", error_type="git", text=words))
+    _git.change(context, *given)
     told = {"create": "created and switched to", "switch": "switched to", "delete": "deleted"}[action]
     return Observation(status="success", summary=f"{told} {name}")
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from agentforge.toolbox import _git
 from agentforge.toolbox._arguments import flag, text, texts
 from agentforge.tools.base import FLAG, TEXT, TEXTS, Observation, Tool, ToolContext, ToolError, failed, takes
-from agentforge.workspace.gitcommand import call_as_user
-from agentforge.workspace.process import Completed
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -16,12 +14,14 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     if not message:
         raise ToolError(failed("the message is empty; nothing was committed", error_type="bad-arguments"))
     if paths:
-        _call(context, "add", "--", *_git.within(context, paths))
+        _git.change(context, "add", "--", *_git.within(context, paths))
     elif flag(arguments, "all"):
-        _call(context, "add", "--all", "--", *_git.within(context, ()))
+        _git.change(context, "add", "--all", "--", *_git.within(context, ()))
     only = ("--only", "--", *_git.within(context, paths)) if paths else ()
     _refuse_nothing(context, paths)
-    _call(context, "-c", "commit.gpgSign=false", "commit", "--quiet", "--no-verify", f"--message={message}", *only)
+    _git.change(
+        context, "-c", "commit.gpgSign=false", "commit", "--quiet", "--no-verify", f"--message={message}", *only
+    )
     head = _git.revision(context, "HEAD")
     return Observation(
         status="success",
@@ -40,14 +40,6 @@ def _refuse_nothing(context: ToolContext, paths: tuple[str, ...]) -> None:
                 next_actions=("name the files in paths, or set all",),
             )
         )
-
-
-def _call(context: ToolContext, *arguments: str) -> Completed:
-    done = call_as_user(arguments, cwd=_git.repository(context).top)
-    if done.exit_code != 0:
-        words = (done.stderr or done.output).decode("utf-8", "replace").strip()
-        raise ToolError(failed(f"git refused: {words[-200:]}", error_type="git", text=words))
-    return done
 
 
 TOOL = Tool(

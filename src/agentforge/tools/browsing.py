@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from agentforge.cancelling import interruptible
 from agentforge.errors import ToolchainError
+from agentforge.tools.chromium import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Playwright, Route
 
 _T = TypeVar("_T")
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _LOCAL_SCHEMES = ("about", "data", "blob")
 _MOST_NOTED = 50
@@ -102,7 +102,12 @@ class Browser:
         self._thread.shutdown()
 
     def _do(self, work: Callable[[Page], _T]) -> _T:
-        return self._thread.submit(lambda: work(self._opened())).result()
+        future = self._thread.submit(lambda: work(self._opened()))
+        stopped: Future[None] = Future()
+        with interruptible(lambda: None if stopped.done() else stopped.set_result(None)):
+            either: tuple[Future[Any], ...] = (future, stopped)
+            wait(either, return_when="FIRST_COMPLETED")
+        return future.result()
 
     def _opened(self) -> Page:
         if self._page is None or self._page.is_closed():
@@ -159,12 +164,6 @@ def _only_hosts(hosts: tuple[str, ...]) -> str:
     """Redirects are followed inside Chromium: there every other name leads nowhere."""
     known = ", ".join(f"EXCLUDE {host}" for host in (*_LOOPBACK, "*.localhost", *hosts))
     return f"--host-resolver-rules=MAP * ~NOTFOUND, {known}"
-
-
-def chromium(environ: Mapping[str, str]) -> str:
-    """Find Chromium or Chrome on PATH; "" when there is none."""
-    found = (shutil.which(name, path=environ.get("PATH", os.defpath)) for name in _PROGRAMS)
-    return next((path for path in found if path), "")
 
 
 def _plain(environ: Mapping[str, str]) -> dict[str, str | float | bool]:

@@ -270,4 +270,6 @@ def _words(error: BaseException) -> str:
     """What an error says; of a group of them the first that says something."""
     if isinstance(error, BaseExceptionGroup):
         return next((words for one in error.exceptions if (words := _words(one))), type(error).__name__)
+    if isinstance(error, ModuleNotFoundError) and error.name in ("mcp", "httpx2"):
+        return "MCP servers need the extra `mcp`: pip install 'agentforge-pipeline[mcp]'"
     return str(error) or type(error).__name__

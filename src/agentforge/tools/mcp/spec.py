@@ -14,6 +14,7 @@ from agentforge.frozen import dataclass
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL|COOKIE", re.IGNORECASE)
 _STARTUP_S = 10.0
 _CALL_S = 60.0
 
@@ -58,8 +59,9 @@ class ServerSpec:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that must not be shown: those of its environment and its headers that are long enough to tell."""
-        return tuple(sorted({value for value in (*self.env.values(), *_words(self.headers)) if len(value) >= 8}))
+        """Values that must not be shown: of its headers, and of variables whose name says so, when long enough to tell."""
+        named = (value for name, value in self.env.items() if _SECRET.search(name))
+        return tuple(sorted({value for value in (*named, *_words(self.headers)) if len(value) >= 8}))
 
 
 def read_spec(
