@@ -169,6 +169,19 @@ def test_a_changed_definition_is_not_called_until_somebody_agreed(make: Make, tm
     assert _call(agreed.tools(), "odd__greet", who={"name": "Ann"}).text == "Hello Ann"
 
 
+def test_a_server_that_changes_its_tools_while_it_runs_is_noticed(make: Make) -> None:
+    servers = make(_spec("changes its mind"))
+    tools = servers.tools()
+    assert _call(tools, "odd__greet", who={"name": "Ann"}).text == "Hello Ann"
+    _call(tools, "odd__act")
+    assert _call(tools, "odd__greet", who={"name": "Ann"}).error_type == "definition-changed"
+    assert servers.statuses()[0].changed == ("greet", "more")
+    assert "odd__more" not in servers.tools()
+    servers.accept("odd")
+    assert "odd__more" in servers.tools()
+    assert _call(tools, "odd__greet", who={"name": "Ann"}).text == "Hello Ann"
+
+
 def test_a_server_and_what_it_started_end_with_the_session(make: Make, tmp_path: Path) -> None:
     note = tmp_path / "child"
     servers = make(_spec("leaves a child", str(note)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentforge.safety.hygiene import clean
@@ -61,6 +62,7 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._starting = asyncio.Lock()
+        self._stale = False
         self._failures = 0
         self._not_before = 0.0
 
@@ -72,6 +74,9 @@ class Connection:
         """
         async with self._starting:
             if self._client is not None and self._task is not None and not self._task.done():
+                if self._stale:
+                    self._stale = False
+                    self.offered = await self._answer(partial(_offered, self._client), what="tools")
                 return self._client
             wait_s = self._not_before - asyncio.get_running_loop().time()
             if wait_s > 0:
@@ -152,7 +157,9 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 transport, self._pipe = self._open(self.spec)
-                client = await stack.enter_async_context(Client(transport, cache=None, client_info=_who()))
+                client = await stack.enter_async_context(
+                    Client(transport, cache=None, client_info=_who(), message_handler=self._heard)
+                )
                 self.offered = await _offered(client)
                 self._client = client
                 if not ready.done():
@@ -164,6 +171,12 @@ class Connection:
             self._client = None
             if self.state == "ready" and not self._stop.is_set():
                 self._failed(self._told() or "the connection ended")
+
+    async def _heard(self, message: Any) -> None:
+        """A server says by itself that its tools are others now: they are listed again before the next call."""
+        told = getattr(message, "root", message)
+        if getattr(told, "method", "") == "notifications/tools/list_changed":
+            self._stale = True
 
     async def _until_over(self) -> None:
         waits = [asyncio.create_task(self._stop.wait())]
