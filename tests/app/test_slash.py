@@ -92,3 +92,8 @@ def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
     assert (said.action, said.prompt) == ("say", "Review it all.")
     assert run_slash(chat, "/mcp restart odd").ok and run_slash(chat, "/mcp accept odd").ok
     assert not run_slash(chat, "/mcp prompt odd").ok and not run_slash(chat, "/mcp read odd 'x").ok
+
+
+def test_the_private_repository_of_snapshots_is_no_place_to_commit_to(chat: Chat) -> None:
+    assert chat.workshop.git is not None
+    assert chat.workshop.shed.repository is None

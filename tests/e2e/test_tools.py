@@ -169,7 +169,7 @@ def test_any_arguments_survive(world: World, tmp_path: Path, raw: str) -> None:
 def test_todos_outlive_the_session(world: World, tmp_path: Path) -> None:
     _play(world, tmp_path, ("todos", {"action": "add", "content": "write it"}))
     file = max(world.home.rglob("sessions/*.json"), key=lambda one: one.stat().st_mtime)
-    assert json.loads(file.read_text())["todos"] == {"1": {"text": "write it", "done": False}}
+    assert json.loads(file.read_text())["todos"] == {"1": "write it"}
 
 
 def test_paths_are_judged_by_where_they_really_lead_also_from_a_linked_folder(world: World, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from agentforge.tools.browsing import Browser
     from agentforge.tools.loaded import Loaded
     from agentforge.tools.mcp.servers import Servers
+    from agentforge.workspace.git import Git
 
 
 class ToolShed:
@@ -82,6 +84,23 @@ class ToolShed:
         names = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
         return deferred(self.servers.tools(), found=names)
 
+    @cached_property
+    def repository(self) -> Git | None:
+        """The user's own repository, None when the folder lies in none: a private one for snapshots is no place to commit to."""
+        from agentforge.config.paths import data_dir
+        from agentforge.errors import RepositoryError
+        from agentforge.workspace.git import Git
+
+        git = self._workshop.git
+        if git is not None and not git.common_dir.is_relative_to(data_dir(self._workshop.environ).resolve()):
+            return git
+        if not in_repository(self._workshop.root):
+            return None
+        try:
+            return Git.open(self._workshop.root)
+        except RepositoryError:  # it has no commit yet
+            return None
+
     @property
     def output(self) -> Callable[[bytes], None] | None:
         """Hears what commands write, for a face that has `output(text)`; None for the others."""
@@ -121,13 +140,18 @@ def left_out(workshop: Workshop) -> frozenset[str]:
         missing.add("shell")
     if not workshop.desk.present:
         missing.add("ask_human")
-    if not (workshop.root / ".git").exists() and workshop.git is None:
-        missing |= {"git_diff", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch"}
+    if not in_repository(workshop.root):
+        missing |= {"git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch"}
     if not _is_installed("playwright") or not _has_browser(workshop):
         missing.add("browser")
     if not _is_installed("ddgs"):
         missing.add("web_search")
     return frozenset(missing)
+
+
+def in_repository(folder: Path) -> bool:
+    """Whether a folder lies in a repository, as far as can be told without git."""
+    return any((above / ".git").exists() for above in (folder, *folder.parents))
 
 
 def _has_browser(workshop: Workshop) -> bool:

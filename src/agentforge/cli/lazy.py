@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "start": ("start:start", "Turn a request into a verified branch."),
     "run": ("run:run", "Give one prompt to the agent and print its answer."),
+    "sessions": ("sessions:sessions", "List, show, search, rename, fork and delete the agent's sessions."),
+    "export": ("sessions:export", "Write a session as Markdown, HTML or JSON."),
+    "report": ("sessions:report", "Show the report of a session."),
     "status": ("status:status", "Show the tasks of this repository, or one of them."),
     "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
     "abort": ("resume:abort", "End a task for good."),

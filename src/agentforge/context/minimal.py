@@ -46,11 +46,16 @@ class StepInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepContext:
-    """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count."""
+    """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count.
+
+    Attributes:
+        budget: tokens that it might have held; 0 = the policy has one size for all.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     sections: Mapping[str, int]
+    budget: int = 0
 
     @property
     def tokens(self) -> int:

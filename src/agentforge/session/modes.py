@@ -13,6 +13,9 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 
+BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
+"""What `run --bare` offers."""
+
 _LOOKING = ("read", "ask", "submit")
 _HARMLESS = ("read-only", "git-read")
 

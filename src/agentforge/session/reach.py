@@ -29,6 +29,7 @@ def tool_context(
     guard: Guard | None,
     writable: bool,
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None,
+    repository: Git | None = None,
     browser: Callable[[], Browser] | None = None,
     output: Callable[[bytes], None] | None = None,
 ) -> ToolContext:
@@ -36,6 +37,7 @@ def tool_context(
 
     Args:
         writable: whether commands may change the folder; not in plan mode.
+        repository: the user's own, which the git tools look at and commit to.
         output: hears what commands write while they run.
     """
 
@@ -68,7 +70,7 @@ def tool_context(
         seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
         todos=state.talk.todos,
         ask=ask,
-        git=git,
+        git=repository,
         browser=browser,
     )
 

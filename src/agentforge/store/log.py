@@ -193,6 +193,13 @@ class RunLog:
             subscriber(pending.record.event, pending.after.state)
         self._seal_now_and_then(event)
 
+    def write_views(self) -> None:
+        """Bring the views up to date now."""
+        self._require_open()
+        self._settle()
+        if self._projector is not None:
+            self._projector.flush()
+
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
         try:
