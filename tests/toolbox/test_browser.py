@@ -101,8 +101,9 @@ def test_what_the_page_does_not_have_is_said(ask: Ask, site: str, started: Brows
     assert ask(action="screenshot", path="../x.png").error_type == "out-of-scope"
 
 
-def test_an_action_is_stopped_from_another_thread(ask: Ask, site: str) -> None:
+def test_an_action_is_stopped_from_another_thread(ask: Ask, site: str, started: Browser) -> None:
     ask(action="open", url=f"{site}/")
+    started._do(lambda page: page.set_default_timeout(1000))
     sign = Cancellation()
     timer = threading.Timer(0.05, sign.cancel)
     timer.start()
