@@ -20,6 +20,7 @@ _KEY_VARIABLE = (
 )
 _PLACEHOLDER = (
     r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|dummy|redacted|(.)\1{7}"
+    r"|tiger|czZCaGRSa3F0Mz|QWxhZGRpb"  # examples of manuals and of RFC 6749 and 7617
     r"|^(?:my|the|some|test)?[-_]?(?:password|passwd|passphrase|secret|token|key)[-_]?\d{0,3}$"
 )
 _JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
