@@ -96,6 +96,16 @@ def test_twelve_equal_calls_end_the_turn(world: World) -> None:
     assert (again.code, again.json["difference"]["now"]) == (4, "EndTurn stuck"), again.out
 
 
+def test_a_model_is_warned_before_a_loop_ends_its_turn(world: World, loopback: LoopbackProvider) -> None:
+    loopback.answer = lambda asked: (
+        Say(text="I stop.")
+        if "same results 3 times" in json.dumps(asked.body)
+        else Say(calls=(("read_file", '{"path": "textkit.py"}'),))
+    )
+    done = _served(world, loopback, "look", "--json")
+    assert (done.code, done.json["result"], done.json["num_turns"]) == (0, "I stop.", 4)
+
+
 def test_two_thousand_pieces_cost_little(world: World, loopback: LoopbackProvider) -> None:
     import resource
 
