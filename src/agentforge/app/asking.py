@@ -28,7 +28,7 @@ def question_of(
     secrets: tuple[str, ...],
 ) -> Question:
     """Describe a call; nothing secret, nothing that moves the cursor."""
-    from agentforge.safety.suggestion import suggest
+    from agentforge.safety.suggestion import suggest, suggest_call
 
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
@@ -39,7 +39,7 @@ def question_of(
         text=_plain(text, secrets),
         reason=_plain(decision.reason, secrets),
         diff=_plain(_preview(tool, arguments, root), secrets),
-        offers=suggest(line, policy) if line else (),
+        offers=suggest(line, policy) if line else suggest_call(tool.name, url, policy) if not where else (),
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
     from agentforge.app.checkpointing import Checkpoints
+    from agentforge.app.tool_shed import ToolShed
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event, HistoryCompacted
     from agentforge.events.state import RunState
@@ -167,7 +168,7 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return self.around.offered(modes.offered(self.all_tools, work_mode=self.work_mode))
+        return self.around.offered(modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode))
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
@@ -176,11 +177,12 @@ class Workshop:
 
         known = set(toolbox.names())
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
+        from agentforge.app.tool_shed import is_allowed, left_out
+
+        without = left_out(self)
         offered = modes.BARE_TOOLS if self.options.bare and not self.options.allowed_tools else modes.BUILD_TOOLS
-        wanted = [name for name in offered if name in known and (allowed is None or name in allowed)]
-        if self.sandbox.kind == "none":
-            wanted = [name for name in wanted if name != "shell"]
-        return {**toolbox.find(wanted), **self.around.delegating(allowed)}
+        wanted = [name for name in offered if name in known and name not in without]
+        return {**toolbox.find(name for name in wanted if is_allowed(name, allowed)), **self.around.delegating(allowed)}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
@@ -193,8 +195,18 @@ class Workshop:
             watch=self.guard,
             writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
+            repository=self.shed.repository,
+            browser=lambda: self.shed.browser,
+            output=self.shed.output,
         )
         return self.around.reaching(context)
+
+    @cached_property
+    def shed(self) -> ToolShed:
+        """The tools that are not built in, and what tools hold open."""
+        from agentforge.app.tool_shed import ToolShed
+
+        return ToolShed(self)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -291,6 +303,8 @@ class Workshop:
 
         if tool.effect in ("submit", "ask"):
             return None
+        if self.work_mode == "plan" and not modes.only_looking(tool, arguments):
+            return "plan mode changes nothing"
         policy = self.policy()
         decision = decide_tool(tool, arguments, policy)
         if decision.verdict == "allow":
@@ -316,6 +330,8 @@ class Workshop:
         )
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Let go of connections, browsers and servers."""
+        if "shed" in self.__dict__:
+            self.shed.close()
         for models in self._models.values():
             models.close()

@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "config": ("config:config", "Show the settings, each with its origin, and change them."),
     "skills": ("skills:skills", "List skills, or check one that you write."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "tools": ("tools:tools", "List the tools that the agent can call here."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
     "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat and attack against it."),
