@@ -15,6 +15,7 @@ from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
+from agentforge.workspace.watching import Watch
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool, ToolContext
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Sandbox
-    from agentforge.workspace.watching import Watch
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
@@ -191,8 +191,7 @@ class Workshop:
             state,
             root=self.root,
             sandbox=self.sandbox,
-            git=self.git,
-            guard=self.guard,
+            watch=self.guard,
             writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
             repository=self.shed.repository,
@@ -226,7 +225,7 @@ class Workshop:
         """Where conversation and workspace can be brought back to."""
         from agentforge.app.checkpointing import Checkpoints
 
-        return Checkpoints(self.log, git=lambda: self.git, guard=lambda: self.guard, effect_of=self.effect_of)
+        return Checkpoints(self.log, git=lambda: self.git, guard=self.guard, effect_of=self.effect_of)
 
     def effect_of(self, name: str) -> str:
         """What calling a tool can do; "" when there is no such tool now."""
@@ -236,17 +235,13 @@ class Workshop:
         return tool.effect if tool is not None else ""
 
     @cached_property
-    def guard(self) -> Watch | None:
-        """Remembers the workspace before a command."""
-        if self.git is None:
-            return None
-        from agentforge.workspace.watching import Watch
-
-        return Watch(self.git, index=self.log.folder / "index")
+    def guard(self) -> Watch:
+        """Remembers the folder before a command."""
+        return Watch(lambda: self.git, index=self.log.folder / "index")
 
     def snapshot(self, state: RunState) -> tuple[str, bytes] | None:
         """Tree of the workspace after a step and the patch since the one before."""
-        if self.guard is None or self.git is None:
+        if self.git is None:
             return None
         before, now = state.trees.get("work", ""), self.guard.tree()
         if now == before:
