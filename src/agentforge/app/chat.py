@@ -19,6 +19,7 @@ from agentforge.session.performer import last_words, run_turn
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
+    from agentforge.app.background import Job
     from agentforge.app.chat_wiring import Workshop
     from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
@@ -70,7 +71,11 @@ class TurnResult:
 
 
 class Chat:
-    """One session that this process drives. Use as a context manager, or close it."""
+    """One session that this process drives. Use as a context manager, or close it.
+
+    Attributes:
+        jobs: tasks of the pipeline that were started from here.
+    """
 
     def __init__(
         self, log: RunLog, person: Person, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
@@ -81,6 +86,7 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.jobs: list[Job] = []
         self._stop = Cancellation()
         log.subscribe(person.heard)
 
