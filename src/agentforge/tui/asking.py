@@ -39,7 +39,7 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
     def compose(self) -> ComposeResult:
         """The card."""
         question = self.question
-        what = f"{question.tool} wants to go ahead" if question.tool else "A hook asks"
+        what = f"Allow {question.tool}?" if question.tool else "A hook asks: allow it?"
         with Vertical(classes="card"):
             yield Static(Content.styled(what, "bold $warning"), classes="title")
             with VerticalScroll(classes="body", can_focus=False):

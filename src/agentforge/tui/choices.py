@@ -159,7 +159,7 @@ class Choices:
             count = len(pending(self._app.engine.root))
         except AgentForgeError:
             count = 0
-        self._app.call_from_thread(self._app.set_waiting, count)
+        self._app.call_from_thread(self._app.flow.set_waiting, count)
 
     def _find_questions(self) -> None:
         from agentforge.app.answers import pending

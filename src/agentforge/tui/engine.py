@@ -67,6 +67,21 @@ class Crashed:
     error: BaseException
 
 
+class _Reported:
+    """What ends the thread is told to the screen, which ends the program with it: a thread has nobody to raise it to."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def __enter__(self) -> None:
+        """Begin to watch."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if error is not None:
+            self._link.put(Crashed(error=error))
+        return True
+
+
 class Engine:
     """Works on the conversation so that the screen never waits.
 
@@ -124,12 +139,9 @@ class Engine:
         self.chat.close()
 
     def _work(self) -> None:
-        try:
+        with _Reported(self.link):
             while (job := self._jobs.get()) is not None:
                 job()
-        except BaseException as error:
-            self.link.put(Crashed(error=error))
-            raise SystemExit from error
 
     def _say(self, text: str, notes: tuple[str, ...]) -> None:
         from agentforge.app.mentions import notes_of

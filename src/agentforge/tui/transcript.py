@@ -15,6 +15,7 @@ from agentforge.tui.looks import Signs
 from agentforge.tui.rows import CallRow, Remarked, Said
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from textual.widgets import Markdown
 
     from agentforge.events.state import RunState
@@ -71,7 +72,7 @@ class Transcript(VerticalScroll):
         self._streamed = True
         if self._reply is None or self._reply_size > _REPLY:
             await self.end_reply()
-            self._reply = Markdown(classes="reply", open_links=False)
+            self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
             await self._add(self._reply)
         self._reply_text.append(text)
         self._reply_size += len(text)
@@ -171,3 +172,10 @@ class Transcript(VerticalScroll):
         children: Iterable[Widget] = list(self.children)
         if len(self.children) > _ROWS:
             await self.remove_children(list(children)[:_DROPPED])
+
+
+def _parser() -> MarkdownIt:
+    """Tables, but no links that nobody wrote: `textkit.py` is a file, not a host in Paraguay."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -16,7 +16,6 @@ from agentforge.tui.looks import Signs
 
 if TYPE_CHECKING:
     from agentforge.app.background import Job
-    from agentforge.app.standing import Standing
     from agentforge.events.event import Event
 
 _TICK_S = 0.25
@@ -116,22 +115,17 @@ class Lines(Static):
         self.update(Content("\n".join(clean(line) for line in lines)))
 
 
-class Status(Static):
-    """Where the session stands; what does not fit is left out from the right."""
+class Parts(Static):
+    """Parts of one line, the most important first; what does not fit is left out."""
 
-    def __init__(self, signs: Signs) -> None:
-        super().__init__("", id="status")
+    def __init__(self, signs: Signs, *parts: str, id: str) -> None:  # noqa: A002 - as Textual names it
+        super().__init__("", id=id)
         self._signs = signs
-        self._parts: tuple[str, ...] = ()
+        self._parts = parts
 
-    def show(self, standing: Standing, *, waiting: int) -> None:
-        """Show it.
-
-        Args:
-            waiting: questions of tasks that nobody answered.
-        """
-        asks = (f"{waiting} waiting: /resolve",) if waiting else ()
-        self._parts = (*asks, *standing.parts())
+    def show(self, *parts: str) -> None:
+        """Show these."""
+        self._parts = parts
         self._draw()
 
     def on_resize(self) -> None:
@@ -142,9 +136,8 @@ class Status(Static):
         dot = f" {self._signs['dot']} "
         shown: list[str] = []
         for part in self._parts:
-            if shown and len(dot.join([*shown, part])) > max(10, self.size.width):
-                break
-            shown.append(part)
+            if not shown or len(dot.join([*shown, part])) <= self.size.width:
+                shown.append(part)
         self.update(Content(dot.join(shown)))
 
 
