@@ -17,11 +17,14 @@ pytest.importorskip("textual")
 from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.person import Person
 from agentforge.config.settings import load
-from agentforge.tui import looks  # noqa: E402
+from agentforge.tui import looks
 from agentforge.tui.app import ScreenApp
 from agentforge.tui.engine import Engine
 
+from .pictures import check
+
 TEXTKIT = 'def shout(text: str) -> str:\n    """Upper-case it."""\n    return text.upper()\n'
+
 Steps = Callable[["Stage"], Awaitable[None]]
 
 
@@ -59,6 +62,19 @@ class Stage:
         await self.until(lambda: type(self.app.screen).__name__ == name, what=name)
         await self.pilot.pause()
         return self.app.screen
+
+    async def picture(self, name: str) -> None:
+        """Compare the screen, when nothing moves any more, with its picture."""
+        from textual.widgets import Input, TextArea
+
+        for typed in (*self.app.screen.query(Input), *self.app.screen.query(TextArea)):
+            typed.cursor_blink = False
+        before, same = "", 0
+        while same < 4:
+            await self.pilot.pause(0.02)
+            now = self.text()
+            before, same = now, same + 1 if now == before else 0
+        check(self.app, name)
 
     def text(self) -> str:
         """What stands on the screen."""

@@ -8,8 +8,6 @@ import pytest
 
 from agentforge.events import conversing
 
-from .pictures import check
-
 if TYPE_CHECKING:
     from tests.tui.conftest import Stage, Theatre
 
@@ -49,7 +47,7 @@ COMMIT = {"tool_calls": [call("shell", command="git add textkit.py")]}
 @pytest.mark.parametrize("size", [(80, 24), (160, 50), (20, 20), (40, 10)])
 def test_a_new_session(theatre: Theatre, size: tuple[int, int]) -> None:
     async def steps(stage: Stage) -> None:
-        check(stage.app, f"new-{size[0]}x{size[1]}")
+        await stage.picture(f"new-{size[0]}x{size[1]}")
 
     theatre.play(steps, size=size)
 
@@ -61,7 +59,7 @@ def test_an_answer_with_calls(theatre: Theatre, size: tuple[int, int]) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("what does @textkit.py do?")
         await stage.idle()
-        check(stage.app, f"answer-{size[0]}x{size[1]}")
+        await stage.picture(f"answer-{size[0]}x{size[1]}")
 
     theatre.play(steps, LOOK, EDIT, {"text": ANSWER}, size=size)
 
@@ -76,7 +74,7 @@ def test_while_it_streams(theatre: Theatre) -> None:
         await stage.say("and the tests?")
         app.working._clock.pause()
         await stage.pilot.pause()
-        check(app, "streaming")
+        await stage.picture("streaming")
         app.busy = False
 
     theatre.play(steps)
@@ -93,7 +91,7 @@ def test_an_opened_call_shows_its_diff(theatre: Theatre) -> None:
         await stage.pilot.press("enter")
         await stage.pilot.press("ctrl+o")
         await stage.pilot.pause()
-        check(stage.app, "opened")
+        await stage.picture("opened")
 
     theatre.play(steps, EDIT, {"text": "Done."})
 
@@ -103,11 +101,11 @@ def test_an_approval(theatre: Theatre, size: tuple[int, int]) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("commit it")
         await stage.modal("ApprovalScreen")
-        check(stage.app, f"approval-{size[0]}x{size[1]}")
+        await stage.picture(f"approval-{size[0]}x{size[1]}")
         await stage.pilot.press("n")
         await stage.type("")
         if size == (80, 24):
-            check(stage.app, "approval-reason")
+            await stage.picture("approval-reason")
 
     theatre.play(steps, COMMIT, {"text": "Well."}, size=size)
 
@@ -116,7 +114,7 @@ def test_an_approval_of_a_change(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("change it")
         await stage.modal("ApprovalScreen")
-        check(stage.app, "approval-diff")
+        await stage.picture("approval-diff")
 
     theatre.play(steps, EDIT, {"text": "Well."})
 
@@ -127,7 +125,7 @@ def test_a_question(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         stage.app.push_screen(QuestionScreen("Which name do you want?", ("slugify", "to_slug")))
         await stage.modal("QuestionScreen")
-        check(stage.app, "question")
+        await stage.picture("question")
 
     theatre.play(steps)
 
@@ -141,7 +139,7 @@ def test_help(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
     async def steps(stage: Stage) -> None:
         await stage.pilot.press("f1")
         await stage.modal("HelpScreen")
-        check(stage.app, "help")
+        await stage.picture("help")
 
     theatre.play(steps)
 
@@ -153,7 +151,7 @@ def test_completion(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         await stage.type("look at @text")
         await stage.until(lambda: stage.app.prompt.completing, what="completion")
-        check(stage.app, "completion")
+        await stage.picture("completion")
 
     theatre.play(steps)
 
@@ -162,7 +160,7 @@ def test_an_error(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("go")
         await stage.idle()
-        check(stage.app, "error")
+        await stage.picture("error")
 
     theatre.play(steps, {"error": {"status": 401, "message": "the key is wrong"}})
 
@@ -177,7 +175,7 @@ def test_todos_and_subagents(theatre: Theatre) -> None:
         log.append(conversing.ChildFinished(child="c1", name="explore", outcome="completed", duration_ms=2100))
         await stage.until(lambda: len(stage.app.query("CallRow")) == 2)
         await stage.until(lambda: "completed" in stage.text())
-        check(stage.app, "todos")
+        await stage.picture("todos")
 
     theatre.play(steps)
 
@@ -191,7 +189,7 @@ def test_themes(theatre: Theatre, theme: str) -> None:
         await stage.say("change it")
         await stage.idle()
         await stage.pilot.press("shift+tab", "enter")
-        check(stage.app, f"theme-{theme}")
+        await stage.picture(f"theme-{theme}")
 
     theatre.play(steps, LOOK, EDIT, {"text": ANSWER})
 
@@ -200,7 +198,7 @@ def test_without_utf8_everything_is_ascii(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("commit it")
         await stage.modal("ApprovalScreen")
-        check(stage.app, "ascii")
+        await stage.picture("ascii")
         assert stage.text().isascii()
 
     theatre.play(steps, LOOK, COMMIT, environ={"LANG": "C"})
