@@ -17,7 +17,7 @@ pytest.importorskip("textual")
 from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.person import Person
 from agentforge.config.settings import load
-from agentforge.tui import looks
+from agentforge.tui import flow, looks
 from agentforge.tui.app import ScreenApp
 from agentforge.tui.engine import Engine
 
@@ -147,6 +147,8 @@ def theatre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theatre
     for module in ("app.showing", "tui.watching", "tui.transcript"):
         monkeypatch.setattr(f"agentforge.{module}.duration_text", lambda _seconds: "0.1s")
     monkeypatch.setitem(looks._SIGNS, "spin", ("⠋", "|"))  # type: ignore[arg-type] # a dict
+    stands = flow.standing  # how many tokens a request takes depends on where the folder is
+    monkeypatch.setattr(flow, "standing", lambda chat, state, **_: stands(chat, state, context_tokens=1234))
     home = str(tmp_path / "home")
     yield Theatre(
         folder=tmp_path, environ={"HOME": home, "AGENTFORGE_HOME": home, "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}

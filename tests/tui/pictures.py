@@ -27,9 +27,9 @@ def check(app: Any, name: str) -> None:
     if os.environ.get("AGENTFORGE_PICTURES") == "write":
         file.write_text(svg, "utf-8")
         return
-    assert rows(svg) == rows(file.read_text("utf-8")), (
-        f"{name} looks otherwise; AGENTFORGE_PICTURES=write takes it anew"
-    )
+    now, before = rows(svg), rows(file.read_text("utf-8"))
+    differs = [f"+ {row}" for row in now if row not in before] + [f"- {row}" for row in before if row not in now]
+    assert not differs, f"{name} looks otherwise; AGENTFORGE_PICTURES=write takes it anew\n" + "\n".join(differs)
 
 
 def rows(svg: str) -> list[tuple[float, float, str, str]]:

@@ -50,6 +50,7 @@ class Flow:
 
     async def _take(self, item: object) -> None:
         if isinstance(item, str):
+            self._app.working.writes()
             await self._app.transcript.stream(item)
         elif isinstance(item, Happened):
             await self._happened(item)
@@ -123,7 +124,7 @@ class Flow:
         if state.talk.entries:
             await self._app.transcript.show_history(state.talk)
         elif not state.talk.turn:
-            await self._app.transcript.remark("a new session; F1 shows keys and commands")
+            await self._app.transcript.remark("a new session; F1 shows keys and commands", kept=False)
         self._app.todos.show(state.talk.todos)
         await self._next()
         if state.talk.open:

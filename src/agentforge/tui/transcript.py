@@ -51,10 +51,10 @@ class Transcript(VerticalScroll):
         self.record.append(("said", text))
         await self._add(Said(text, signs=self.signs, classes="queued" if queued else ""))
 
-    async def remark(self, text: str, *, kind: str = "note") -> None:
-        """Show a line of the program."""
+    async def remark(self, text: str, *, kind: str = "note", kept: bool = True) -> None:
+        """Show a line of the program; `kept` = it is in the record, too."""
         await self.end_reply()
-        self.record.append((kind, text))
+        self.record += [(kind, text)] if kept else []
         await self._add(Remarked(text, signs=self.signs, kind=kind))
 
     async def answer(self, text: str) -> None:

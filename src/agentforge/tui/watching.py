@@ -48,6 +48,10 @@ class Working(Static):
         self._clock.pause()
         self.update("")
 
+    def writes(self) -> None:
+        """Text streams in."""
+        self._doing = "writes" if self._doing else ""
+
     def happened(self, event: Event) -> None:
         """Say what goes on after an event."""
         if isinstance(event, kinds.ModelCalled):
