@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FRAME_S = 0.05
 _SLOWEST_S = 0.5
-_SHARE = 6.0
+_SHARE = 10.0
 
 
 class Flow:
