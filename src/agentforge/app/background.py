@@ -41,7 +41,12 @@ class JobLine:
 
 
 class Job:
-    """One `agentforge start` or `resume` in the background; its stream of events goes to a file."""
+    """One `agentforge start` or `resume` in the background; its stream of events goes to a file.
+
+    Args:
+        arguments: of the command line, the command first.
+    Side effects: starts the process, in a session of its own.
+    """
 
     def __init__(self, arguments: Sequence[str], *, title: str, cwd: Path, output: Path) -> None:
         self.title = title
@@ -52,7 +57,7 @@ class Job:
         with output.open("wb") as stream, output.with_suffix(".err").open("wb") as complaints:
             output.chmod(0o600)
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "agentforge", *arguments, "--output-format", "stream-json"],
+                [sys.executable, "-m", "agentforge", arguments[0], "--output-format", "stream-json", *arguments[1:]],
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,

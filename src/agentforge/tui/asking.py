@@ -95,6 +95,7 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
         elif key == "n":
             reason = self.query_one("#reason", Input)
             reason.display = True
+            self.query_one(".card").add_class("asks-why")
             reason.focus()
 
     def _unguard(self) -> None:

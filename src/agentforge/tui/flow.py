@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class Flow:
         self._flushed = 0.0
         self._spent = 0.0
         self._pause = _FRAME_S
+        self._order = asyncio.Lock()
 
     def wanted(self) -> None:
         """Something is there: take it now, or when the last drawing is long enough ago."""
@@ -45,8 +47,9 @@ class Flow:
         self._spent = spent
         self._flushed = time.monotonic()
         self._due = False
-        for item in self._app.engine.link.taken():
-            await self._take(item)
+        async with self._order:
+            for item in self._app.engine.link.taken():
+                await self._take(item)
 
     async def _take(self, item: object) -> None:
         if isinstance(item, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ class Transcript(VerticalScroll):
         self._reply_size = 0
         self._streamed = False
         self._calls: dict[object, CallRow] = {}
+        self._alone = _Alone()
 
     def on_mount(self) -> None:
         """Stay at the end as rows come."""
@@ -47,81 +49,88 @@ class Transcript(VerticalScroll):
 
     async def said(self, text: str, *, queued: bool = False) -> None:
         """Show what the person said."""
-        await self.end_reply()
-        self.record.append(("said", text))
-        await self._add(Said(text, signs=self.signs, classes="queued" if queued else ""))
+        async with self._alone:
+            await self.end_reply()
+            self.record.append(("said", text))
+            await self._add(Said(text, signs=self.signs, classes="queued" if queued else ""))
 
     async def remark(self, text: str, *, kind: str = "note", kept: bool = True) -> None:
         """Show a line of the program; `kept` = it is in the record, too."""
-        await self.end_reply()
-        self.record += [(kind, text)] if kept else []
-        await self._add(Remarked(text, signs=self.signs, kind=kind))
+        async with self._alone:
+            await self.end_reply()
+            self.record += [(kind, text)] if kept else []
+            await self._add(Remarked(text, signs=self.signs, kind=kind))
 
     async def answer(self, text: str) -> None:
         """Show a whole text in Markdown."""
-        await self.stream(text)
-        await self.end_reply()
+        async with self._alone:
+            await self.stream(text)
+            await self.end_reply()
 
     async def stream(self, text: str) -> None:
         """Show a piece of the answer that comes in."""
-        from textual.widgets import Markdown
+        async with self._alone:
+            from textual.widgets import Markdown
 
-        text = clean(text)
-        if not text:
-            return
-        self._streamed = True
-        if self._reply is None or self._reply_size > _REPLY:
-            await self.end_reply()
-            self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
-            await self._add(self._reply)
-        self._reply_text.append(text)
-        self._reply_size += len(text)
-        await self._reply.append(text)
+            text = clean(text)
+            if not text:
+                return
+            self._streamed = True
+            if self._reply is None or self._reply_size > _REPLY:
+                await self.end_reply()
+                self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
+                await self._add(self._reply)
+            self._reply_text.append(text)
+            self._reply_size += len(text)
+            await self._reply.append(text)
 
     async def end_reply(self) -> None:
         """The answer is whole."""
-        if self._reply is not None:
-            self.record.append(("reply", "".join(self._reply_text)))
-        self._reply, self._reply_text, self._reply_size = None, [], 0
+        async with self._alone:
+            if self._reply is not None:
+                self.record.append(("reply", "".join(self._reply_text)))
+            self._reply, self._reply_text, self._reply_size = None, [], 0
 
     async def happened(self, item: Happened) -> None:
         """Show an event."""
-        event = item.event
-        if isinstance(event, kinds.ModelCalled):
-            self._streamed = False
-        elif isinstance(event, kinds.ModelReplied):
-            if event.text and not self._streamed:
-                await self.stream(event.text)
-            await self.end_reply()
-        elif isinstance(event, kinds.ToolStarted):
-            await self._call(event, item.diff)
-        elif isinstance(event, kinds.ToolFinished):
-            await self._called(event, item.state)
-        elif isinstance(event, conversing.ChildStarted):
-            line = CallLine(name=event.name, argument=" ".join(clean(event.goal).split()))
-            await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
-        elif isinstance(event, conversing.ChildFinished):
-            self._child_finished(event)
-        elif isinstance(event, conversing.HistoryCompacted):
-            await self.remark(f"the oldest {event.entries} messages were summarised to make room")
+        async with self._alone:
+            event = item.event
+            if isinstance(event, kinds.ModelCalled):
+                self._streamed = False
+            elif isinstance(event, kinds.ModelReplied):
+                if event.text and not self._streamed:
+                    await self.stream(event.text)
+                await self.end_reply()
+            elif isinstance(event, kinds.ToolStarted):
+                await self._call(event, item.diff)
+            elif isinstance(event, kinds.ToolFinished):
+                await self._called(event, item.state)
+            elif isinstance(event, conversing.ChildStarted):
+                line = CallLine(name=event.name, argument=" ".join(clean(event.goal).split()))
+                await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
+            elif isinstance(event, conversing.ChildFinished):
+                self._child_finished(event)
+            elif isinstance(event, conversing.HistoryCompacted):
+                await self.remark(f"the oldest {event.entries} messages were summarised to make room")
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""
-        entries = talk.entries[-_HISTORY:]
-        if len(talk.entries) > len(entries):
-            await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
-        for entry in entries:
-            if entry.kind == "user":
-                await self.said(entry.text.split("\n\n<file ")[0])
-            elif entry.kind == "tool":
-                status = entry.status if entry.status in ("success", "error", "denied") else "success"
-                row = CallRow(
-                    CallLine(name=entry.name, argument="", status=status, result=entry.summary), signs=self.signs
-                )
-                row.output = output_of(entry.text)
-                await self._add(row)
-            elif entry.text:
-                await self.answer(entry.text)
+        async with self._alone:
+            entries = talk.entries[-_HISTORY:]
+            if len(talk.entries) > len(entries):
+                await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
+            for entry in entries:
+                if entry.kind == "user":
+                    await self.said(entry.text.split("\n\n<file ")[0])
+                elif entry.kind == "tool":
+                    status = entry.status if entry.status in ("success", "error", "denied") else "success"
+                    row = CallRow(
+                        CallLine(name=entry.name, argument="", status=status, result=entry.summary), signs=self.signs
+                    )
+                    row.output = output_of(entry.text)
+                    await self._add(row)
+                elif entry.text:
+                    await self.answer(entry.text)
 
     def stop_calls(self) -> None:
         """Calls that were cut off do not look as if they still ran."""
@@ -172,6 +181,28 @@ class Transcript(VerticalScroll):
         children: Iterable[Widget] = list(self.children)
         if len(self.children) > _ROWS:
             await self.remove_children(list(children)[:_DROPPED])
+
+
+class _Alone:
+    """Lets one task after the other write; the one that writes may enter again."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._owner: asyncio.Task[object] | None = None
+        self._depth = 0
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if self._owner is not task:
+            await self._lock.acquire()
+            self._owner = task
+        self._depth += 1
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            self._lock.release()
 
 
 def _parser() -> MarkdownIt:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
@@ -92,7 +91,7 @@ def _begin(chat: Chat, arguments: tuple[str, ...], *, title: str) -> None:
 
     number = len(chat.jobs) + 1
     output = chat.log.folder / "tasks" / f"{number}.jsonl"
-    chat.jobs.append(Job(arguments, title=shlex.quote(title)[:60], cwd=chat.workshop.root, output=output))
+    chat.jobs.append(Job(arguments, title=_cell(title), cwd=chat.workshop.root, output=output))
 
 
 def _model(chat: Chat) -> tuple[str, ...]:
