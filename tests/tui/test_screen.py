@@ -359,7 +359,7 @@ def test_no_color_is_honoured(theatre: Theatre, monkeypatch: pytest.MonkeyPatch)
     theatre.play(steps)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 10), (20, 20), (160, 50)])
+@pytest.mark.parametrize("size", [(80, 24), (40, 10), (40, 15), (60, 16), (20, 20), (160, 50)])
 def test_a_change_of_a_thousand_lines_leaves_the_keys_in_sight(theatre: Theatre, size: tuple[int, int]) -> None:
     change = {"path": "new.txt", "content": "a rather long line of text\n" * 1000}
 

@@ -39,7 +39,7 @@ class PlainFace:
         self._open = open_chat
         self._style: Style = style_for(sys.stdout, place.environ)
         self._terminal = sys.stdin.isatty()
-        self._reader = _terminal_reader(place, self._words, self._style) if self._terminal else PipeReader()
+        self._reader = _terminal_reader(place, self._words) if self._terminal else PipeReader()
         ask = self._reader.answer if isinstance(self._reader, TerminalReader) else None
         self._person = PlainPerson(sys.stdout, style=self._style, ask=ask)
         self._chat = open_chat(session, self._person)
@@ -58,10 +58,10 @@ class PlainFace:
                 while self._one_message():
                     pass
         except _Ended:
-            self._code = EXIT_INTERRUPTED
+            return EXIT_INTERRUPTED
         finally:
             self._close()
-        return 0 if self._terminal and self._code != EXIT_INTERRUPTED else self._code
+        return 0 if self._terminal else self._code
 
     def _one_message(self) -> bool:
         """Read and carry out one line; False = leave."""
@@ -170,11 +170,11 @@ class PlainFace:
         return []
 
 
-def _terminal_reader(place: Place, words: Callable[[str], list[str]], style: Style) -> TerminalReader:
+def _terminal_reader(place: Place, words: Callable[[str], list[str]]) -> TerminalReader:
     from agentforge.app.typed import Typed
     from agentforge.config.paths import data_dir
 
-    return TerminalReader(Typed(data_dir(place.environ), place.cwd), complete=words, unicode=style.unicode)
+    return TerminalReader(Typed(data_dir(place.environ), place.cwd), complete=words)
 
 
 @contextmanager

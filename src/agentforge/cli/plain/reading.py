@@ -29,10 +29,9 @@ class TerminalReader:
         complete: the words that could stand for a begun one.
     """
 
-    def __init__(self, typed: Typed, *, complete: Completer, unicode: bool) -> None:
+    def __init__(self, typed: Typed, *, complete: Completer) -> None:
         self._typed = typed
         self._readline = _prepared(typed, complete)
-        self._prompt = "› " if unicode else "> "
 
     def read(self) -> str | None:
         """The next message, None at the end of the input.
@@ -43,7 +42,7 @@ class TerminalReader:
         lines: list[str] = []
         while True:
             try:
-                line = input(self._prompt if not lines else "… " if self._prompt == "› " else ". ")
+                line = input("> " if not lines else ". ")
             except EOFError:
                 sys.stdout.write("\n")
                 return None
