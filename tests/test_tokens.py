@@ -45,3 +45,10 @@ def test_the_middle_is_cut_and_the_cut_is_told() -> None:
 def test_cuts_never_cost_more_than_the_limit(text: str, limit: int) -> None:
     assert count_tokens(cut_end(text, limit=limit)) <= limit
     assert count_tokens(cut_middle(text, limit=limit)) <= limit + 8
+
+
+def test_a_text_that_is_cut_twice_counts_the_lines_of_the_first_text() -> None:
+    text = "".join(f"line {number}\n" for number in range(400))
+    again = cut_middle(cut_middle(text, limit=300, note="more"), limit=100)
+    kept = sum(line.startswith("line ") for line in again.splitlines())
+    assert f"... {400 - kept} lines omitted ...\n" in again

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 _REMEMBERED_CHARS = 16_000
 
+_MARKER = r"\.\.\. (\d{1,9}) lines omitted(?:; .*)? \.\.\.$"
 _PIECE = re.compile(
     r"[A-Z]?[a-z]{1,10}|[A-Z]{1,4}"  # a word costs one token per started ten letters, capitals one per four
     r"|\d{1,3}"
@@ -27,7 +28,7 @@ def count_tokens(text: str) -> int:
     return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _counted(text)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def _remembered(text: str) -> int:
     """Most of a context is the same from step to step: counted once."""
     return _counted(text)
@@ -54,7 +55,7 @@ def cut_middle(text: str, *, limit: int, note: str = "") -> str:
     room = max(1, limit - count_tokens(f"... {len(lines)} lines omitted{suffix} ...\n") - 2)
     head = _take(lines, room * 2 // 3)
     tail = _take(lines[len(head) :][::-1], room - sum(map(_counted, head)))[::-1]
-    omitted = len(lines) - len(head) - len(tail)
+    omitted = sum(map(_lines_in, lines[len(head) : len(lines) - len(tail)]))
     if not head and not tail:  # one enormous line
         return cut_end(text, limit=limit)
     joined = "".join(head)
@@ -73,6 +74,12 @@ def cut_end(text: str, *, limit: int) -> str:
             break
         end = piece.end()
     return f"{text[:end]} ... {len(text) - end} characters omitted"
+
+
+def _lines_in(line: str) -> int:
+    """How many lines of the first text a line stands for: a marker of an earlier cut stands for all that it took."""
+    marker = re.match(_MARKER, line) if line.startswith("... ") else None
+    return int(marker[1]) if marker else 1
 
 
 def _take(lines: list[str], room: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,3 +80,38 @@ def test_each_kind_of_escalation_names_its_own_way_out(story: Story) -> None:
     first, second = (answers_for(item, task_id="t") for item in state.open_escalations)
     assert first == ["agentforge resolve t.E1 --approve --resume", 'agentforge resolve t.E1 --reject "REASON" --resume']
     assert second == ["agentforge resume t --max-steps +N", "agentforge abort t"]
+
+
+def test_a_narrow_terminal_breaks_rows_between_words(story: Story) -> None:
+    error = {
+        "slug": "limit",
+        "message": "there are no steps left in this stage and no tokens either, so nothing more can be done",
+    }
+    state = story.tell(story.started, kinds.RunFinished(outcome="failed", error=error))
+    narrow = Style(colour=False, unicode=False, columns=40)
+    lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=narrow)
+    told = [line for line in lines if line.startswith(("  error", "          "))]
+    assert max(map(len, told)) <= 40
+    assert " ".join(" ".join(told).split()) == f"error limit: {error['message']}"
+
+
+def test_a_long_row_is_cut_after_a_word(story: Story) -> None:
+    error = {"slug": "limit", "message": "wordword " * 40}
+    state = story.tell(story.started, kinds.RunFinished(outcome="failed", error=error))
+    (told,) = [line for line in summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII) if "error" in line]
+    assert told.endswith(" wordword...")
+
+
+def test_a_question_is_broken_between_words_on_a_narrow_terminal(story: Story) -> None:
+    state = story.tell(story.started, kinds.StageStarted(stage="clarify", attempt=1), story.question)
+    item = replace(state.open_escalations[0], question="several words " * 10)
+    lines = escalation_lines(item, task_id="task-1", style=Style(colour=False, unicode=False, columns=30))
+    assert max(len(line) for line in lines if "words" in line) <= 30
+    assert not any(line.endswith(("wor", "sev", "word")) for line in lines)
+
+
+def test_an_error_that_is_told_elsewhere_is_not_told_twice(story: Story) -> None:
+    state = story.tell(story.started, kinds.RunFinished(outcome="failed", error={"slug": "limit", "message": "no"}))
+    assert not any(
+        "limit" in line for line in summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII, error=False)
+    )

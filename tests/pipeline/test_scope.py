@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from agentforge_states import SPEC, inside
 
-from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.scope import named_files, product_scope, suite_files
 from agentforge.pipeline.stage_agent import refusal_of
 from agentforge.pipeline.stages import load_stages
 
@@ -96,3 +96,7 @@ def test_green_and_refactor_write_the_files_of_the_specification(stage: str, pat
 def test_a_name_that_reads_as_a_pattern_or_a_folder_opens_nothing_else(named: str, path: str, refused: bool) -> None:
     artifacts = {**inside("green").artifacts, "spec": {"files_to_create": [named]}}
     assert refuses("green", path, artifacts=artifacts) is refused
+
+
+def test_only_files_that_the_specification_names_are_offered() -> None:
+    assert named_files(SPEC) == ("kit/text.py", "kit/slug.py")

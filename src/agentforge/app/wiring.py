@@ -239,7 +239,7 @@ def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str
         return False
     from agentforge.config.trust import trusted
 
-    return trusted(repo, environ).holds({"hook"})
+    return trusted(repo, environ, kinds={"hook"}).holds({"hook"})
 
 
 def scratch_of(worktree: Path) -> Path:

@@ -77,7 +77,11 @@ def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str 
         return exit_code(result)
     style = style_for(sys.stdout, place.environ)
     lines = summary_lines(
-        result.state, folder=result.folder, duration_s=result.duration_s or result.state.active_s, style=style
+        result.state,
+        folder=result.folder,
+        duration_s=result.duration_s or result.state.active_s,
+        style=style,
+        error=result.error is None,
     )
     for item in result.state.open_escalations:
         lines += escalation_lines(item, task_id=result.state.run_id, style=style)

@@ -7,35 +7,43 @@ from pathlib import Path
 from shlex import quote
 
 from agentforge.app.showing import cost_text
-from agentforge.cli.terminal import Style, cut, printable, printable_lines
+from agentforge.cli.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
 from agentforge.cli.wording import counted
 from agentforge.config.durations import show_duration
 from agentforge.events.state import Escalation, RunState
 
 _LISTED = 8
 _WIDTH = 160
+_INDENT = 11
+_NARROW = 20
 
 
-def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: Style) -> list[str]:
-    """Describe a run that ended, or that waits for a human, in a screenful."""
+def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: Style, error: bool = True) -> list[str]:
+    """Describe a run that ended, or that waits for a human, in a screenful.
+
+    Args:
+        error: with what went wrong; False where that is told elsewhere.
+    """
     sign, word = _verdict(state)
     colour = {"done": "green", "failed": "red"}.get(sign, "yellow")
     head = f"{style.sign(sign)} {word}"
     lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
     if state.delivered:
-        lines += _rows("branch", [_branch(state)])
-    lines += _rows("assumed", assumptions(state))
-    lines += _rows("proved" if state.delivered else "wanted", requirements(state))
-    lines += _rows("checked", checks(state))
-    if state.error:
+        lines += _rows(style, "branch", [_branch(state)])
+    lines += _rows(style, "assumed", assumptions(state))
+    lines += _rows(style, "proved" if state.delivered else "wanted", requirements(state))
+    lines += _rows(style, "checked", checks(state))
+    if state.error and error:
         hint = f" - {state.error['hint']}" if state.error.get("hint") else ""
-        lines += _rows("error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
+        lines += _rows(style, "error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
     if state.attested:
-        lines += _rows("signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"])
-    lines += _rows("model", [_model(state)])
-    lines += _rows("kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
-    lines += _rows("marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
-    lines += _rows("record", [str(folder)])
+        lines += _rows(
+            style, "signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"]
+        )
+    lines += _rows(style, "model", [_model(state)])
+    lines += _rows(style, "kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
+    lines += _rows(style, "marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
+    lines += _rows(style, "record", [str(folder)])
     return lines + _next(state)
 
 
@@ -43,7 +51,7 @@ def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[st
     """Show a question with the commands that answer it."""
     address = f"{task_id}.{item.escalation_id}"
     lines = ["", style.paint(f"{style.sign('asked')} {item.kind} {address}  {printable(item.reason)}", "yellow")]
-    lines += [f"  {line}" for line in printable_lines(item.question)]
+    lines += [f"  {part}" for line in printable_lines(item.question) for part in _fitting(line, style)]
     lines += [f"    {number}. {printable(option)}" for number, option in enumerate(item.options, start=1)]
     return [*lines, "", *(f"  {command}" for command in answers_for(item, task_id=task_id))]
 
@@ -77,7 +85,7 @@ def requirements(state: RunState) -> list[str]:
         tests = [str(test) for test in tests] if isinstance(tests, (list, tuple)) else []
         more = f" and {len(tests) - 2} more" if len(tests) > 2 else ""
         shown = ", ".join(tests[:2]) + more if tests else "no test"
-        lines.append(f"{name} {cut(printable(str(item.get('description', ''))), 60)} <- {shown}")
+        lines.append(f"{name} {cut_words(printable(str(item.get('description', ''))), 60)} <- {shown}")
     return lines
 
 
@@ -137,11 +145,20 @@ def _next(state: RunState) -> list[str]:
     return []
 
 
-def _rows(label: str, texts: list[str]) -> list[str]:
-    shown = [cut(printable(text), _WIDTH) for text in texts[:_LISTED]]
+def _rows(style: Style, label: str, texts: list[str]) -> list[str]:
+    """Rows under a label; on a terminal that is narrower they go on below, broken between words."""
+    shown = [cut_words(printable(text), _WIDTH) for text in texts[:_LISTED]]
     if len(texts) > _LISTED:
         shown.append(f"and {len(texts) - _LISTED} more, see the report")
+    if style.columns:
+        shown = [line for text in shown for line in wrapped(text, max(style.columns - _INDENT, _NARROW))]
     return [f"  {label if number == 0 else '':<8} {text}" for number, text in enumerate(shown)]
+
+
+def _fitting(line: str, style: Style) -> list[str]:
+    """A line as it is where it fits below an indent of two, else broken between words."""
+    room = style.columns - 2
+    return [line] if room <= 0 or width_of(line) <= room else wrapped(line, max(room, _NARROW))
 
 
 def _mappings(value: object) -> list[Mapping[str, object]]:

@@ -24,8 +24,7 @@ def talk(given: dict[str, Any]) -> int:
     Returns:
         The exit code.
     """
-    place = open_place(given["cwd"])
-    session = _session(given, place)
+    place, session = _place_of(given)
 
     def open_chat(session: str, person: Person) -> Chat:
         from agentforge.app.chat import Chat, ChatOptions
@@ -61,26 +60,19 @@ def screen_possible() -> bool:
     return terminal and os.environ.get("TERM", "dumb") not in ("", "dumb") and find_spec("textual") is not None
 
 
-def _session(given: dict[str, Any], place: Place) -> str:
-    if given["session"] and given["last"]:
-        raise UsageError("--resume and --continue exclude each other", hint="give one of them")
-    if not given["last"]:
-        return str(given["session"] or "")
-    from agentforge.config.paths import data_dir
-    from agentforge.store.reader import LOG
-    from agentforge.store.sessions import run_folder, session_ids
+def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
+    """Where the work happens, and which session goes on ("" = a new one); a session stays in its own folder."""
+    place = open_place(given["cwd"])
+    session = given["session"] or ""
+    if session and given["last"]:
+        raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
+    if given["last"]:
+        from agentforge.app.sessions import last_session
 
-    data = data_dir(place.environ)
-    newest = sorted(session_ids(data), key=lambda name: (run_folder(data, name) / LOG).stat().st_mtime, reverse=True)
-    found = next((name for name in newest if _is_here(run_folder(data, name), place)), "")
-    if not found:
-        raise UsageError("there is no session of this folder to go on with", hint="begin one: agentforge")
-    return found
+        session = last_session(place.environ, cwd=place.cwd)
+    if session:
+        from agentforge.app.sessions import folder_of_session
 
-
-def _is_here(folder: Any, place: Place) -> bool:
-    """Whether a session of a person works in this folder."""
-    from agentforge.store.reader import load_state
-
-    state = load_state(folder)
-    return state.kind == "session" and state.repo == str(place.cwd) and state.talk.turn > 0
+        there = folder_of_session(place.environ, session)
+        place = open_place(str(there)) if there is not None and there != place.cwd else place
+    return place, session

@@ -10,6 +10,7 @@ from agentforge.frozen import dataclass
 
 _NARROW = 20
 _INDENT = "    "
+_LONGEST_TAIL = 16
 _CODES: Mapping[str, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _SIGNS: Mapping[str, tuple[str, str]] = {
     "done": ("✓", "+"),
@@ -82,6 +83,16 @@ def cut(text: str, width: int) -> str:
         if used > room:
             break
     return (text[:end] + "...")[: max(width, 0)]
+
+
+def cut_words(text: str, width: int) -> str:
+    """Cut a printable text like `cut`, after a whole word where one ends near."""
+    shorter = cut(text, width)
+    if shorter == text or text[len(shorter) - 3].isspace():
+        return shorter
+    kept = shorter[:-3]
+    words = kept.rpartition(" ")[0].rstrip()
+    return f"{words}..." if words and len(kept) - len(words) <= _LONGEST_TAIL else shorter
 
 
 def table(rows: Sequence[Sequence[str]], *, head: Sequence[str], style: Style) -> list[str]:

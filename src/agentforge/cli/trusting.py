@@ -32,7 +32,7 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = L
     from agentforge.store.clock import utc_now
 
     for top in tops_of(place):
-        trust = trusted(top, place.environ)
+        trust = trusted(top, place.environ, kinds=kinds)
         if trust.holds(kinds):
             continue
         if given or (_somebody_is_here() and _agreed(trust)):

@@ -107,7 +107,7 @@ def _reopening_ended(event: kinds.ReopeningEnded, _state: RunState) -> Notice:
 
 
 def _model_failed(event: kinds.ModelFailed, _state: RunState) -> Notice:
-    return Notice(text=f"model failed ({event.slug}): {event.message}", sign="failed")
+    return Notice(text=f"the model could not be asked ({event.slug})", sign="failed")  # the error follows at the end
 
 
 def _tool_finished(event: kinds.ToolFinished, state: RunState) -> Notice:

@@ -14,6 +14,7 @@ from agentforge.canonical import digest_bytes, digest_value
 from agentforge.evals.cheat_case import CheatCase
 from agentforge.workspace.newrepo import commit_everything, init_repository
 
+_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
 _NOT_DATA = shutil.ignore_patterns("__pycache__")
 
 
@@ -41,12 +42,12 @@ class Ground:
 
     @property
     def flags(self) -> Mapping[str, object]:
-        """Settings of every run: the python, found out once where our own will do, and nothing that asks RED again.
+        """Settings of every run: the python, found out once where our own will do, bare pytest, and nothing that asks RED again.
 
         Mutants refuse nothing by themselves: they make RED add tests, which a script cannot.
         """
         python = {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
-        return {**python, "verification.mutants": 0, "verification.returns": 0}
+        return {**python, "test.env": _NO_PLUGINS, "verification.mutants": 0, "verification.returns": 0}
 
     def lay(self, case: CheatCase) -> None:
         """Make the repository of a case; what an earlier one left goes, its measured results stay.

@@ -161,6 +161,7 @@ class ModelCalled(Event):
         context_tokens: our count of all that is sent, tool schemas included.
         sections: tokens per section of the context.
         seen: digests of the files that the context shows by the model's own wish, by repository path.
+        budget: tokens that the request might have held; 0 = the context policy has one size for all.
     """
 
     step: int
@@ -171,6 +172,7 @@ class ModelCalled(Event):
     context_tokens: int
     sections: Json = field(default_factory=dict)
     seen: Json = field(default_factory=dict)
+    budget: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from socket import SHUT_RDWR
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentforge.cancelling import interruptible
@@ -19,6 +19,7 @@ from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavail
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator, Mapping
+    from socket import socket
     from types import TracebackType
 
 _CONNECT_TIMEOUT_S = 15.0
@@ -133,7 +134,10 @@ class HttpConnection:
         if proxy is not None:
             host, port = proxy.hostname or "", proxy.port or 80
         if target.scheme == "http":
-            return HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
+            plain = HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
+            if host.isascii():
+                plain._create_connection = _connected_without_idna  # type: ignore[attr-defined]  # where it dials
+            return plain
         secure = HTTPSConnection(host, port, timeout=_CONNECT_TIMEOUT_S, context=self._tls_context())
         if proxy is not None:
             secure.set_tunnel(target.hostname or "", target.port or 443, headers=_proxy_credentials(proxy))
@@ -150,6 +154,14 @@ class HttpConnection:
                 for bundle in filter(os.path.exists, _CA_BUNDLES):
                     self._tls.load_verify_locations(bundle)
         return self._tls
+
+
+def _connected_without_idna(address: tuple[str, int], *arguments: Any) -> socket:
+    """Dial a host whose name is ASCII; given as text, it would be encoded by tables that take longer to load than a call."""
+    from socket import create_connection
+
+    host, port = address
+    return create_connection((host.encode("ascii"), port), *arguments)  # type: ignore[arg-type]  # getaddrinfo takes bytes
 
 
 class _HttpResponse:

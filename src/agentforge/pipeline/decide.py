@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import Effect, Stop
 from agentforge.events.state import Escalation, RunState
+from agentforge.pipeline.attempts import attempts_allowed, stuck_and_answered
 from agentforge.pipeline.effects import (
     Ask,
     Attest,
@@ -65,7 +66,7 @@ def _between_stages(state: RunState, stages: Stages) -> Effect:
 def _baseline(state: RunState, action: str) -> Effect | None:
     """The base line first; one that cannot be trusted is a human's to repair, then it is measured again."""
     base = state.facts.get("baseline")
-    answered = len(_answered(state, "analyze"))
+    answered = len(stuck_and_answered(state, "analyze"))
     if base is None or (base.get("measured") is False and base.get("attempt") == answered):
         return MeasureBaseline(attempt=answered + 1)
     if base.get("measured") is not False or action == "analyze":
@@ -106,9 +107,7 @@ def _after_failure(state: RunState, stage: Stage) -> Effect:
         return left
     by_model = stage.needs_model(state)
     attempt = state.stages[stage.name].attempt
-    # Counted anew from every answer of a human; without a model nobody would do it differently the second time.
-    allowed = _attempt_of_last_answer(state, stage.name) + (state.limits.attempts if by_model else 1)
-    if attempt >= allowed and not (rejected and by_model):
+    if attempt >= attempts_allowed(state, stage.name, by_model=by_model) and not (rejected and by_model):
         return _stuck(state, stage)
     return StartStage(stage=stage.name, attempt=attempt + 1)
 
@@ -186,15 +185,3 @@ def _held_out(state: RunState) -> tuple[tuple[str, object], ...]:
 def _asked(state: RunState, stage: str, key: str) -> Escalation | None:
     found = [item for item in state.escalations.values() if item.stage == stage and item.context.get("key") == key]
     return found[-1] if found else None
-
-
-def _answered(state: RunState, stage: str) -> list[Escalation]:
-    """How a stage was stuck and a human said how to go on."""
-    return [
-        item for item in state.escalations.values() if item.stage == stage and item.kind == "stuck" and item.resolution
-    ]
-
-
-def _attempt_of_last_answer(state: RunState, stage: str) -> int:
-    attempts = [item.context.get("attempt") for item in _answered(state, stage)]
-    return max((number for number in attempts if isinstance(number, int)), default=0)

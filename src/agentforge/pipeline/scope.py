@@ -32,11 +32,17 @@ TEST_GLOBS = (
 
 def product_scope(spec: Json) -> tuple[str, ...]:
     """The product files that may be written: those of the specification and the `__init__.py` of their packages."""
-    named = [*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))]
-    named += [str(item["file"]) for item in product_symbols(spec) if item.get("file")]
+    named = named_files(spec)
     modules = [PurePosixPath(path) for path in named if path.endswith(".py")]
     packages = [str(path.parent / "__init__.py") for path in modules if path.parent.name]
-    return tuple(dict.fromkeys([*(path.removeprefix("./") for path in named), *packages]))
+    return tuple(dict.fromkeys([*named, *packages]))
+
+
+def named_files(spec: Json) -> tuple[str, ...]:
+    """The product files that the specification names; what is offered, so that nobody makes an `__init__.py` unasked."""
+    named = [*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))]
+    named += [str(item["file"]) for item in product_symbols(spec) if item.get("file")]
+    return tuple(dict.fromkeys(path.removeprefix("./") for path in named))
 
 
 def superseded_tests(spec: Json) -> tuple[str, ...]:

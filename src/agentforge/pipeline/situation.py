@@ -10,6 +10,7 @@ from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.budget import Piece, one_line, short_error
 from agentforge.context.render import render
 from agentforge.events.state import FinishedStep, RunState
+from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.stage import Stage
 
 _VIEW_TOKENS = 1500
@@ -31,7 +32,7 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
         Piece(name="attention", text=_attention(state)),
         Piece(name="answers of a human", text="\n".join(f"- {answer}" for answer in state.answers), limit=600),
         Piece(name="findings to repair (measured)", text=_findings(state, stage), limit=_FINDINGS_TOKENS),
-        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS),
+        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS, foreign=True),
     ]
     if state.rejected is not None:
         pieces.append(Piece(name="your last submission, refused", text=render(state.rejected), limit=_DRAFT_TOKENS))
@@ -51,11 +52,13 @@ def verification_status(state: RunState) -> dict[str, object]:
     known = state.stages.get(state.stage)
     results = known.results if known else ()
     failing = sum(1 for item in results if not item.get("passed"))
+    attempt = known.attempt if known else 1
+    last = max(attempt, attempts_allowed(state, state.stage, by_model=True))  # a rejection is worked on beyond the last
     return {
         "checks_passing": len(results) - failing,
         "checks_failing": failing,
         "ready_for_completion": state.verdict is not None and state.verdict.passed,
-        "attempt": f"{known.attempt if known else 1} of {state.limits.attempts}",
+        "attempt": f"{attempt} of {last}",
     }
 
 
@@ -141,7 +144,7 @@ def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
     width = len(str(offset + len(part)))
     text = "\n".join(f"{number:>{width}} {line}" for number, line in enumerate(part, start=offset))
     name = f"{path} lines {offset}-{offset + len(part) - 1} of {len(lines)}"
-    return Piece(name=name, text=text, limit=_VIEW_TOKENS, note=f"read_file path={path} offset=N limit=M")
+    return Piece(name=name, text=text, limit=_VIEW_TOKENS, note=f"read_file path={path} offset=N limit=M", foreign=True)
 
 
 def _action(step: FinishedStep) -> dict[str, object]:

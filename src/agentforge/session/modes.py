@@ -12,6 +12,9 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order."""
 
+BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
+"""What `run --bare` offers."""
+
 _LOOKING = ("read", "ask", "submit")
 
 

@@ -62,6 +62,7 @@ class SessionPerformer:
         runtime = self._runtime
         model = runtime.model()
         tools = runtime.tools()
+        room = runtime.budget().observation(len(state.turn.calls))
         return AgentSpec(
             model=model,
             model_name=model.name,
@@ -75,7 +76,7 @@ class SessionPerformer:
             tools=tools,
             tool_context=runtime.tool_context(state),
             policy=InvocationPolicy(
-                text_limit_tokens=runtime.text_limit_tokens,
+                text_limit_tokens=min(runtime.text_limit_tokens, room),
                 secrets=runtime.secrets,
                 nonce=runtime.nonce,
                 approve=runtime.approve,
@@ -91,6 +92,7 @@ class SessionPerformer:
             confirm=runtime.confirm,
             answered=runtime.answered,
             shows_fresh=False,
+            repeats_commands=False,
         )
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:

@@ -15,6 +15,11 @@ def prompt(name: str) -> str:
     return (Path(__file__).parent / "prompts" / f"{name}.md").read_text("utf-8").strip()
 
 
+def bare_prompt(*, work_mode: str, workspace: str) -> str:
+    """The fewest instructions with which an agent works safely."""
+    return f"{prompt('bare')}\nMode: {work_mode}. Workspace: {workspace}\n"
+
+
 def system_prompt(*, work_mode: str, workspace: str, parts: Sequence[str] = ()) -> str:
     """Put the instructions together.
 

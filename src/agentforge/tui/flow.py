@@ -128,6 +128,8 @@ class Flow:
             await self._app.transcript.show_history(state.talk)
         elif not state.talk.turn:
             await self._app.transcript.remark("a new session; F1 shows keys and commands", kept=False)
+        for note in self._app.engine.chat.notes:
+            await self._app.transcript.remark(note)
         self._app.todos.show(state.talk.todos)
         await self._next()
         if state.talk.open:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -34,4 +33,6 @@ def _options() -> tuple[str, ...]:
 
 @cache
 def _prlimit(path: str) -> str | None:
+    import shutil
+
     return shutil.which("prlimit", path=path) or shutil.which("prlimit", path="/usr/bin:/bin")

@@ -47,7 +47,7 @@ class Git:
 
     @property
     def identity(self) -> Identity:
-        """The user's name and address as git knows them, else AgentForge's."""
+        """The user's name and address, else AgentForge's."""
         return self._command.identity
 
     @property
@@ -59,8 +59,6 @@ class Git:
     def common_dir(self) -> Path:
         """Where the objects and branches of all checkouts are."""
         return self._command.common_dir
-
-    # Reading
 
     def head(self) -> str:
         """Return the commit that the checkout stands on."""
@@ -82,7 +80,7 @@ class Git:
             return os.fsdecode(done.output).strip()
         from difflib import get_close_matches
 
-        near = get_close_matches(rev, self._ref_names(), n=3)
+        near = get_close_matches(rev, self._ref_names(), n=3) if rev else []
         hint = f"did you mean {', '.join(near)}?" if near else "`git branch -a` lists the branches"
         raise RepositoryError(f"{self.top} has no commit called {rev!r}", hint=hint)
 
@@ -105,7 +103,7 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.run("cat-file", "blob", f"{rev}:{path}")
+        done = self._command.recall("cat-file", "blob", f"{rev}:{path}", of=(rev,))
         if done.exit_code == 0:
             return done.output
         self.tree_of(rev)
@@ -117,7 +115,8 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{tree}}")
+        done = self._command.recall(*asked, of=(rev,))
         if done.exit_code != 0:
             raise RepositoryError(f"{self.top} has no commit or tree called {rev!r}")
         return os.fsdecode(done.output).strip()
@@ -140,8 +139,6 @@ class Git:
     def changed(self, before: str, after: str) -> list[Change]:
         """List the paths that differ between two commits or trees, sorted."""
         return changed_paths(self._command, before, after)
-
-    # Writing objects
 
     def snapshot(self, worktree: Path, *, index: Path) -> str:
         """Write the files of a worktree as a tree and return its id; HEAD, branches and other indexes stay as they are.

@@ -11,6 +11,7 @@ from pathlib import Path
 from agentforge.errors import RepositoryError, ToolchainError
 from agentforge.frozen import dataclass
 from agentforge.workspace import process
+from agentforge.workspace.gitmemo import GitMemo, is_object_id
 from agentforge.workspace.process import Completed
 
 TIMEOUT_S = 120.0
@@ -23,6 +24,7 @@ _FIXED = {
     "core.attributesFile": "/dev/null",
     "core.splitIndex": "false",
     "core.sparseCheckout": "false",
+    "safe.bareRepository": "explicit",
     "protocol.allow": "never",
     "protocol.ext.allow": "never",
     "submodule.recurse": "false",
@@ -95,6 +97,19 @@ class GitCommand:
         argv = ["git", *self._options, f"--git-dir={at.git_dir}", f"--work-tree={at.work_tree}", *arguments]
         return _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
 
+    def recall(self, *arguments: str, of: tuple[str, ...]) -> Completed:
+        """Run git like `run`, but once only where all that is asked about is named by the full id of an object.
+
+        Args:
+            of: the revisions in the arguments.
+        """
+        answer = self._memo.held(arguments)
+        if answer is None:
+            answer = self.run(*arguments)
+            if all(is_object_id(rev) for rev in of):
+                self._memo.hold(arguments, answer)
+        return answer
+
     def output(
         self,
         *arguments: str,
@@ -126,6 +141,10 @@ class GitCommand:
         name = os.environ.get("GIT_AUTHOR_NAME") or self._settings.get("user.name", "")
         email = os.environ.get("GIT_AUTHOR_EMAIL") or self._settings.get("user.email", "")
         return Identity(name=name, email=email) if name and email else AGENTFORGE
+
+    @cached_property
+    def _memo(self) -> GitMemo:
+        return GitMemo()
 
     @cached_property
     def _options(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from agentforge.frozen import dataclass
-from agentforge.workspace.gitcommand import GitCommand
+from agentforge.workspace.gitcommand import GitCommand, refused
 
 ChangeStatus = Literal["added", "modified", "deleted", "type-changed"]
 
@@ -39,8 +39,11 @@ def diff_trees(command: GitCommand, before: str, after: str, *, paths: Sequence[
 
 def changed_paths(command: GitCommand, before: str, after: str) -> list[Change]:
     """List the paths that differ, sorted; a rename is a deletion and an addition."""
-    listing = command.output("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, before, after)
-    fields = os.fsdecode(listing).split("\0")
+    arguments = ("diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, before, after)
+    done = command.recall(*arguments, of=(before, after))
+    if done.exit_code != 0:
+        raise refused(arguments, done)
+    fields = os.fsdecode(done.output).split("\0")
     status: dict[str, ChangeStatus] = {}
     counts: dict[str, tuple[str, str]] = {}
     at = 0

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
 
+_IN_MEMORY_BYTES = 1024 * 1024
 _TERM_GRACE_S = 0.5
 _DRAIN_S = 0.15
 _BLIND_POLL_S = 0.02
@@ -179,13 +180,19 @@ def _stdin_file(data: bytes | None) -> int | None:
     # A file instead of a pipe: nothing to feed while the output is read, so no way to lock each other out.
     if data is None:
         return None
+    if hasattr(os, "memfd_create") and len(data) <= _IN_MEMORY_BYTES:  # neither a disk nor the modules of tempfile
+        memory = os.memfd_create("stdin")
+        with open(memory, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(memory, 0, os.SEEK_SET)
+        return memory
     import tempfile
 
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        file.seek(0)
-        return os.dup(file.fileno())
+    with tempfile.TemporaryFile() as kept:
+        kept.write(data)
+        kept.flush()
+        kept.seek(0)
+        return os.dup(kept.fileno())
 
 
 def _cannot_start(argv: Sequence[str], cwd: Path | None, exc: Exception) -> ToolchainError:

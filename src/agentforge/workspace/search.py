@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -182,7 +181,11 @@ def identifiers(root: Path, stems: Sequence[str], *, per_file: int = 40) -> Iter
 def ripgrep() -> str | None:
     """The ripgrep that was installed with us, else the one on PATH, else None."""
     beside = Path(sys.executable).parent / "rg"
-    return str(beside) if beside.is_file() else shutil.which("rg")
+    if beside.is_file():
+        return str(beside)
+    import shutil
+
+    return shutil.which("rg")
 
 
 def _lines(binary: str, arguments: Sequence[str], *, root: Path) -> Generator[bytes]:

@@ -14,6 +14,7 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of, open_place
 from agentforge.cli.terminal import style_for, table
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
+from agentforge.errors import UsageError
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
 
@@ -22,11 +23,12 @@ _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
     epilog="""\b
 Examples:
   agentforge config show
+  agentforge config set model.name gpt-5.5
   agentforge config path
 """
 )
 def config() -> None:
-    """Show the settings and where they come from."""
+    """Show the settings and where they come from, and change them."""
 
 
 @config.command(
@@ -85,3 +87,32 @@ def shown_value(key: str, value: object) -> object:
     name = key.rpartition(".")[2].upper()
     in_environment = ".env." in key or key.startswith("shell_environment.set_vars.")
     return "***" if in_environment and any(fnmatchcase(name, pattern) for pattern in _SECRET) else value
+
+
+@config.command(
+    name="set",
+    epilog="""\b
+Examples:
+  agentforge config set approval auto-edit
+  agentforge config set limits.budget_usd 5
+  agentforge config set model.fallbacks '["openai/gpt-5.5"]' --project
+  agentforge config set model.temperature --remove
+""",
+)
+@click.argument("key")
+@click.argument("value", required=False)
+@click.option("--project", is_flag=True, help="Write the project's file instead of your own.")
+@click.option("--remove", is_flag=True, help="Take the key out of the file.")
+@cwd_option
+def set_(key: str, value: str | None, project: bool, remove: bool, cwd: str | None) -> int:
+    """Write KEY into a settings file; comments and order of the file stay. A value that is wrong is not written."""
+    from agentforge.config.writing import parse_value, set_value
+
+    if (value is None) != remove:
+        raise UsageError("a value is wanted, or --remove", hint=f"agentforge config set {key} VALUE")
+    folder = folder_of(cwd)
+    top = project_top(folder, os.environ) or folder
+    file = project_files(top)[0] if project else config_dir(os.environ) / "config.toml"
+    set_value(file, key, None if value is None else parse_value(value), project=project)
+    click.echo(f"{key} {'removed from' if remove else 'written to'} {file}")
+    return 0

@@ -22,30 +22,50 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   agentforge doctor
+  agentforge doctor --fix --call
   agentforge doctor --cwd ~/project --json
 """
 )
+@click.option("--fix", is_flag=True, help="Put right what needs no question: folders, permissions, .gitignore.")
+@click.option("--call", is_flag=True, help="Ask the model for one word, too; costs a few tokens.")
 @cwd_option
 @json_option
-def doctor(cwd: str | None, as_json: bool) -> int:
+def doctor(fix: bool, call: bool, cwd: str | None, as_json: bool) -> int:
     """Check what AgentForge needs on this machine and in this folder, and try to get out of the sandbox.
 
     Exit code 0 when nothing that is required is missing (warnings are not errors), else 7.
     """
     from dataclasses import asdict
 
-    from agentforge.cli.examination import examine
+    from agentforge.app.examining import examine
 
-    found = examine(folder_of(cwd), os.environ)
+    folder = folder_of(cwd)
+    fixed: tuple[str, ...] = ()
+    if fix:
+        from agentforge.app.setting_up import safe_fixes
+
+        fixed = safe_fixes(folder, os.environ)
+    found = examine(folder, os.environ, call=call)
     checks = found.checks
     errors = sum(check.status == "error" for check in checks)
     warnings = sum(check.status == "warning" for check in checks)
     if as_json:
         rows = [asdict(check) for check in checks]
         escapes = [asdict(attempt) for attempt in found.escapes]
-        write_json({"ok": not errors, "errors": errors, "warnings": warnings, "checks": rows, "escapes": escapes})
+        write_json(
+            {
+                "ok": not errors,
+                "errors": errors,
+                "warnings": warnings,
+                "checks": rows,
+                "escapes": escapes,
+                "fixed": list(fixed),
+            }
+        )
     else:
         style = style_for(sys.stdout, os.environ)
+        for line in fixed:
+            click.echo(f"fixed: {line}")
         cells = [(check.name, check.status, check.message) for check in checks]
         click.echo("\n".join(table(cells, head=("CHECK", "STATUS", "FOUND"), style=style)))
         if found.escapes:

@@ -9,7 +9,7 @@ import click
 from agentforge.cli.form import Form, write_json
 from agentforge.cli.options import cwd_option, form_of, form_options
 from agentforge.cli.place import Place, open_place
-from agentforge.cli.terminal import cut, style_for, table
+from agentforge.cli.terminal import cut_words, style_for, table
 
 
 @click.command(
@@ -49,6 +49,6 @@ def _list(place: Place, *, form: Form) -> int:
         click.echo('no tasks yet; begin with: agentforge start "..."')
         return 0
     style = style_for(sys.stdout, place.environ)
-    cells = [(row.task_id, row.outcome, row.stage or "-", cut(" ".join(row.request.split()), 60)) for row in rows]
+    cells = [(row.task_id, row.outcome, row.stage or "-", cut_words(" ".join(row.request.split()), 60)) for row in rows]
     click.echo("\n".join(table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style)))
     return 0

@@ -53,6 +53,8 @@ class PlainFace:
         """
         if self._terminal:
             self._person.line(self._style.paint(self._head(), "dim"))
+        for note in self._chat.notes:
+            self._person.line(self._style.paint(printable(note), "dim"))
         try:
             with _termination():
                 while self._one_message():

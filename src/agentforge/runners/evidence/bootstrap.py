@@ -8,6 +8,7 @@ caller clears PYTHONPATH; an isolated start (`-I`) would also lose the fixed has
 # ruff: noqa: PTH100, PTH118, PTH120
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -30,7 +31,10 @@ def main() -> int:
         _add_user_site(setup["user_site"])
     failures, tampering = load("failures"), load("tampering")
     program = load("pytest_program" if setup["runner"] == "pytest" else "unittest_program")
+    gc.disable()  # nothing of what is imported here is garbage before the end
     program.prepare()
+    gc.freeze()
+    gc.enable()
     altered = tampering.watch()
     _enter_checkout(setup)
     recorder, reason = load("recorder").open_recorder(setup["trace"]) if setup.get("trace") else (None, "")

@@ -22,6 +22,7 @@ def prepare() -> None:
     import _pytest.unittest  # noqa: F401
     import pytest  # noqa: F401
 
+    sys.modules["__main__"].load("planted")
     sys.modules["__main__"].load("pytest_plugin")
 
 

@@ -6,8 +6,9 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
+from agentforge.app.examining_sessions import Check, answering, session_looks
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
@@ -15,24 +16,13 @@ from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
+    from agentforge.config.suite_record import Suite
     from agentforge.workspace.escapes import Attempt
     from agentforge.workspace.sandbox import Preference
-
-Status = Literal["ok", "warning", "error"]
 
 _INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces"
 _VERSION_TIMEOUT_S = 10.0
 _MIN_FREE_BYTES = 500 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One finding; `detail` says what to do."""
-
-    name: str
-    status: Status
-    message: str
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +37,11 @@ class Examination:
     escapes: tuple[Attempt, ...]
 
 
-def examine(folder: Path, environ: Mapping[str, str]) -> Examination:
-    """Look at everything that a task in `folder` would need.
+def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> Examination:
+    """Look at everything that a task or a session in `folder` would need.
 
+    Args:
+        call: ask the model for one word.
     Side effects: runs programs with `--version`; tries to get out of the sandbox, with baits in the home and in a temporary
     folder; a file comes and goes in the data folder.
     """
@@ -61,12 +53,16 @@ def examine(folder: Path, environ: Mapping[str, str]) -> Examination:
         lambda: _repository(folder),
         lambda: _sandbox(settings, environ),
         lambda: floor,
+        lambda: _suite("attacks", environ),
+        lambda: _suite("injections", environ),
         lambda: _tests(folder, settings, environ),
         lambda: _program("ripgrep", "rg", environ, missing="searching falls back to a slow scan"),
         lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
         lambda: _program("ty", "ty", environ, missing="changed Python files are not type-checked"),
         lambda: _model(settings, environ),
+        *((lambda: answering(settings, environ),) if call else ()),
         lambda: _data(environ),
+        *session_looks(folder, settings, environ),
     )
     return Examination(checks=(found, *(look() for look in looks)), escapes=escapes)
 
@@ -124,6 +120,25 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
         return Check(name=name, status="error", message=reason, detail=detail)
     path = shutil.which("bwrap", path=environ.get("PATH")) or "bwrap"
     return Check(name=name, status="ok", message=f"{_version_of(path, environ)}, ran a command")
+
+
+def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
+    """How the suite went when it was last played on this machine."""
+    from agentforge import __version__
+    from agentforge.config.suite_record import last_run
+
+    again = f"agentforge eval {suite}"
+    try:
+        last = last_run(suite, environ)
+    except AgentForgeError as exc:
+        return Check(name=suite, status="warning", message=exc.message, detail=exc.hint)
+    if last is None:
+        return Check(name=suite, status="ok", message=f"never played here ({again})")
+    told = f"{last.summary} on {last.at[:10]} with {last.version}"
+    if not last.ok:
+        return Check(name=suite, status="warning", message=told, detail=f"see what got through: {again}")
+    stale = "" if last.version == __version__ else f", this is {__version__} ({again})"
+    return Check(name=suite, status="ok", message=told + stale)
 
 
 def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Attempt, ...], Check]:

@@ -1,0 +1,67 @@
+"""/config, /reload, /doctor: what holds here and whether it works."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+
+_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
+
+
+def _config(chat: Chat, rest: str) -> SlashReply:
+    rows = [row for row in chat.workshop.settings.rows() if row.key.startswith(rest)]
+    if not rows:
+        raise UsageError(f"no setting begins with {rest!r}", hint="/config shows all")
+    shown = {row.key: "set" if _is_secret(row.key) else row.value for row in rows}
+    lines = [f"| {row.key} | `{json.dumps(shown[row.key], ensure_ascii=False)[:80]}` | {row.origin} |" for row in rows]
+    text = "\n".join(["| setting | value | origin |", "| --- | --- | --- |", *lines])
+    return SlashReply(text=text, data={"settings": shown})
+
+
+def _is_secret(key: str) -> bool:
+    last = key.rpartition(".")[2].upper()
+    return any(fnmatchcase(last, pattern) for pattern in _SECRET) and not last.endswith("TOKENS")
+
+
+def _reload(chat: Chat, _rest: str) -> SlashReply:
+    chat.workshop.reload()
+    files = ", ".join(chat.workshop.settings.files()) or "no files, defaults hold"
+    return SlashReply(text=f"Settings read again: {files}.", data={"files": list(chat.workshop.settings.files())})
+
+
+def _doctor(chat: Chat, rest: str) -> SlashReply:
+    from agentforge.app.examining import examine
+
+    if rest not in ("", "fix", "call"):
+        raise UsageError(f"/doctor {rest}: not understood", hint="/doctor [fix|call]")
+    fixed: tuple[str, ...] = ()
+    if rest == "fix":
+        from agentforge.app.setting_up import safe_fixes
+
+        fixed = safe_fixes(chat.workshop.root, chat.workshop.environ)
+    found = examine(chat.workshop.root, chat.workshop.environ, call=rest == "call")
+    lines = [*(f"- fixed: {line}" for line in fixed)]
+    for check in found.checks:
+        more = f" - {check.detail}" if check.detail and check.status != "ok" else ""
+        lines.append(f"- **{check.status}** {check.name}: {check.message}{more}")
+    errors = sum(check.status == "error" for check in found.checks)
+    warnings = sum(check.status == "warning" for check in found.checks)
+    return SlashReply(
+        text="\n".join(lines), data={"ok": not errors, "errors": errors, "warnings": warnings, "fixed": list(fixed)}
+    )
+
+
+COMMANDS = (
+    SlashCommand(name="config", usage="[prefix]", summary="Show the settings, each with its origin.", run=_config),
+    SlashCommand(name="reload", summary="Read the settings from disk again.", run=_reload),
+    SlashCommand(
+        name="doctor", usage="[fix|call]", summary="Check settings, model, sandbox, hooks, servers.", run=_doctor
+    ),
+)

@@ -1,0 +1,89 @@
+"""`agentforge init`: provider, model, key; three questions at most, valid files for any answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import folder_of
+from agentforge.config.model_choice import PROVIDERS
+from agentforge.errors import UsageError
+
+_ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge init
+  agentforge init --provider anthropic --model claude-sonnet-5-5
+  agentforge init --provider custom --base-url http://127.0.0.1:8080/v1 --model local/model --project
+"""
+)
+@click.option("--provider", default=None, help="openrouter, openai, anthropic, custom, or a server on this machine.")
+@click.option("--model", default=None, metavar="NAME", help="The provider's name of the model.")
+@click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")
+@click.option("--key-from-stdin", is_flag=True, help="Read the key from standard input instead of asking.")
+@click.option("--project", is_flag=True, help="Write the project's settings; keys always go to your own file.")
+@cwd_option
+@json_option
+def init(
+    provider: str | None,
+    model: str | None,
+    base_url: str,
+    key_from_stdin: bool,
+    project: bool,
+    cwd: str | None,
+    as_json: bool,
+) -> int:
+    """Choose a provider, a model and a key; what is there already is kept."""
+    from agentforge.app.setting_up import Setup, set_up
+
+    terminal = sys.stdin.isatty() and not as_json
+    chosen = provider or _provider(terminal=terminal)
+    known = PROVIDERS.get(chosen)
+    if known is None:
+        raise UsageError(f"there is no provider {chosen!r}", hint="one of " + ", ".join(PROVIDERS))
+    name = model if model is not None else _model(known.name, terminal=terminal)
+    address = base_url or (_address(terminal=terminal) if chosen == "custom" and not os.environ.get("BASE_URL") else "")
+    key = ""
+    if key_from_stdin:
+        key = sys.stdin.readline().strip()
+    elif terminal and known.key and not os.environ.get(known.key) and chosen != "custom":
+        key = click.prompt(f"{known.key} (empty = later)", default="", show_default=False, hide_input=True).strip()
+    folder = folder_of(cwd)
+    setup = Setup(
+        provider=chosen, model=name.strip(), base_url=address.strip(), key=key, project=folder if project else None
+    )
+    written = set_up(setup, os.environ)
+    _told(written, as_json=as_json)
+    return 0
+
+
+def _told(written: tuple[Path, ...], *, as_json: bool) -> None:
+    if as_json:
+        write_json({"written": [str(file) for file in written]})
+        return
+    for file in written:
+        click.echo(f"wrote {file}")
+    click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
+
+
+def _provider(*, terminal: bool) -> str:
+    default = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "openrouter")
+    if not terminal:
+        return default
+    return str(click.prompt("Provider", default=default, type=click.Choice([*_ASKED]), show_choices=True))
+
+
+def _model(default: str, *, terminal: bool) -> str:
+    return str(click.prompt("Model", default=default or "local/model")) if terminal else default
+
+
+def _address(*, terminal: bool) -> str:
+    return str(click.prompt("Address", default="http://127.0.0.1:8080/v1")) if terminal else ""

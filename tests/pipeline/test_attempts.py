@@ -1,0 +1,37 @@
+"""Attempts are counted anew from every answer of a human, and no context says "6 of 5"."""
+
+from __future__ import annotations
+
+from agentforge_states import inside
+
+from agentforge.events import kinds
+from agentforge.events.state import Escalation
+from agentforge.pipeline.attempts import attempts_allowed
+from agentforge.pipeline.situation import verification_status
+
+ANSWERED = Escalation(
+    escalation_id="E1",
+    stage="green",
+    kind="stuck",
+    reason="stuck",
+    question="?",
+    options=(),
+    context={"attempt": 5},
+    raised_at="",
+    resolution=kinds.EscalationResolved(escalation_id="E1", decision="answer", text="go on", by="ann"),
+)
+
+
+def test_before_an_answer_the_limit_holds() -> None:
+    assert attempts_allowed(inside("green", attempt=3), "green", by_model=True) == 5
+    assert attempts_allowed(inside("green", attempt=1), "green", by_model=False) == 1
+
+
+def test_after_an_answer_the_stage_has_all_its_attempts_again() -> None:
+    state = inside("green", attempt=6, escalations={"E1": ANSWERED})
+    assert attempts_allowed(state, "green", by_model=True) == 10
+    assert verification_status(state)["attempt"] == "6 of 10"
+
+
+def test_what_was_rejected_is_worked_on_beyond_the_last_attempt() -> None:
+    assert verification_status(inside("green", attempt=6))["attempt"] == "6 of 6"
