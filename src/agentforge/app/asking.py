@@ -29,7 +29,7 @@ def question_of(
     secrets: tuple[str, ...],
 ) -> Question:
     """Describe a call; nothing secret, nothing that moves the cursor."""
-    from agentforge.safety.suggestion import suggest
+    from agentforge.safety.suggestion import suggest, suggest_call
 
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
@@ -39,8 +39,8 @@ def question_of(
         tool=tool.name,
         text=_plain(text, secrets),
         reason=_plain(decision.reason, secrets),
-        diff=_plain(preview(tool.name, arguments, root, paths=tool.writes(arguments)), secrets),
-        offers=suggest(line, policy) if line else (),
+        diff=_plain(_preview(tool, arguments, root), secrets),
+        offers=suggest(line, policy) if line else suggest_call(tool.name, url, policy) if not where else (),
     )
 
 
@@ -60,6 +60,12 @@ def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tu
         return ""
     lines = unified_diff(before.splitlines(), after.splitlines(), f"a/{paths[0]}", f"b/{paths[0]}", lineterm="")
     return "\n".join(list(lines)[:_DIFF_LINES])
+
+
+def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
+    if tool.preview is not None:
+        return tool.preview(arguments)
+    return preview(tool.name, arguments, root, paths=tool.writes(arguments))
 
 
 def _plain(text: str, secrets: tuple[str, ...]) -> str:

@@ -112,7 +112,7 @@ def _short_arguments(text: str) -> str:
     """Arguments whose long texts are cut, still valid JSON of the same shape; what is no JSON is shown by its beginning."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         value = {"raw": text}
