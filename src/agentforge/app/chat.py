@@ -15,6 +15,7 @@ from agentforge.frozen import dataclass
 from agentforge.session.performer import last_words, run_turn
 
 if TYPE_CHECKING:
+    from agentforge.app.background import Job
     from agentforge.app.chat_wiring import Workshop
     from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
@@ -75,6 +76,7 @@ class Chat:
     """One session that this process drives. Use as a context manager, or close it.
 
     Attributes:
+        jobs: tasks of the pipeline that were started from here.
         notes: what the person should know about how the session was opened, such as what was put right in it.
     """
 
@@ -87,6 +89,7 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.jobs: list[Job] = []
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
