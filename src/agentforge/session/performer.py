@@ -9,9 +9,10 @@ from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.perform import AgentSpec
+from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.conversation import build_request
 from agentforge.events import kinds
-from agentforge.session.decide import decide
+from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
 from agentforge.tools.invocation import InvocationPolicy
 
@@ -62,6 +63,7 @@ class SessionPerformer:
         runtime = self._runtime
         model = runtime.model()
         tools = runtime.tools()
+        room = runtime.budget().observation(len(state.turn.calls))
         return AgentSpec(
             model=model,
             model_name=model.name,
@@ -70,12 +72,12 @@ class SessionPerformer:
                 system=runtime.system(),
                 tools=tuple(tool.schema for tool in tools.values()),
                 budget=runtime.budget(),
-                situation=runtime.situation(now),
+                situation="\n\n".join(part for part in (runtime.situation(now), warning(now)) if part),
             ),
             tools=tools,
             tool_context=runtime.tool_context(state),
             policy=InvocationPolicy(
-                text_limit_tokens=runtime.text_limit_tokens,
+                text_limit_tokens=min(runtime.text_limit_tokens, room),
                 secrets=runtime.secrets,
                 nonce=runtime.nonce,
                 approve=runtime.approve,
@@ -91,6 +93,7 @@ class SessionPerformer:
             confirm=runtime.confirm,
             answered=runtime.answered,
             shows_fresh=False,
+            repeats_commands=False,
         )
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
@@ -98,9 +101,17 @@ class SessionPerformer:
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         yield from self._runtime.before_call(state, effect.index)
+        if state.turn.calls[effect.index].name.startswith(SPAWNS):
+            yield from self._runtime.together((effect.index,), state, self.spec(state))
+            return
         yield from agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _run_together(self, effect: RunTogether, state: RunState) -> Iterator[Event]:
+        for index in effect.indices:
+            before = tuple(self._runtime.before_call(state, index))
+            yield from before
+            if before:  # one checkpoint stands for all of them
+                break
         yield from self._runtime.together(effect.indices, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
@@ -115,6 +126,14 @@ class SessionPerformer:
             said = hooks.after_agent(state.talk.said, last_words(state))
             yield from said.runs
         yield kinds.TurnFinished(turn=state.talk.turn, outcome=effect.outcome, reason=effect.reason)
+
+
+def warning(state: RunState) -> str:
+    """What is said to a model before it repeats itself so often that the turn ends."""
+    times = repetitions(state.turn.loop)
+    if times < WARN_AFTER:
+        return ""
+    return f"The last calls gave the same results {times} times. Do something else, or say what is in the way."
 
 
 def last_words(state: RunState) -> str:
