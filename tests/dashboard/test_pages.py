@@ -160,6 +160,32 @@ def test_the_token_file_is_private_and_kept(crowded: Served) -> None:
     assert path.read_text().strip() == crowded.token
 
 
+def test_the_registered_repositories_are_shown_and_the_registry_is_followed(tmp_path: Path) -> None:
+    one, two = (make_repository(tmp_path / name) for name in ("one", "two"))
+    tell(one, "first")
+    tell(two, "second")
+    registry = tmp_path / "af" / "repos.yaml"
+    registry.parent.mkdir()
+    registry.write_text(f'repositories:\n  - name: "backend"\n    path: "{one}"\n')
+    (tmp_path / "elsewhere").mkdir()
+    shown = serve(tmp_path / "elsewhere", tmp_path)
+    try:
+        assert "task-20260101-first" in shown.ask("/").body
+        registry.write_text(
+            registry.read_text() + f'  - name: "gateway"\n    path: "{two}"\n  - name: "gone"\n    path: "/gone"\n'
+        )
+        both = shown.ask("/").body
+        assert all(text in both for text in ("task-20260101-second", "backend", "gateway", "gone"))
+        registry.write_text("repositories: 7")
+        broken = shown.ask("/")
+        assert broken.status == 400
+        assert "repos.yaml" in broken.body
+        registry.unlink()
+        assert "No tasks yet" in shown.ask("/").body
+    finally:
+        assert "Traceback" not in close(shown)
+
+
 def test_metrics_can_be_parsed_line_by_line(served: Served) -> None:
     for line in served.ask("/metrics").body.splitlines():
         assert line.startswith("# ") or json.loads(line.rpartition(" ")[2]) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.errors import AgentForgeError, ConflictError, IntegrityError, LockedError, UsageError
+from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -77,19 +77,20 @@ async def _login(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _failure(request: Request, error: AgentForgeError) -> Response:
-    from agentforge.dashboard.board import show
-
-    return show(
-        request, "error.html", status=_status(request, error), title=error.slug, message=error.message, hint=error.hint
-    )
+    return _told(request, _status(request, error), title=error.slug, message=error.message, hint=error.hint)
 
 
 def _missing(request: Request, error: Exception) -> Response:
-    from agentforge.dashboard.board import show
-
     del error
     message = f"{request.method} {request.url.path} leads nowhere"
-    return show(request, "error.html", status=404, title="not found", message=message, hint="go to the list of tasks")
+    return _told(request, 404, title="not found", message=message, hint="go to the list of tasks")
+
+
+def _told(request: Request, status: int, **words: str) -> Response:
+    """A page about an error; nothing is read for it, since reading may be what went wrong."""
+    from agentforge.dashboard.rendering import page
+
+    return page("error.html", status=status, path=request.url.path, read_only=False, waiting_count=0, **words)
 
 
 def _status(request: Request, error: AgentForgeError) -> int:
@@ -97,5 +98,5 @@ def _status(request: Request, error: AgentForgeError) -> int:
     if isinstance(error, (ConflictError, LockedError)):
         return 409
     if isinstance(error, UsageError):
-        return 400 if request.method == "POST" else 404
+        return 400 if request.method == "POST" or isinstance(error, ConfigError) else 404
     return 500 if isinstance(error, IntegrityError) else 503

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -54,7 +54,7 @@ class Ground:
     def __init__(self, repositories: Callable[[], Sequence[Repository]]) -> None:
         self._repositories = repositories
         self._lock = Lock()
-        self._looked: tuple[float, Signature] = (0.0, ())
+        self._looked: tuple[float, Signature, Signature] = (0.0, _NOTHING, ())
         self._read: tuple[float, Signature, list[Task]] = (0.0, _NOTHING, [])
         self._kept: dict[Mark, Task] = {}
 
@@ -105,15 +105,18 @@ class Ground:
     def look_again(self) -> None:
         """Forget what was read: something was changed from here."""
         with self._lock:
-            self._looked = (0.0, ())
+            self._looked = (0.0, _NOTHING, ())
             self._read = (0.0, _NOTHING, [])
 
     def _signature(self) -> Signature:
-        at, found = self._looked
+        """Look into the folders, not more often than is of use; other repositories are another look."""
+        at, known, found = self._looked
         now = time.monotonic()
-        if now - at > _LOOK_S:
-            found = tuple(entry for repository in self._repositories() for entry in _marks(repository))
-            self._looked = (now, found)
+        repositories = self._repositories()
+        named: Signature = tuple((f"{repository.name}\0{repository.path}", 0, 0) for repository in repositories)
+        if now - at > _LOOK_S or known != named:
+            found = (*named, *(entry for repository in repositories for entry in _marks(repository)))
+            self._looked = (now, named, found)
         return found
 
     def _rows(self) -> list[Task]:
@@ -134,6 +137,35 @@ class Ground:
                     value = {**value, "standing": standing_now(folder, value)}
                 rows.append({**_BLANK, **value, **named})
         return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
+
+
+class Registered:
+    """The repositories of the user's registry and further ones; the registry is read again when it changed.
+
+    Args:
+        more: shown, too, where the registry does not name them.
+    """
+
+    def __init__(self, environ: Mapping[str, str], *, more: Sequence[Repository]) -> None:
+        self._environ = environ
+        self._more = more
+        self._read: tuple[tuple[int, int], list[Repository]] = ((-1, -1), [])
+
+    def __call__(self) -> list[Repository]:
+        """The repositories now.
+
+        Raises:
+            ConfigError: the registry is broken.
+        """
+        from agentforge.config.repositories import known_repositories, registry_file
+
+        found = _stat(str(registry_file(self._environ)))
+        stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
+        if self._read[0] != stamp:
+            known = [Repository(name=row.name, path=row.path) for row in known_repositories(self._environ).values()]
+            paths = {row.path.resolve() for row in known}
+            self._read = (stamp, [*known, *(row for row in self._more if row.path.resolve() not in paths)])
+        return self._read[1]
 
 
 def named_repositories(paths: Sequence[Path]) -> list[Repository]:

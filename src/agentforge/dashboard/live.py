@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from agentforge.dashboard.board import board_of
+from agentforge.errors import ConfigError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,18 +34,26 @@ async def _events(board: Board) -> AsyncIterator[bytes]:
 
     from starlette.concurrency import run_in_threadpool
 
-    before = await run_in_threadpool(board.ground.signature)
     yield b"retry: 1500\n\n"
+    before = await run_in_threadpool(_signature, board)
     looks = 0
     while not board.stopping():
         await asyncio.sleep(_LOOK_S)
-        now = await run_in_threadpool(board.ground.signature)
         looks += 1
+        now = await run_in_threadpool(_signature, board)
         if now != before:
             yield f"data: {json.dumps(changed_tasks(before, now))}\n\n".encode()
             before = now
         elif looks % _BEAT_LOOKS == 0:
             yield b"event: beat\ndata: {}\n\n"
+
+
+def _signature(board: Board) -> Signature:
+    """What there is now; nothing while the registry is broken, which every page says."""
+    try:
+        return board.ground.signature()
+    except ConfigError:
+        return ()
 
 
 def changed_tasks(before: Signature, now: Signature) -> list[str]:

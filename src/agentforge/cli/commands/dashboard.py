@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentforge.cli.options import cwd_option
 from agentforge.cli.place import Place, folder_of, open_place
+
+if TYPE_CHECKING:
+    from agentforge.dashboard.ground import Repository
 
 
 @click.command(
@@ -46,15 +50,14 @@ Examples:
 def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **given: Any) -> int:
     """Show tasks live in a browser: stages, artifacts, changes, verification, trail, questions to answer.
 
-    Shows the repositories of --repo, else the current one. The printed address holds the token; Ctrl-C ends the dashboard,
-    tasks that it started go on.
+    Shows the repositories of --repo, else those of the registry and the current one. The printed address holds the token.
+    Ctrl-C ends the dashboard; tasks that it started go on.
     """
     from agentforge.cli.following import user_name
-    from agentforge.dashboard.ground import named_repositories
     from agentforge.dashboard.serving import ServeOptions, serve
 
     place = open_place(cwd)
-    found = named_repositories([folder_of(repo) for repo in repos] or [place.cwd])
+    repositories = _repositories(place, repos)
     options = ServeOptions(
         host=given["host"],
         port=given["port"],
@@ -70,10 +73,28 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
             _open(address, place)
 
     try:
-        serve(lambda: found, options, environ=place.environ, user=user_name(place), ready=ready)
+        serve(repositories, options, environ=place.environ, user=user_name(place), ready=ready)
     except KeyboardInterrupt:
         click.echo("dashboard closed", err=True)
     return 0
+
+
+def _repositories(place: Place, repos: tuple[str, ...]) -> Callable[[], Sequence[Repository]]:
+    """The named ones; else the registered ones, with the current one where there is one."""
+    from agentforge.dashboard.ground import Registered, named_repositories
+    from agentforge.errors import RepositoryError
+
+    if repos:
+        named = named_repositories([folder_of(repo) for repo in repos])
+        return lambda: named
+    try:
+        here = named_repositories([place.cwd])
+    except RepositoryError:
+        registered = Registered(place.environ, more=[])
+        if not registered():
+            raise
+        return registered
+    return Registered(place.environ, more=here)
 
 
 def _open(address: str, place: Place) -> None:
