@@ -90,7 +90,7 @@ class Ground:
     def tasks(self) -> list[Task]:
         """What the views say of every task, newest first; `repo` (its key) and `repo_name` are added."""
         with self._lock:
-            now, signature = time.monotonic(), self._signature()
+            now, signature = time.monotonic(), self._signature(again_s=0.0)
             at, read, rows = self._read
             if read != signature or now - at > _FRESH_S:
                 rows = self._rows()
@@ -98,9 +98,9 @@ class Ground:
             return rows
 
     def signature(self) -> Signature:
-        """What changes when a task does."""
+        """What changes when a task does; all open pages share one look."""
         with self._lock:
-            return self._signature()
+            return self._signature(again_s=_LOOK_S)
 
     def look_again(self) -> None:
         """Forget what was read: something was changed from here."""
@@ -108,13 +108,13 @@ class Ground:
             self._looked = (0.0, _NOTHING, ())
             self._read = (0.0, _NOTHING, [])
 
-    def _signature(self) -> Signature:
-        """Look into the folders, not more often than is of use; other repositories are another look."""
+    def _signature(self, *, again_s: float) -> Signature:
+        """Look into the folders, unless that was done within `again_s`; other repositories are another look."""
         at, known, found = self._looked
         now = time.monotonic()
         repositories = self._repositories()
         named: Signature = tuple((f"{repository.name}\0{repository.path}", 0, 0) for repository in repositories)
-        if now - at > _LOOK_S or known != named:
+        if now - at >= again_s or known != named:
             found = (*named, *(entry for repository in repositories for entry in _marks(repository)))
             self._looked = (now, named, found)
         return found

@@ -115,7 +115,10 @@ function concerns(names) {
 function listen() {
   if (source || document.hidden) return;
   source = new EventSource("/live");
-  source.onopen = () => status("live", "good");
+  source.onopen = () => {
+    status("live", "good");
+    refresh(); // what changed between the page and the stream would be missed
+  };
   source.onmessage = (event) => concerns(JSON.parse(event.data)) && refresh();
   source.addEventListener("beat", refresh);
   source.onerror = () => status("connecting", "bad");
