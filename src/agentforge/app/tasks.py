@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -300,12 +300,17 @@ def _drive(
     from agentforge.app.wiring import wire
     from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
+    from agentforge.workspace.git import Git
 
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
-    with log:
+    with log, ExitStack() as outside:
         with _recorded_interruption(log):
             try:
+                if _reaches_out(settings, environ):
+                    from agentforge.app.reaching import reach_out
+
+                    reach_out(log, git or Git(Path(log.state.repo)), outside, settings=settings, environ=environ)
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
@@ -325,10 +330,14 @@ def _drive(
             error=error,
         )
     if state.outcome in ("aborted", "analyzed"):
-        from agentforge.workspace.git import Git
-
         drop_worktree(Git(Path(state.repo)), state)
     return result
+
+
+def _reaches_out(settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether anything outside wants to know of the run; nothing is loaded for one that stays where it is."""
+    wanted = any(name in settings.values for name in ("fleet", "notify", "telemetry"))
+    return wanted or "OTEL_EXPORTER_OTLP_ENDPOINT" in environ
 
 
 @contextmanager

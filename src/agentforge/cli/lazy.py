@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("run:run", "Give one prompt to the agent and print its answer."),
     "status": ("status:status", "Show the tasks of this repository, or one of them."),
     "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
+    "fetch": ("fetch:fetch", "Bring tasks that another machine pushed to the remote."),
     "abort": ("resume:abort", "End a task for good."),
     "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
     "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),

@@ -24,6 +24,8 @@ from agentforge.events.conversing import TurnOutcome as TurnOutcome
 from agentforge.events.conversing import UserSaid as UserSaid
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
+from agentforge.events.reaching import NotificationSent as NotificationSent
+from agentforge.events.reaching import RunShared as RunShared
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked
