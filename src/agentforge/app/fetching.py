@@ -121,6 +121,8 @@ def _emptied(folder: Path) -> Iterator[Path]:
 
 def _settled(git: Git, task: str, folder: Path, *, commit: str, environ: Mapping[str, str]) -> Fetched:
     """Check what came and put it in its place."""
+    from agentforge.store.clock import utc_now
+    from agentforge.store.log import RunLog
     from agentforge.store.reader import LOG, fold
     from agentforge.store.tasks import tasks_folder
     from agentforge.workspace.snapshots import snapshot_ref
@@ -136,6 +138,7 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str, environ: Mapping
     if outcome in ("advanced", "replaced"):
         aside = _set_aside(git, place, keep=outcome == "replaced")
     if outcome != "ahead":
+        RunLog.open(folder, clock=utc_now).close()  # makes the views anew
         folder.rename(place)
         git.update_ref(snapshot_ref(task), commit)
     _bring_branch(git, came.state)
