@@ -108,9 +108,7 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
     assert world.run("fetch", world.task, "--json").json["runs"][0]["outcome"] == "ahead"
 
 
-def test_a_remote_that_is_away_stops_nothing_and_gets_the_run_later(
-    world: World, remote: Path, tmp_path: Path
-) -> None:
+def test_a_remote_that_is_away_stops_nothing_and_gets_the_run_later(world: World, remote: Path, tmp_path: Path) -> None:
     away = remote.with_name("away.git")
     remote.rename(away)
     waiting = world.start(None, "--approve", "spec")

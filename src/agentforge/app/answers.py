@@ -16,6 +16,7 @@ from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.events.state import Escalation, RunState
+    from agentforge.store.log import RunLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +82,15 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         text = _without_secrets(text)
-        if row.item.kind == "limit" and decision in ("approve", "answer"):
-            granted = _granted(log.state, row.item)
-            log.append(kinds.RunResumed(pid=0, limits=granted))
-        log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
+        record_answer(log, row.item, decision=decision, text=text, by=by)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def record_answer(log: RunLog, item: Escalation, *, decision: kinds.Decision, text: str, by: str) -> None:
+    """Record an answer; one that grants a limit raises it."""
+    if item.kind == "limit" and decision in ("approve", "answer"):
+        log.append(kinds.RunResumed(pid=0, limits=_granted(log.state, item)))
+    log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision=decision, text=text, by=by))
 
 
 def _without_secrets(text: str) -> str:

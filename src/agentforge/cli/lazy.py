@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "abort": ("resume:abort", "End a task for good."),
     "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
     "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),
+    "notify": ("notify:notify", "Tell people what waits for them; let deadlines pass."),
     "inspect": ("inspect:inspect", "Look into a task: contexts, actions, diffs, events."),
     "replay": ("replay:replay", "Drive a task again from its record, or apply its changes elsewhere."),
     "fork": ("fork:fork", "Make a new task from a step of another one."),
