@@ -336,7 +336,7 @@ def _drive(
 
 def _reaches_out(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether anything outside wants to know of the run; nothing is loaded for one that stays where it is."""
-    wanted = any(name in settings.values for name in ("fleet", "notify", "telemetry"))
+    wanted = any(settings.get(name) for name in ("fleet.remote", "notify", "telemetry"))
     return wanted or "OTEL_EXPORTER_OTLP_ENDPOINT" in environ
 
 
