@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.decision import Policy, decide_command
+from agentforge.safety.decision import Policy, decide_call, decide_command
 from agentforge.safety.modes import Verdict
 from agentforge.safety.permission import read_rule
 from agentforge.safety.places import Ground
-from agentforge.safety.suggestion import suggest
+from agentforge.safety.shell.classes import CommandClass
+from agentforge.safety.suggestion import suggest, suggest_call
 
 POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
 
@@ -35,3 +36,43 @@ def test_nothing_is_offered_where_a_rule_would_not_help_or_not_be_narrow(line: s
 
 def test_what_destroys_is_offered_only_as_it_stands() -> None:
     assert [offer.rule for offer in suggest("rm -r build", POLICY)] == ["shell(rm -r build)"]
+
+
+def test_always_for_a_call_that_is_no_command_names_its_host_or_its_tool() -> None:
+    policy = POLICY
+    rules = {
+        (tool, url): [one.rule for one in suggest_call(tool, url, policy)]
+        for tool, url in [
+            ("web_fetch", "https://docs.python.org/3/"),
+            ("srv__go", ""),
+            ("edit", ""),
+            ("web_fetch", "x"),
+        ]
+    }
+    assert rules == {
+        ("web_fetch", "https://docs.python.org/3/"): ["web_fetch(domain:docs.python.org)"],
+        ("srv__go", ""): ["srv__go"],
+        ("edit", ""): [],
+        ("web_fetch", "x"): [],
+    }
+    for written in ("web_fetch(domain:docs.python.org)", "srv__go"):
+        allowed = replace(policy, rules=(read_rule(written, Verdict.ALLOW),))
+        tool, url = (written, "") if "(" not in written else ("web_fetch", "https://docs.python.org/x")
+        assert decide_call(tool, allowed, kind=CommandClass.UNKNOWN, url=url, text=tool).verdict == "allow"
+
+
+def test_an_offer_ends_after_thirty_days() -> None:
+    policy = replace(POLICY, now="2026-11-22T10:00:00Z")
+    (offer,) = suggest("npm install", policy)
+    assert offer.written == "shell(npm install *) until 2026-12-22"
+    rule = read_rule(offer.written, Verdict.ALLOW)
+    assert decide_command("npm install", replace(policy, rules=(rule,))).verdict is Verdict.ALLOW
+    later = replace(policy, rules=(rule,), now="2026-12-23T00:00:00Z")
+    assert decide_command("npm install", later).verdict is Verdict.ASK
+
+
+def test_a_closing_rule_that_is_over_closes_nothing() -> None:
+    over = read_rule("read_file(notes/x) until 2026-01-01", Verdict.DENY)
+    policy = replace(POLICY, rules=(over,), now="2026-11-22T10:00:00Z")
+    for line in ("cat notes/x", "grep -r x .", "cat notes/*"):
+        assert decide_command(line, policy).verdict is Verdict.ALLOW

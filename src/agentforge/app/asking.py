@@ -28,7 +28,7 @@ def question_of(
     secrets: tuple[str, ...],
 ) -> Question:
     """Describe a call; nothing secret, nothing that moves the cursor."""
-    from agentforge.safety.suggestion import suggest
+    from agentforge.safety.suggestion import suggest, suggest_call
 
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
@@ -39,7 +39,7 @@ def question_of(
         text=_plain(text, secrets),
         reason=_plain(decision.reason, secrets),
         diff=_plain(_preview(tool, arguments, root), secrets),
-        offers=suggest(line, policy) if line else (),
+        offers=suggest(line, policy) if line else suggest_call(tool.name, url, policy) if not where else (),
     )
 
 
@@ -49,6 +49,8 @@ def _plain(text: str, secrets: tuple[str, ...]) -> str:
 
 def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
     """What a file tool would change, as far as that can be told before."""
+    if tool.preview is not None:
+        return tool.preview(arguments)
     if tool.name == "apply_patch":
         return str(arguments.get("patch", ""))
     paths = tool.writes(arguments)

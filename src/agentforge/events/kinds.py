@@ -22,6 +22,9 @@ from agentforge.events.conversing import TodosChanged as TodosChanged
 from agentforge.events.conversing import TurnFinished as TurnFinished
 from agentforge.events.conversing import TurnOutcome as TurnOutcome
 from agentforge.events.conversing import UserSaid as UserSaid
+from agentforge.events.conversing import WritersMerged as WritersMerged
+from agentforge.events.delivering import Attested as Attested
+from agentforge.events.delivering import Delivered as Delivered
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.reaching import NotificationSent as NotificationSent
@@ -163,6 +166,7 @@ class ModelCalled(Event):
         context_tokens: our count of all that is sent, tool schemas included.
         sections: tokens per section of the context.
         seen: digests of the files that the context shows by the model's own wish, by repository path.
+        budget: tokens that the request might have held; 0 = the context policy has one size for all.
     """
 
     step: int
@@ -173,6 +177,7 @@ class ModelCalled(Event):
     context_tokens: int
     sections: Json = field(default_factory=dict)
     seen: Json = field(default_factory=dict)
+    budget: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,31 +353,6 @@ class EscalationResolved(Event):
     decision: Decision
     text: str = ""
     by: str = "user"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivered(Event):
-    """The branch stands in the user's repository. `tree` is the tree that was verified."""
-
-    branch: str
-    commit: str
-    tree: str
-    applied: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attested(Event):
-    """What was delivered was stated in the form that others read, and signed where the user has a key.
-
-    Attributes:
-        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
-        key_id: fingerprint of the key that signed, "" = unsigned.
-        note: ref of the git note that holds them, too.
-    """
-
-    envelopes: str
-    key_id: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
