@@ -108,6 +108,21 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
     assert world.run("fetch", world.task, "--json").json["runs"][0]["outcome"] == "ahead"
 
 
+def test_an_answer_given_at_one_machine_reaches_the_others(world: World, remote: Path, tmp_path: Path) -> None:
+    assert world.start(None, "--approve", "spec").code == 3
+    there = _machine(world, remote, tmp_path / "there")
+    assert there.run("fetch", world.task).code == 0
+    answered = there.run("resolve", f"{world.task}.E1", "--approve", "--json")
+    assert answered.code == 0, answered.out + answered.err
+    late = world.run("resolve", f"{world.task}.E1", "--reject", "no", "--json")
+    assert (late.code, late.json["error"]["slug"]) == (8, "locked")
+    assert world.events("EscalationResolved") == []
+    assert world.run("fetch", world.task, "--json").json["runs"][0]["outcome"] == "advanced"
+    assert len(world.events("EscalationResolved")) == 1
+    assert world.run("abort", world.task).code == 0
+    assert there.run("fetch", world.task, "--json").json["runs"][0]["standing"] == "aborted"
+
+
 def test_a_remote_that_is_away_stops_nothing_and_gets_the_run_later(world: World, remote: Path, tmp_path: Path) -> None:
     away = remote.with_name("away.git")
     remote.rename(away)

@@ -166,13 +166,14 @@ def _settle_limits(log: RunLog, text: str) -> None:
             log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
 
 
-def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
+def abort(cwd: Path, task_id: str, *, reason: str = "", settings: Settings | None = None) -> RunResult:
     """End a task for good; its trail stays, its worktree goes.
 
     Raises:
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
+    from agentforge.app.travelling import shared
     from agentforge.app.workplace import drop_worktree
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
@@ -182,8 +183,9 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
     with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
-        message = reason or "aborted by the user"
-        log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
+        error = {"slug": "aborted", "message": reason or "aborted by the user", "hint": ""}
+        with shared(log, settings):
+            log.append(kinds.RunFinished(outcome="aborted", error=error))
         if log.state.worktree:
             end_orphans(Path(log.state.worktree))
         drop_worktree(Git(Path(log.state.repo)), log.state)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ _FIRST_PAUSE_S = 30.0
 _LONGEST_PAUSE_S = 300.0
 
 
-def follow(log: RunLog, git: Git, *, settings: Settings) -> None:
+def follow(log: RunLog, git: Git, *, settings: Settings) -> Traveller:
     """Let a run travel while it is driven, if the settings name a remote.
 
     Raises:
@@ -38,6 +39,24 @@ def follow(log: RunLog, git: Git, *, settings: Settings) -> None:
     traveller = Traveller(log, git, remote=remote)
     traveller.share(log.state)
     log.subscribe(traveller)
+    return traveller
+
+
+@contextmanager
+def shared(log: RunLog, settings: Settings | None) -> Iterator[None]:
+    """Around records that are made while nobody drives the run: an answer, an end. Pushed where the settings name a remote.
+
+    Raises:
+        LockedError: the run went on elsewhere in the meantime; nothing was recorded here.
+    """
+    from agentforge.workspace.git import Git
+
+    if settings is None or not settings.text("fleet.remote"):
+        yield
+        return
+    traveller = follow(log, Git(Path(log.state.repo)), settings=settings)
+    yield
+    traveller.share(log.state)
 
 
 class Traveller:

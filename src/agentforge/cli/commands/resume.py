@@ -67,7 +67,7 @@ def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_js
     from agentforge.cli.following import show_result
 
     place = open_place(cwd)
-    result = tasks.abort(place.cwd, task_id, reason=reason)
+    result = tasks.abort(place.cwd, task_id, reason=reason, settings=place.settings)
     show_result(result, place=place, form=form_of(output_format, as_json=as_json))
     return 0
 
