@@ -87,6 +87,12 @@ def test_a_webhook_without_its_secret_or_its_server_fails() -> None:
         Webhook("http://127.0.0.1:1/?token=hidden", secret="", variable="").send(_MESSAGE)
 
 
+def test_a_webhook_that_is_no_address_is_named() -> None:
+    for address in ("http://[::1/hook", "http://h:port/", "http://" + "x" * 300 + "/", "http://a..b/"):
+        with pytest.raises((UsageError, ToolchainError), match="webhook"):
+            Webhook(address, secret="", variable="").send(_MESSAGE)
+
+
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated")  # a plugin of apprise imports it
 def test_apprise_reaches_a_service_and_its_address_shows_nowhere(
     inbox: Inbox, caplog: pytest.LogCaptureFixture

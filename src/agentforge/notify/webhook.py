@@ -65,13 +65,17 @@ class Webhook:
             raise ToolchainError(f"the webhook answered {status}", hint="look at its own log")
 
     def _post(self, body: bytes, headers: dict[str, str]) -> int:
-        parts = urlsplit(self._url)
+        try:
+            parts = urlsplit(self._url)
+            port = parts.port
+        except ValueError as exc:
+            raise UsageError("notify.webhook is no address", hint="correct it in your settings") from exc
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
+        connection = kind(parts.hostname or "", port, timeout=_TIMEOUT_S)
         try:
             connection.request("POST", f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}", body, headers)
             return connection.getresponse().status
-        except (OSError, http.client.HTTPException) as exc:
+        except (OSError, UnicodeError, http.client.HTTPException) as exc:
             raise ToolchainError(
                 f"the webhook does not answer: {type(exc).__name__}", hint="check notify.webhook"
             ) from exc
