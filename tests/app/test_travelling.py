@@ -63,10 +63,6 @@ def _log(git: Git, *, worktree: str = "", run_id: str = _TASK, at: str = "2026-0
     return RunLog.create(git.top / ".agentforge" / "tasks" / _TASK, first, clock=lambda: at)
 
 
-def _environ(remote: Path, name: str) -> dict[str, str]:
-    return {"HOME": str(remote.parent / name), "AGENTFORGE_HOME": str(remote.parent / name)}
-
-
 def test_a_remote_that_is_away_is_left_alone_for_a_while_and_told_of_once(remote: Path) -> None:
     git, clock = _clone(remote, "here"), Time()
     away = remote.with_name("away.git")
@@ -115,7 +111,7 @@ def test_of_two_that_push_the_second_is_told_that_the_run_went_on(remote: Path) 
     one, two = _clone(remote, "one"), _clone(remote, "two")
     with _log(one) as log:
         Traveller(log, one, remote="origin").share(log.state)
-    fetched = fetching.fetch(two.top, _TASK, remote="origin", environ=_environ(remote, "home"))
+    fetched = fetching.fetch(two.top, _TASK, remote="origin")
     assert fetched.outcome == "new"
     slow = "2020-01-01T00:00:00.000000Z"
     with RunLog.open(two.top / ".agentforge" / "tasks" / _TASK, clock=lambda: slow) as there:
@@ -132,15 +128,15 @@ def test_a_process_that_drives_the_run_keeps_its_copy(remote: Path) -> None:
     one, two = _clone(remote, "one"), _clone(remote, "two")
     with _log(one) as log:
         Traveller(log, one, remote="origin").share(log.state)
-        fetching.fetch(two.top, _TASK, remote="origin", environ=_environ(remote, "home"))
+        fetching.fetch(two.top, _TASK, remote="origin")
         with RunLog.open(
             two.top / ".agentforge" / "tasks" / _TASK, clock=lambda: "2026-01-03T00:00:00.000000Z"
         ) as there:
             there.append(kinds.RunResumed(pid=1))
             Traveller(there, two, remote="origin").share(there.state)
         with pytest.raises(LockedError, match="is being driven"):
-            fetching.fetch(one.top, _TASK, remote="origin", environ=_environ(remote, "home"))
-    assert fetching.fetch(one.top, _TASK, remote="origin", environ=_environ(remote, "home")).outcome == "advanced"
+            fetching.fetch(one.top, _TASK, remote="origin")
+    assert fetching.fetch(one.top, _TASK, remote="origin").outcome == "advanced"
 
 
 @pytest.mark.parametrize("what", ["record", "blob", "name", "place"])
@@ -150,7 +146,7 @@ def test_what_cannot_be_believed_is_not_taken(what: str, remote: Path) -> None:
     victim.mkdir()
     if what == "place":
         first = kinds.RunStarted(
-            kind="task", run_id=_TASK, request="r", repo=str(two.top), base_commit=one.head(), worktree=str(victim)
+            kind="task", run_id=_TASK, request="r", repo="/elsewhere", base_commit=one.head(), worktree=str(victim)
         )
         log = RunLog.create(
             one.top / ".agentforge" / "tasks" / _TASK, first, clock=lambda: "2026-01-02T00:00:00.000000Z"
@@ -172,8 +168,8 @@ def test_what_cannot_be_believed_is_not_taken(what: str, remote: Path) -> None:
     )
     assert remotes.push(one.command, "origin", commit=commit, ref=snapshot_ref(_TASK)).outcome == "taken"
     with pytest.raises(IntegrityError):
-        fetching.fetch(two.top, _TASK, remote="origin", environ=_environ(remote, "home"))
-    (row,) = fetching.fetch_all(two.top, remote="origin", environ=_environ(remote, "home"))
+        fetching.fetch(two.top, _TASK, remote="origin")
+    (row,) = fetching.fetch_all(two.top, remote="origin")
     assert row.outcome == "refused" and row.error
     assert not (two.top / ".agentforge" / "tasks" / _TASK).exists() and victim.is_dir()
 

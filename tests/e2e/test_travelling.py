@@ -75,7 +75,7 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
     stages = [row["data"]["stage"] for row in there.events("ModelCalled")]
     assert stages.count("green") == 1 and len(stages) == 5, "what had passed is not asked again"
     fences = [row["fence"] for row in there.events()]
-    assert fences[0] == 1 and fences[-1] == 2
+    assert fences[0] == 1 and fences[-1] > 1, "the token rose"
     verified = there.run("verify", there.task)
     assert verified.code == 0, verified.out + verified.err
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -38,7 +38,7 @@ class Fetched:
     error: str = ""
 
 
-def fetch_all(cwd: Path, *, remote: str, environ: Mapping[str, str]) -> list[Fetched]:
+def fetch_all(cwd: Path, *, remote: str) -> list[Fetched]:
     """Bring every run of the remote; one that cannot be believed is named and left out.
 
     Raises:
@@ -49,13 +49,13 @@ def fetch_all(cwd: Path, *, remote: str, environ: Mapping[str, str]) -> list[Fet
     found = []
     for task in _tasks_at(git, remote):
         try:
-            found.append(_fetched(git, task, remote=remote, environ=environ))
+            found.append(_fetched(git, task, remote=remote))
         except AgentForgeError as exc:
             found.append(Fetched(task_id=task, outcome="refused", error=str(exc)))
     return found
 
 
-def fetch(cwd: Path, text: str, *, remote: str, environ: Mapping[str, str]) -> Fetched:
+def fetch(cwd: Path, text: str, *, remote: str) -> Fetched:
     """Bring one run.
 
     Args:
@@ -73,7 +73,7 @@ def fetch(cwd: Path, text: str, *, remote: str, environ: Mapping[str, str]) -> F
         some = ", ".join(known[:5]) or "none"
         word = "no run" if not fitting else f"{len(fitting)} runs"
         raise UsageError(f"{remote} has {word} called {text!r}", hint=f"there are: {some}")
-    return _fetched(git, fitting[0], remote=remote, environ=environ)
+    return _fetched(git, fitting[0], remote=remote)
 
 
 def _opened(cwd: Path, remote: str) -> Git:
@@ -92,7 +92,7 @@ def _tasks_at(git: Git, remote: str) -> list[str]:
     return [name for name in names if "/" not in name]
 
 
-def _fetched(git: Git, task: str, *, remote: str, environ: Mapping[str, str]) -> Fetched:
+def _fetched(git: Git, task: str, *, remote: str) -> Fetched:
     from agentforge.store.tasks import ensure_agentforge_folder
     from agentforge.workspace import remotes
     from agentforge.workspace.runtree import unpack_run
@@ -104,7 +104,7 @@ def _fetched(git: Git, task: str, *, remote: str, environ: Mapping[str, str]) ->
     try:
         with _emptied(cache / f"incoming-{task}-{os.getpid()}") as folder:
             unpack_run(git, commit, folder)
-            return _settled(git, task, folder, commit=commit, environ=environ)
+            return _settled(git, task, folder, commit=commit)
     finally:
         git.command.output("update-ref", "-d", incoming)
 
@@ -119,7 +119,7 @@ def _emptied(folder: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settled(git: Git, task: str, folder: Path, *, commit: str, environ: Mapping[str, str]) -> Fetched:
+def _settled(git: Git, task: str, folder: Path, *, commit: str) -> Fetched:
     """Check what came and put it in its place."""
     from agentforge.store.clock import utc_now
     from agentforge.store.log import RunLog
@@ -128,7 +128,7 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str, environ: Mapping
     from agentforge.workspace.snapshots import snapshot_ref
 
     came = fold(folder)
-    _check_believable(came.state, git, task, folder=folder, environ=environ)
+    _check_believable(came.state, task, folder=folder)
     place = tasks_folder(git.top) / task
     outcome: Literal["new", "advanced", "replaced", "ahead"] = "new"
     aside = ""
@@ -145,23 +145,21 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str, environ: Mapping
     return Fetched(task_id=task, outcome=outcome, records=came.length, standing=came.state.outcome or "", aside=aside)
 
 
-def _check_believable(state: RunState, git: Git, task: str, *, folder: Path, environ: Mapping[str, str]) -> None:
+def _check_believable(state: RunState, task: str, *, folder: Path) -> None:
     """The chain held when the log was folded; the rest is that blobs are what they are called and places are ours.
 
     Raises:
         IntegrityError: they are not.
     """
-    from agentforge.config.paths import data_dir
     from agentforge.store.blobs import Blobs
-    from agentforge.workspace.worktree import worktree_of
 
     if state.run_id != task or state.kind != "task":
         raise IntegrityError(f"the run at {_REFS}{task} calls itself {state.run_id!r}", hint="do not trust it")
     blobs = Blobs(folder / "blobs")
     for path in (folder / "blobs").glob("*/*"):
         blobs.get(path.parent.name + path.name.removesuffix(".z"))
-    own = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
-    if state.repo == str(git.top) and Path(state.worktree) != own and Path(state.worktree).exists():
+    place = Path(state.worktree)
+    if place.exists() and (place.name, place.parent.parent.name) != (task, "worktrees"):
         raise IntegrityError(
             f"the run {task} works in {state.worktree}, which is a folder of this machine's and not its own",
             hint="remove that folder if it is a left-over",

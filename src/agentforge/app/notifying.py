@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
@@ -87,35 +88,29 @@ class Teller:
                     self._log.append(_record(item, notice, way, error))
 
 
-def tell_due(cwd: Path, desk: Desk, *, now: str | None = None) -> list[Tried]:
+def tell_due(cwd: Path, desk: Desk, *, settings: Settings, now: str | None = None) -> list[Tried]:
     """Tell what is due of all runs of a repository: held back, gathered, reminders; and let deadlines pass.
 
-    A run that a process drives is left to that process.
+    A run that a process drives, here or at another machine, is left to that process.
 
     Args:
+        settings: what is recorded travels where they name a remote.
         now: ISO 8601 in UTC, None = now.
     """
     from agentforge.app.looking import listing
-    from agentforge.store.log import RunLog
 
     at = datetime.fromisoformat(now or utc_now())
     tried: list[Tried] = []
     waiting: list[tuple[RunLog, Matter, Notice, Notifier]] = []
-    logs: list[RunLog] = []
-    try:
+    with ExitStack() as opened:
         for row in listing(cwd):
             if row.outcome == "damaged" or not _anything_due(row.folder, desk, now=at):
                 continue
-            try:
-                logs.append(RunLog.open(row.folder, clock=utc_now))
-            except LockedError:
-                continue
-            tried += _deadlines(logs[-1], desk, now=at)
-            waiting += _waiting(logs[-1], desk, now=at)
+            log = _opened(row.folder, opened, settings)
+            if log is not None:
+                tried += _deadlines(log, desk, now=at)
+                waiting += _waiting(log, desk, now=at)
         return tried + _tell(waiting, desk)
-    finally:
-        for log in logs:
-            log.close()
 
 
 def try_ways(desk: Desk) -> list[Tried]:
@@ -250,6 +245,19 @@ def _plain(text: str, environ: Mapping[str, str]) -> str:
 
 
 # -- below: what is due when nobody drives a run
+
+
+def _opened(folder: Path, opened: ExitStack, settings: Settings) -> RunLog | None:
+    """Become the writer of a run until `opened` ends; None = somebody else is."""
+    from agentforge.app.travelling import shared
+    from agentforge.store.log import RunLog
+
+    try:
+        log = opened.enter_context(RunLog.open(folder, clock=utc_now))
+        opened.enter_context(shared(log, settings))
+    except LockedError:
+        return None
+    return log
 
 
 def _anything_due(folder: Path, desk: Desk, *, now: datetime) -> bool:

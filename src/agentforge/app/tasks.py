@@ -188,7 +188,7 @@ def abort(cwd: Path, task_id: str, *, reason: str = "", settings: Settings | Non
             log.append(kinds.RunFinished(outcome="aborted", error=error))
         if log.state.worktree:
             end_orphans(Path(log.state.worktree))
-        drop_worktree(Git(Path(log.state.repo)), log.state)
+        drop_worktree(Git(log.folder.parents[2]), log.state)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 

@@ -54,7 +54,9 @@ def shared(log: RunLog, settings: Settings | None) -> Iterator[None]:
     if settings is None or not settings.text("fleet.remote"):
         yield
         return
-    traveller = follow(log, Git(Path(log.state.repo)), settings=settings)
+    traveller = follow(
+        log, Git(log.folder.parents[2]), settings=settings
+    )  # the log may still name another machine's place
     yield
     traveller.share(log.state)
 
@@ -118,11 +120,10 @@ class Traveller:
 
 
 def _committed(state: RunState, git: Git, folder: Path) -> str:
-    from agentforge.app.wiring import scratch_of
     from agentforge.workspace.runtree import commit_run
 
     delivered = str((state.delivered or {}).get("commit", ""))
-    index = scratch_of(Path(state.worktree)) / "run.index"
+    index = folder.parents[1] / "cache" / f"{state.run_id}.index"
     return commit_run(
         git, state.run_id, folder, base=state.base_commit, delivered=delivered, when=state.last_at, index=index
     )

@@ -43,10 +43,7 @@ def fetch(task_id: str | None, remote: str | None, cwd: str | None, as_json: boo
 
     place = open_place(cwd)
     name = remote or place.settings.text("fleet.remote") or "origin"
-    if task_id:
-        found = [fetching.fetch(place.cwd, task_id, remote=name, environ=place.environ)]
-    else:
-        found = fetching.fetch_all(place.cwd, remote=name, environ=place.environ)
+    found = [fetching.fetch(place.cwd, task_id, remote=name)] if task_id else fetching.fetch_all(place.cwd, remote=name)
     if as_json:
         write_json({"remote": name, "runs": [_row(item) for item in found]})
     else:

@@ -35,7 +35,7 @@ def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
             hint="set notify.webhook, notify.urls, notify.command or notify.desktop",
         )
     desk = open_desk(place.settings, place.environ)
-    tried = try_ways(desk) if is_test else tell_due(place.cwd, desk)
+    tried = try_ways(desk) if is_test else tell_due(place.cwd, desk, settings=place.settings)
     if as_json:
         write_json(
             [
