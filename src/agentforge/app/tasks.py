@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.agent.limits import exhausted
-from agentforge.app.looking import repository
+from agentforge.app.base import base_commit
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
@@ -52,6 +52,7 @@ class StartOptions:
         tests: files or folders of tests that the user supplies.
         workflow: "" or "fix".
         violations: the findings that a fix repairs, as they were measured at the base.
+        after: what other tasks must reach first: {task_id, required_stage, repo}.
     """
 
     request: str
@@ -66,6 +67,7 @@ class StartOptions:
     tests: tuple[str, ...] = ()
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
+    after: tuple[Mapping[str, object], ...] = ()
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -75,11 +77,32 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
         AgentForgeError: nothing was created. Once the task exists, an error is in the result instead.
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
+    began = time.monotonic()
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+
+
+def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
+    """Create a task and leave it to somebody else to drive.
+
+    Raises:
+        AgentForgeError: nothing was created.
+    Side effects: a run folder under `.agentforge/tasks`.
+    """
+    _, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    models.close()
+    with log:
+        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
+
+
+def _begun(
+    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch
+) -> tuple[Git, Models, RunLog]:
+    """A task whose first record stands."""
     from agentforge.app.wiring import Models
     from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
-    began = time.monotonic()
     if not options.request.strip():
         raise UsageError(
             "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'
@@ -96,7 +119,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     )
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
-    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+    return git, models, log
 
 
 def resume(
@@ -162,27 +185,6 @@ def _settle_limits(log: RunLog, text: str) -> None:
             log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
 
 
-def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
-    """End a task for good; its trail stays, its worktree goes.
-
-    Raises:
-        LockedError: another process drives it (stop that one first).
-        ConflictError: it is over already.
-    """
-    from agentforge.app.workplace import drop_worktree
-    from agentforge.store.log import RunLog
-    from agentforge.store.tasks import find_task
-    from agentforge.workspace.git import Git
-
-    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
-        if log.state.outcome:
-            raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
-        message = reason or "aborted by the user"
-        log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
-        drop_worktree(Git(Path(log.state.repo)), log.state)
-        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
-
-
 # -- below: making, driving, leaving a run
 
 
@@ -239,6 +241,7 @@ def _create(
         apply=options.apply,
         workflow=options.workflow,
         violations=options.violations,
+        after=options.after,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -265,27 +268,6 @@ def _short(ref: str | None) -> str | None:
     return ref.removeprefix("refs/heads/") if ref else None
 
 
-def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
-    """The commit that a task starts from: HEAD, the given revision, or a commit of the files as they are.
-
-    Raises:
-        UsageError: both a revision and the files as they are were asked for.
-    Side effects: a snapshot of uncommitted changes is kept under `refs/agentforge/dirty`.
-    """
-    if options.include_dirty:
-        if options.base:
-            raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")
-        data.mkdir(parents=True, exist_ok=True)
-        tree = git.dirty_snapshot(data / f"dirty-{git.head()[:12]}.index")
-        head = git.head()
-        if tree == git.tree_of(head):
-            return head
-        commit = git.commit_tree(tree, parents=[head], message="Uncommitted changes, as the base of a task\n")
-        git.update_ref(f"refs/agentforge/dirty/{commit[:12]}", commit)
-        return commit
-    return git.resolve(options.base) if options.base else git.found_at
-
-
 def _drive(
     log: RunLog,
     *,
@@ -298,11 +280,12 @@ def _drive(
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
-    from agentforge.app.workplace import drop_worktree
+    from agentforge.config.paths import data_dir
     from agentforge.pipeline.controller import run_pipeline
 
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
+    _wake_on_the_way(log, environ)
     with log:
         with _recorded_interruption(log):
             try:
@@ -324,11 +307,31 @@ def _drive(
             duration_s=time.monotonic() - began,
             error=error,
         )
+    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
+        from agentforge.app.waking import tell_waiting_runs
+
+        tell_waiting_runs(state, environ)
     if state.outcome in ("aborted", "analyzed"):
+        from agentforge.app.workplace import drop_worktree
         from agentforge.workspace.git import Git
 
         drop_worktree(Git(Path(state.repo)), state)
     return result
+
+
+def _wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
+    """Runs that wait for a stage of this one need not wait for its end."""
+    from agentforge.config.paths import data_dir
+
+    waiting = data_dir(environ) / "waiting"
+
+    def watch(event: kinds.Event, _state: RunState) -> None:
+        if isinstance(event, kinds.StagePassed) and waiting.is_dir():
+            from agentforge.app.waking import wake
+
+            wake(environ)
+
+    log.subscribe(watch)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.safety.permission import Rule
@@ -132,6 +133,7 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
+        look=_look(environ),
     )
     return runtime
 
@@ -183,6 +185,17 @@ def _keep(git: Git, state: RunState, tree: str) -> None:
     from agentforge.workspace.snapshots import keep
 
     keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
+    """Where other runs are looked for: loaded when one is needed."""
+
+    def look(need: Need, state: RunState) -> Sight:
+        from agentforge.app.awaiting import look_at
+
+        return look_at(need, state, environ=environ)
+
+    return look
 
 
 def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "start": ("start:start", "Turn a request into a verified branch."),
     "run": ("run:run", "Give one prompt to the agent and print its answer."),
-    "status": ("status:status", "Show the tasks of this repository, or one of them."),
+    "status": ("status:status", "Show the tasks of this repository or of all, or one of them."),
     "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
     "abort": ("resume:abort", "End a task for good."),
     "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "bundle": ("bundle:bundle", "Pack a task into one file that can be verified anywhere."),
     "keys": ("keys:keys", "Make, list and show the keys that sign deliveries."),
     "gc": ("gc:gc", "Remove worktrees and old runs that are not needed any more."),
+    "repo": ("repo:repo", "Name the repositories that you work on."),
     "stages": ("stages:stages", "List the stages and the actions that need them."),
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),

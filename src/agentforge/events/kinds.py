@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.awaiting import TaskArrived as TaskArrived
+from agentforge.events.awaiting import TaskAwaited as TaskAwaited
 from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
 from agentforge.events.conversing import CheckpointMade as CheckpointMade
 from agentforge.events.conversing import CheckpointRestored as CheckpointRestored
@@ -55,6 +57,7 @@ class RunStarted(Event):
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
         violations: what a fix repairs: findings as they were measured at the base.
+        after: what other runs must reach before this one begins: {task_id, required_stage, repo}.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -77,6 +80,7 @@ class RunStarted(Event):
     left_out: tuple[str, ...] = ()
     workflow: str = ""
     violations: tuple[Json, ...] = ()
+    after: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
