@@ -131,11 +131,15 @@ def resume(
     watch: Watch,
     limits: GivenLimits | None = None,
     model: str | None = None,
+    limiter: Callable[[str], None] | None = None,
 ) -> RunResult:
     """Go on with a task where its log ends.
 
     New limits also answer the escalations that asked for them; a limit that holds no longer (the minute of the breaker is
     over) is no question any more.
+
+    Args:
+        limiter: waits until one more request may be sent to a provider.
 
     Raises:
         LockedError: another process drives it.
@@ -174,7 +178,7 @@ def resume(
         )
     )
     _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
-    models = Models(settings=settings, environ=environ, flag=model or _flag(state))
+    models = Models(settings=settings, environ=environ, flag=model or _flag(state), limiter=limiter)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 

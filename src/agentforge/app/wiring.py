@@ -38,6 +38,7 @@ class Models:
     settings: Settings
     environ: Mapping[str, str]
     flag: str | None
+    limiter: Callable[[str], None] | None = None
     _open: dict[str, Model] = field(default_factory=dict)
 
     def of_stage(self, stage: str) -> Model:
@@ -53,8 +54,17 @@ class Models:
         key = f"{first.provider}/{first.name}"
         if key not in self._open:
             others = choose_fallbacks(self.settings, self.environ, first=first)
-            self._open[key] = self._chained([open_model(spec) for spec in (first, *others)])
+            self._open[key] = self._chained(
+                [self._limited(open_model(spec), spec.provider) for spec in (first, *others)]
+            )
         return self._open[key]
+
+    def _limited(self, model: Model, provider: str) -> Model:
+        if self.limiter is None:
+            return model
+        from agentforge.models.limited import LimitedModel
+
+        return LimitedModel(model, provider, self.limiter)
 
     def _chained(self, models: list[Model]) -> Model:
         if len(models) == 1:

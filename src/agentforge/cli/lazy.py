@@ -32,6 +32,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "keys": ("keys:keys", "Make, list and show the keys that sign deliveries."),
     "gc": ("gc:gc", "Remove worktrees and old runs that are not needed any more."),
     "repo": ("repo:repo", "Name the repositories that you work on."),
+    "worker": ("worker:worker", "Drive what stands in the queue."),
+    "queue": ("queue:queue", "See and steer the queue that the workers share."),
     "stages": ("stages:stages", "List the stages and the actions that need them."),
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),

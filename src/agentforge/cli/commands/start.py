@@ -70,6 +70,10 @@ Examples:
     metavar="TASK[:STAGE]",
     help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
 )
+@click.option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
+@click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
+@click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
+@click.option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
 @trust_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
@@ -81,6 +85,10 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
     text, form = _read_request(request), form_of(output_format, as_json=as_json)
+    if given["at"] or given["every"]:
+        from agentforge.cli.detaching import schedule
+
+        return schedule(text, place=open_place(given["cwd"]), at=given["at"], every=given["every"], form=form)
     if given["repos"]:
         from agentforge.cli.many import start_in_each
 
@@ -106,6 +114,10 @@ def _start_one(
     place = open_place(given["cwd"], flags=limit_settings(limits))
     ensure_trust(place, given=given["trust"])
     options = options_of(request, given, place)
+    if given["detach"]:
+        from agentforge.cli.detaching import enqueue
+
+        return enqueue(options, place=place, form=form, priority=given["priority"], show=show)
     begun: list[RunResult] = []
 
     def begin(watch: Watch) -> RunResult:
