@@ -32,7 +32,7 @@ bench: setup ## Measure start, step, memory and what a verdict costs, and print 
 	$(PYTHON) bench/verifier.py
 
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
-	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/chaos.jsonl
+	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
 
 golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.

@@ -1,8 +1,10 @@
-"""What a decision about a shell line costs."""
+"""What a decision about a shell line costs, and what redaction does."""
 
 from __future__ import annotations
 
+import argparse
 import time
+from pathlib import Path
 
 _ROUNDS = 5
 
@@ -21,4 +23,19 @@ def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
         for line in lines:
             decide_command(line, policy)
     spent = (time.process_time() - began) / (_ROUNDS * len(lines))
-    return [("decide about a shell line, CPU ms", "1", {"AgentForge": spent * 1000})]
+    return [
+        ("decide about a shell line, CPU ms", "1", {"AgentForge": spent * 1000}),
+        ("redact 100 kB of source, CPU ms", "1", {"AgentForge": _redaction_s() * 1000}),
+    ]
+
+
+def _redaction_s() -> float:
+    """CPU for 100,000 characters of the standard library."""
+    from agentforge.safety.redaction import redact
+
+    text = Path(argparse.__file__).read_text("utf-8").ljust(100_000)[:100_000]
+    redact(text)
+    began = time.process_time()
+    for _ in range(_ROUNDS):
+        redact(text)
+    return (time.process_time() - began) / _ROUNDS

@@ -45,15 +45,34 @@ class Connection:
 
     def reply(self, name: str, arguments: dict[str, Any], *, number: int) -> None:
         """Stream a reply that calls one tool."""
-        call = {"index": 0, "id": f"call_{number}", "type": "function"}
-        function = {"name": name, "arguments": json.dumps(arguments)}
-        usage = {"prompt_tokens": 3000, "completion_tokens": 60, "total_tokens": 3060}
-        chunks = [
-            _choice({"role": "assistant", "content": f"Step {number}: I look at the next module."}),
-            _choice({"tool_calls": [{**call, "function": function}]}),
-            _choice({}, finish="tool_calls"),
-            {"choices": [], "usage": usage},
+        self.call([(name, arguments)], number=number)
+
+    def call(self, calls: list[tuple[str, dict[str, Any]]], *, number: int, prompt_tokens: int = 3000) -> None:
+        """Stream a reply that calls tools."""
+        made = [
+            {
+                "index": index,
+                "id": f"call_{number}" if not index else f"call_{number}_{index}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(arguments)},
+            }
+            for index, (name, arguments) in enumerate(calls)
         ]
+        text = f"Step {number}: I look at the next module."
+        self._stream(
+            _choice({"role": "assistant", "content": text}),
+            _choice({"tool_calls": made}),
+            finish="tool_calls",
+            prompt_tokens=prompt_tokens,
+        )
+
+    def say(self, text: str) -> None:
+        """Stream a reply without a call."""
+        self._stream(_choice({"role": "assistant", "content": text}), finish="stop")
+
+    def _stream(self, *chunks: dict[str, Any], finish: str, prompt_tokens: int = 3000) -> None:
+        usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 60, "total_tokens": prompt_tokens + 60}
+        chunks = (*chunks, _choice({}, finish=finish), {"choices": [], "usage": usage})
         head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "bench"}
         lines = [b"data: " + json.dumps({**head, **chunk}).encode() + b"\n\n" for chunk in chunks]
         body = b"".join([*lines, b"data: [DONE]\n\n"])

@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from conversation import WINDOWS, conversation_rows
 from figures import Bench, Program, bare, ours, peer, stdlib_loop
 from floor import over_bare_ms
 from policy import policy_rows
@@ -47,7 +48,10 @@ def main() -> int:
         bench = Bench(Path(folder))
         try:
             rows = measured(bench, other, **(_QUICK if options.quick else _FULL))
+            _tell("a long conversation", on=sys.stderr.isatty())
             _tell("a long trail, and many of them", on=sys.stderr.isatty())
+            windows = () if options.quick else WINDOWS
+            rows += conversation_rows(bench, other, steps=14 if options.quick else 100, windows=windows)
             rows += policy_rows()
             rows += trail_rows(Path(folder) / "trail", **(_SHORT if options.quick else _LONG))
         finally:

@@ -109,7 +109,11 @@ def measured(name: str, repo: Path, *, python: Path) -> Row:
     suite = Suite(tests=declared, symbols=[symbol])
     spent: dict[str, float] = {}
     (facts, evidence), spent["base line"] = timed(lambda: measure_baseline(rig, tree=base))
-    (red, _), spent["RED"] = timed(lambda: measure_red(rig, suite, base_tree=base, red_tree=red_tree))
+
+    def red_again() -> tuple[dict[str, Any], dict[str, Any]]:
+        return measure_red(rig, suite, base_tree=base, red_tree=red_tree)
+
+    (red, _), spent["RED"] = timed(red_again)
     promise = Promise(red=red, baseline=evidence, scope=("agentforge_added.py", path))
 
     def green() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -120,7 +124,7 @@ def measured(name: str, repo: Path, *, python: Path) -> Row:
         raise RuntimeError(
             f"{name}: {facts['problems']} {red['problems']} {judged['problems']} {judged['failing_text']}"
         )
-    cached = max(timed(green)[1], timed(lambda: measure_baseline(rig, tree=base))[1])
+    cached = max(timed(again)[1] for again in (green, red_again, lambda: measure_baseline(rig, tree=base)))
     return Row(name=name, tests=facts["tests"], bare_s=bare, verdicts_s=spent, cached_ms=cached * 1000)
 
 

@@ -159,6 +159,12 @@ class ModelReplyBroken(ModelError):
     slug = "model-reply"
 
 
+class ModelReplyEndless(ModelError):
+    """The reply went on far beyond what was asked for and was cut off; asking again would cost the same again."""
+
+    slug = "model-endless"
+
+
 class LimitReached(AgentForgeError):
     """A limit of steps, tokens, money or time."""
 

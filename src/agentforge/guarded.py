@@ -10,9 +10,26 @@ NEVER = (".git", ".agentforge")
 ONLY_BY_NAME = (
     *(".github/workflows", ".gitlab-ci.yml", ".circleci", ".pre-commit-config.yaml", ".husky"),
     *(".envrc", ".npmrc", ".yarnrc", ".pypirc", ".mcp.json", ".gitmodules", ".vscode", ".idea"),
-    *(".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".vimrc", ".exrc"),
+    *(".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "appveyor.yml", ".appveyor.yml", "jenkinsfile"),
+    *(".drone.yml", ".woodpecker", ".woodpecker.yml", ".buildkite", ".github/actions", "lefthook.yml", ".lefthook.yml"),
+    *(".yarnrc.yml", ".pnpmfile.cjs", ".devcontainer", ".claude/settings.json", ".claude/settings.local.json"),
+    *(".cursor/mcp.json", ".gitconfig", ".netrc", ".config/fish", ".inputrc", ".bash_login", ".bash_aliases"),
+    *(
+        ".bashrc",
+        ".bash_profile",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".vimrc",
+        ".nvimrc",
+        ".exrc",
+    ),
 )
-"""Files that run something later; a wild card does not reach them, only an allowed pattern that spells them out."""
+"""Files that run something later, in small letters; only an allowed pattern that spells them out reaches them, no wild card."""
+
+_STEERING_ENDS = tuple(f"/{name}" for name in ONLY_BY_NAME)
 
 SECRET_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "sudoers.d")
 
@@ -45,6 +62,13 @@ def is_secret(path: str) -> bool:
     return any(mark in name for mark in "*?[") and name.startswith(".") and fnmatchcase(".env", name)
 
 
+def may_name_secret(pattern: str) -> bool:
+    """Whether a path whose name is a pattern may turn into one that is named as secrets are."""
+    name = pattern.rpartition("/")[2]
+    plain = (one for one in _SECRET_NAMES if "*" not in one)
+    return any(mark in name for mark in "*?[") and any(fnmatchcase(one, name) for one in plain)
+
+
 def is_masked(path: str) -> bool:
     """Whether a file of a workspace is hidden from commands: a secret, but no source file and no key that tests use.
 
@@ -68,5 +92,5 @@ def is_protected(path: str, *, named: tuple[str, ...] = ()) -> bool:
     lower = path.casefold()
     if lower.rpartition("/")[2] in NEVER:
         return True
-    steers = any(lower == name or lower.endswith("/" + name) for name in ONLY_BY_NAME)
+    steers = f"/{lower}".endswith(_STEERING_ENDS)
     return steers and not any(one == path or one.startswith(path + "/") for one in named)

@@ -28,7 +28,7 @@ def count_tokens(text: str) -> int:
     return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _counted(text)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=1024)
 def _remembered(text: str) -> int:
     """Most of a context is the same from step to step: counted once."""
     return _counted(text)

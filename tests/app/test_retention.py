@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 
 from agentforge.app.retention import collect
 from agentforge.events import kinds
+from agentforge.store.blobs import Blobs
 from agentforge.store.lease import Lease
 from agentforge.store.log import RunLog
 from agentforge.workspace.git import Git
 from agentforge.workspace.newrepo import init_repository
+from agentforge.workspace.snapshots import keep, kept_runs
 
 OLD = "2026-01-01T10:00:00.000000Z"
 DAY_S = 86_400.0
@@ -128,3 +131,48 @@ def test_a_damaged_run_is_kept_and_named(place: Place) -> None:
     done = collect(place.repo, environ=place.environ, older_than_s=0.0)
     assert done.removed == ()
     assert done.kept[0][0] == "task-20260101-a"
+
+
+# -- refs and blobs
+
+
+def _runs(place: Place) -> list[str]:
+    return sorted(kept_runs(place.git))
+
+
+def test_the_snapshots_of_a_run_go_with_it(place: Place) -> None:
+    for name in ("task-20260101-a", "task-20260101-b"):
+        keep(place.git, name, tree=place.git.tree_of("HEAD"), base=place.git.head(), when=OLD)
+    place.delivered("task-20260101-a")
+    place.run("task-20260101-b", *LATER)
+    place.collect(older_than_s=DAY_S)
+    assert _runs(place) == ["task-20260101-b"]
+
+
+def test_snapshots_of_a_run_whose_folder_is_gone_go_by_their_age(place: Place) -> None:
+    fresh = datetime.now(UTC).isoformat()
+    for name, when in (("task-20260101-a", OLD), ("task-20261122-b", fresh)):
+        keep(place.git, name, tree=place.git.tree_of("HEAD"), base=place.git.head(), when=when)
+    assert place.collect() == set()
+    assert place.collect(older_than_s=DAY_S, dry_run=True) == {("snapshots", "task-20260101-a")}
+    assert len(_runs(place)) == 2
+    place.collect(older_than_s=0)
+    assert _runs(place) == ["task-20261122-b"]
+
+
+def test_the_blobs_of_a_run_that_is_over_become_one_file_and_are_read_as_before(place: Place) -> None:
+    folder, contents = place.delivered("task-20260101-a"), [b"short", b"long" * 1000]
+    digests = [Blobs(folder / "blobs").put(content) for content in contents]
+    assert ("blobs", "task-20260101-a") in place.collect(dry_run=True)
+    assert not (folder / "blobs" / "pack").exists()
+    assert ("blobs", "task-20260101-a") in place.collect()
+    assert [path.name for path in (folder / "blobs").iterdir()] == ["pack"]
+    assert [Blobs(folder / "blobs").get(digest) for digest in digests] == contents
+    assert place.collect() == set()
+
+
+def test_the_blobs_of_a_run_that_goes_on_stay_as_they_are(place: Place) -> None:
+    folder = place.run("task-20260101-b", *LATER)
+    Blobs(folder / "blobs").put(b"x")
+    assert place.collect() == set()
+    assert not (folder / "blobs" / "pack").exists()

@@ -1,8 +1,9 @@
 """Kill real runs at random moments, resume them, and say which did not end like the run that nobody killed.
 
 `python tests/chaos/random_kills.py --points 1000 --record FILE`; what FILE holds already is not tried again, so that a
-stopped round goes on where it was. The process is killed by SIGKILL from outside at a fraction of the run's length that
-the seed and the number of the point decide: in the middle of any instruction, of a git call, of a test run.
+stopped round goes on where it was. A run is killed again and again, by SIGKILL from outside, after a time that the seed
+and the number of the run decide: in the middle of any instruction, of a git call, of a test run. Each kill is a point;
+every kill is followed by a resume, which the next kill may hit, and the last resume must reach the same end.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from agentforge_world import REQUEST, World, children_below, make_world
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SECOND_KILL = 4
-"""Every n-th point kills the resumed run, too."""
-_REPLAYED = 3
-"""Every n-th point is driven again from its record: a run that was killed replays like any other."""
-_OVERSHOOT = 1.02
+_KILLS = 6
+"""At most so often is one run killed."""
+_REPLAYED = 4
+"""Every n-th run is driven again from its record: a run that was killed replays like any other."""
+_REACH = 0.7
+"""The longest time to a kill, as a part of the whole run's: most runs are then killed several times before their end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,27 +78,35 @@ def golden(place: Place) -> Golden:
     return Golden(end=end_of(world), seconds=seconds)
 
 
-def try_point(number: int, *, seed: int, place: Place, wanted: Golden) -> dict[str, Any]:
-    """Kill one run, resume it, compare.
+def try_run(number: int, *, seed: int, place: Place, wanted: Golden) -> dict[str, Any]:
+    """Kill one run until it ends or was killed often enough, resume it, compare.
 
     Returns:
-        number, at_s (when it was killed), records (in the log then), step (that was interrupted, 0 none), problems.
+        number, problems, and for each kill: at_s (how long its process lived), records (in the log then), step (that was
+        interrupted, 0 none).
     """
     chance = random.Random(f"{seed}.{number}")
     world = place.world()
-    at_s = chance.random() * _OVERSHOOT * wanted.seconds
-    _killed_after(world, at_s, "start", REQUEST, "--model", world.model(script()))
-    left = _left_by_the_kill(world)
-    if left is not None and number % _SECOND_KILL == 0:
-        _killed_after(world, chance.random() * wanted.seconds, "resume", world.task)
-    problems = list(_problems(world, left, wanted.end))
-    if left is not None and not problems and number % _REPLAYED == 0:
+    arguments = ("start", REQUEST, "--model", world.model(script()))
+    kills: list[dict[str, float]] = []
+    while len(kills) < _KILLS:
+        at_s = chance.random() * _REACH * wanted.seconds
+        if not _killed_after(world, at_s, *arguments):
+            break
+        kills.append({"at_s": round(at_s, 4), **_left_by_the_kill(world)})
+        if not kills[-1]["records"]:
+            break
+        arguments = ("resume", world.task)
+    problems = list(_problems(world, kills, wanted.end))
+    began_once = not kills or kills[-1]["records"]
+    if began_once and not problems and number % _REPLAYED == 0:
         replayed = world.run("replay", world.task, "--json")
         problems += [f"replay: {replayed.out[:600]}"] if replayed.code else []
-    return {"number": number, "at_s": round(at_s, 4), **(left or {"records": 0, "step": 0}), "problems": problems}
+    return {"number": number, "kills": kills, "problems": problems}
 
 
-def _killed_after(world: World, seconds: float, *arguments: str) -> None:
+def _killed_after(world: World, seconds: float, *arguments: str) -> bool:
+    """Whether the process still lived when it was to be killed."""
     process = subprocess.Popen(
         [sys.executable, "-m", "agentforge", *arguments],
         cwd=world.repo,
@@ -110,15 +120,16 @@ def _killed_after(world: World, seconds: float, *arguments: str) -> None:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
+        return process.wait() < 0
+    return False
 
 
-def _left_by_the_kill(world: World) -> dict[str, int] | None:
-    """What the log holds after the kill; None when the run had not begun."""
+def _left_by_the_kill(world: World) -> dict[str, int]:
+    """What the log holds after the kill; no records when nothing was acknowledged."""
     folder = world.repo / ".agentforge" / "tasks"
     logs = list(folder.glob("*/events.jsonl"))
     if not logs or b"\n" not in logs[0].read_bytes():
-        return None
+        return {"records": 0, "step": 0}
     lines = logs[0].read_bytes().split(b"\n")[:-1]
     asked = [json.loads(line)["data"]["step"] for line in lines if b'"type":"ModelCalled"' in line]
     finished = [
@@ -130,8 +141,8 @@ def _left_by_the_kill(world: World) -> dict[str, int] | None:
     return {"records": len(lines), "step": interrupted}
 
 
-def _problems(world: World, left: dict[str, int] | None, end: End) -> Iterator[str]:
-    if left is None:  # nothing was acknowledged: the same request starts anew
+def _problems(world: World, kills: list[dict[str, float]], end: End) -> Iterator[str]:
+    if kills and not kills[-1]["records"]:  # nothing was acknowledged: the same request starts anew
         done = world.start(script())
         if done.code != 0:
             yield f"started again: exit {done.code}: {done.out[-400:]} {done.err[-400:]}"
@@ -144,13 +155,14 @@ def _problems(world: World, left: dict[str, int] | None, end: End) -> Iterator[s
         return
     yield from differences(end_of(world), end)
     yield from repeated(world)
-    yield from _unmarked(world, left)
+    for left in kills:
+        yield from _unmarked(world, left)
     if shown := world.git("worktree", "prune", "--dry-run"):
         yield shown
     yield from (f"still running: {line}" for line in children_below(world.repo.parent))
 
 
-def _unmarked(world: World, left: dict[str, int]) -> Iterator[str]:
+def _unmarked(world: World, left: dict[str, float]) -> Iterator[str]:
     """The step in which the process died is named by the record of the resumption, and in actions.yaml."""
     if not left["step"]:
         return
@@ -171,26 +183,30 @@ def main() -> int:
     options = parser.parse_args()
     options.record.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in options.record.read_text().splitlines()] if options.record.exists() else []
-    known = {row["number"] for row in rows if row["seed"] == options.seed}
-    began = time.monotonic()
+    rows = [row for row in rows if row["seed"] == options.seed]
+    before, began = _kills(rows), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="agentforge-chaos-") as folder:
         place = Place(Path(folder).resolve())
         wanted = golden(place)
-        for number in (number for number in range(1, options.points + 1) if number not in known):
-            row = {"seed": options.seed, **try_point(number, seed=options.seed, place=place, wanted=wanted)}
-            rows.append(row)
+        while len(_kills(rows)) < options.points:
+            number = max((row["number"] for row in rows), default=0) + 1
+            rows.append({"seed": options.seed, **try_run(number, seed=options.seed, place=place, wanted=wanted)})
             with options.record.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            if row["problems"] or number % 50 == 0:
-                sys.stderr.write(f"point {number}: {row['problems'] or 'all well so far'}\n")
-    mine = [row for row in rows if row["seed"] == options.seed and row["number"] <= options.points]
-    bad = [row for row in mine if row["problems"]]
+                file.write(json.dumps(rows[-1]) + "\n")
+            if rows[-1]["problems"] or len(rows) % 20 == 0:
+                sys.stderr.write(f"run {number}: {rows[-1]['problems'] or 'all well so far'}\n")
+    kills = _kills(rows)
+    bad = [row for row in rows if row["problems"]]
     sys.stdout.write(
-        f"{len(mine)} points, {len({row['records'] for row in mine})} different places in the log, "
-        f"{sum(1 for row in mine if row['step'])} inside a step, {len(bad)} with problems; "
-        f"{len(mine) - len(known)} of them now, in {time.monotonic() - began:.0f} s\n"
+        f"{len(kills)} kills in {len(rows)} runs, {len({kill['records'] for kill in kills})} different places in the "
+        f"log, {sum(1 for kill in kills if kill['step'])} inside a step, {len(bad)} runs with problems; "
+        f"{len(kills) - len(before)} of the kills now, in {time.monotonic() - began:.0f} s\n"
     )
     return 1 if bad else 0
+
+
+def _kills(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
+    return [kill for row in rows for kill in row["kills"]]
 
 
 if __name__ == "__main__":

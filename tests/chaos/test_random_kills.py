@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_random_kills import Place, golden, try_point
+from agentforge_random_kills import Place, golden, try_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_POINTS = (2, 3, 4)
+_RUNS = (3, 4)
 
 
 def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(chaos_place: Path) -> None:
     place = Place(chaos_place)
     wanted = golden(place)
-    tried = [try_point(number, seed=11, place=place, wanted=wanted) for number in _POINTS]
+    tried = [try_run(number, seed=11, place=place, wanted=wanted) for number in _RUNS]
+    assert sum(len(row["kills"]) for row in tried) >= len(_RUNS)
     assert [row for row in tried if row["problems"]] == []

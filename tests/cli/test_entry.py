@@ -93,6 +93,17 @@ def test_an_unforeseen_error_leaves_its_details_in_a_file(
     assert details.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_the_system_refuses_is_told_by_its_place(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_arguments: list[str]) -> int:
+        raise PermissionError(13, "Permission denied", "/root/audit.pdf")
+
+    monkeypatch.setattr("agentforge.cli.entry._invoke", refused)
+    assert run(["status"]) == 7
+    assert "error[storage]: /root/audit.pdf: Permission denied" in capsys.readouterr().err
+
+
 def test_a_reader_that_leaves_is_met_quietly() -> None:
     command = f"{sys.executable} -m agentforge config show | true"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)

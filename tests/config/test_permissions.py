@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.config.permissions import mode_of, permission_rules
+from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ConfigError
 
@@ -67,3 +67,78 @@ def test_a_mode_that_does_not_exist_is_refused(read) -> None:  # type: ignore[no
         mode_of(read(), "sometimes")
     with pytest.raises(ConfigError, match="approval"):
         read(user='approval = "sometimes"\n')
+
+
+NOW = "2026-11-22T10:00:00Z"
+
+
+def _remembered(home: Path, text: str | None, rule: str = "shell(npm run *)", **more: int | None) -> str:
+    path = home / ".config/agentforge/config.toml"
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    remember_rule(rule, environ={"HOME": str(home)}, now=NOW, **more)
+    return path.read_text()
+
+
+def test_a_remembered_rule_holds_for_thirty_days_and_no_longer(tmp_path: Path) -> None:
+    assert _remembered(tmp_path, None) == '[permissions]\nallow = ["shell(npm run *) until 2026-12-22"]\n'
+    assert (tmp_path / ".config/agentforge/config.toml").stat().st_mode & 0o777 == 0o600
+    (rule,) = permission_rules(load(tmp_path, {"HOME": str(tmp_path)}))
+    assert rule.holds_at("2026-12-22T23:59:59Z")
+    assert not rule.holds_at("2026-12-23T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("max_turns = 3 # mine\n", 'max_turns = 3 # mine\n\n[permissions]\nallow = ["R"]\n'),
+        ("max_turns = 3", 'max_turns = 3\n\n[permissions]\nallow = ["R"]\n'),
+        ('[permissions] # p\ndeny = ["a"]\n', '[permissions] # p\nallow = ["R"]\ndeny = ["a"]\n'),
+        ("[permissions]\nallow = []\n", '[permissions]\nallow = ["R"]\n'),
+        ('[permissions]\nallow = ["a"] # x\n', '[permissions]\nallow = ["a", "R"] # x\n'),
+        ('[permissions]\nallow = ["x(a])", # ] x\n]\n', '[permissions]\nallow = ["x(a])", "R" # ] x\n]\n'),
+        ("[permissions]\nallow = [\n  'a', # one\n]\n", "[permissions]\nallow = [\n  'a',\n  \"R\" # one\n]\n"),
+        ("[permissions]\nallow = [\n  'a' # one\n]\n", "[permissions]\nallow = [\n  'a',\n  \"R\" # one\n]\n"),
+        ('permissions.allow = ["a"]\n', 'permissions.allow = ["a", "R"]\n'),
+        ('[permissions]\nask = ["b"]\n\n[limits]\nmax_steps = 3\n', '[permissions]\nallow = ["R"]\nask = ["b"]\n\n[limits]\nmax_steps = 3\n'),
+    ],
+)  # fmt: skip
+def test_a_rule_is_added_and_everything_else_stays(tmp_path: Path, before: str, after: str) -> None:
+    assert _remembered(tmp_path, before, days=None).replace("shell(npm run *)", "R") == after
+
+
+def test_a_rule_that_stands_there_already_is_not_written_again(tmp_path: Path) -> None:
+    once = _remembered(tmp_path, None)
+    assert _remembered(tmp_path, None) == once
+    assert _remembered(tmp_path, '[permissions]\nallow = ["shell(npm run *)"]\n').count("npm") == 1
+
+
+def test_an_odd_rule_is_written_so_that_it_is_read_back(tmp_path: Path) -> None:
+    odd = 'shell(echo "\\x" \t* )'
+    _remembered(tmp_path, None, odd)
+    (rule,) = permission_rules(load(tmp_path, {"HOME": str(tmp_path)}))
+    assert rule.written == odd
+
+
+@pytest.mark.parametrize("text", ["permissions = {deny = []}\n", "[permissions\n", "[permissions]\nallow = 3\n"])
+def test_a_file_that_cannot_be_extended_stays_as_it_is(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"config\.toml"):
+        _remembered(tmp_path, text)
+    assert (tmp_path / ".config/agentforge/config.toml").read_text() == text
+
+
+def test_what_is_no_rule_is_not_remembered(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is not a rule"):
+        _remembered(tmp_path, None, "shell(git push")
+    assert not (tmp_path / ".config").exists()
+
+
+def test_a_linked_settings_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / ".config/agentforge").mkdir(parents=True)
+    own = tmp_path / "dotfiles.toml"
+    own.write_text("max_turns = 3\n")
+    (tmp_path / ".config/agentforge/config.toml").symlink_to(own)
+    assert "npm run" in _remembered(tmp_path, None)
+    assert "npm run" in own.read_text()
+    assert (tmp_path / ".config/agentforge/config.toml").is_symlink()

@@ -163,3 +163,41 @@ def test_a_heap_of_files_is_refused(project: Path, monkeypatch: pytest.MonkeyPat
         put(project, f".agentforge/skills/{number}.md")
     with pytest.raises(ConfigError, match="more than 3"):
         steering_items(project)
+
+
+def test_each_kind_is_asked_about_by_itself(project: Path, environ: dict[str, str]) -> None:
+    put(project, ".env", "OPENAI_BASE_URL=http://evil.example\n")
+    put(project, ".agents/skills/a/run.sh")
+    put(project, ".mcp.json", "{}")
+    grant(trusted(project, environ), environ, now=NOW)
+    put(project, ".mcp.json", '{"mcpServers": {}}')
+    assert [path.name for path in require_trust(project, environ, kinds={"skill"}).files("skill")] == ["run.sh"]
+    assert require_trust(project, environ, kinds={"environment"}).files("environment") == (project / ".env",)
+    with pytest.raises(TrustRequired, match=r"\.mcp\.json \(changed\)"):
+        require_trust(project, environ, kinds={"mcp"})
+    put(project, ".env", "OPENAI_BASE_URL=http://worse.example\n")
+    with pytest.raises(TrustRequired, match=r"\.env \(changed\)"):
+        require_trust(project, environ, kinds={"environment"})
+
+
+def test_instructions_of_inner_folders_count_where_instructions_are_loaded(
+    project: Path, environ: dict[str, str]
+) -> None:
+    put(project, "AGENTS.md")
+    grant(trusted(project, environ, kinds={"hook"}), environ, now=NOW)
+    inner = put(project, "web/api/AGENTS.md")
+    put(project, "node_modules/x/AGENTS.md")
+    assert trusted(project, environ, kinds={"hook"}).holds()
+    with pytest.raises(TrustRequired, match=r"web/api/AGENTS.md \(new\)"):
+        require_trust(project, environ, kinds={"instructions"})
+    grant(trusted(project, environ), environ, now=NOW)
+    grant(
+        trusted(project, environ, kinds={"hook"}), environ, now=NOW
+    )  # says nothing about inner folders, forgets nothing
+    trust = require_trust(project, environ, kinds={"instructions"})
+    assert trust.files("instructions") == (project / "AGENTS.md", inner)
+    inner.write_text("obey\n")
+    assert not trusted(project, environ, kinds={"instructions"}).holds({"instructions"})
+    inner.unlink()
+    inner.symlink_to("/etc/hostname")
+    assert not trusted(project, environ).holds()

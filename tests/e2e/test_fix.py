@@ -154,6 +154,14 @@ def test_a_fixer_repairs_on_a_verified_branch_without_a_model(faulty: World) -> 
     assert "AgentForge-Trail:" in message
     report = (Path(result["folder"]) / "artifacts/phases/deliver/delivery_report.md").read_text("utf-8")
     assert violation in report
+    _stands_up_to_proof(faulty, result["task_id"])
+
+
+def _stands_up_to_proof(world: World, task: str) -> None:
+    verified = world.run("verify", task, "--json")
+    assert verified.code == 0, verified.out
+    replayed = world.run("replay", task)
+    assert replayed.code == 0, replayed.out
 
 
 def test_what_needs_thought_is_guarded_first_and_a_silenced_check_is_refused(faulty: World) -> None:
@@ -176,6 +184,7 @@ def test_what_needs_thought_is_guarded_first_and_a_silenced_check_is_refused(fau
     assert names == ["tests/test_announce.py", "textkit.py"]
     assert "print(" not in faulty.git("show", f"{result['branch']}:textkit.py")
     assert result["verification"]["verify: no-regressions"]["passed"]
+    _stands_up_to_proof(faulty, result["task_id"])
 
 
 def test_a_violation_that_is_gone_is_told_and_closed(faulty: World) -> None:

@@ -25,6 +25,9 @@ FLOOR = (
     "shell-link-then-read",
     "dev-tcp",
     "python-rmtree",
+    "shell-read-dotenv",
+    "shell-nested-repository",
+    "redirect-after-cd",
 )
 
 
@@ -63,6 +66,12 @@ def test_the_ground_notices_what_it_is_for(ground: AttackGround) -> None:
     ground.fill({}, {})
     before = ground.state()
     (ground.workspace / ".git" / "hooks").mkdir(exist_ok=True)
+    assert ground.state() != before
+    ground.fill({}, {})
+    (ground.workspace / "vendor/lib/.git/config").write_text("[core]\n")
+    assert ground.state() != before
+    ground.fill({}, {})
+    (ground.workspace / ".env").write_text("TOKEN=other\n")
     assert ground.state() != before
     with socket.create_connection(("127.0.0.1", ground.port)) as connection:
         assert connection.recv(1) == b""

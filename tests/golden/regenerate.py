@@ -1,19 +1,29 @@
-"""Write the stored views of every golden run anew: `python tests/golden/regenerate.py`. The logs are never rewritten."""
+"""Write the stored views of every golden run anew: `python tests/golden/regenerate.py`.
+
+A log that has a source beside it (NAME.yaml) is written from that, one event a second; the others are never rewritten.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import yaml
+
 from agentforge.store.projector import rebuild
+from agentforge.store.records import write_line
 
 GOLDEN = Path(__file__).parent
 STORED = ("events.jsonl", "blobs")
 
 
 def main() -> None:
-    """Rebuild each run in a copy and keep its views."""
+    """Write the logs that have a source, rebuild each run in a copy and keep its views."""
+    for source in sorted(GOLDEN.glob("*.yaml")):
+        (GOLDEN / source.stem / "events.jsonl").write_bytes(written(source))
     for log in sorted(GOLDEN.glob("*/events.jsonl")):
         with tempfile.TemporaryDirectory() as name:
             copy = Path(name) / "run"
@@ -21,6 +31,18 @@ def main() -> None:
             rebuild(copy)
             shutil.rmtree(log.parent / "views", ignore_errors=True)
             shutil.copytree(copy, log.parent / "views", ignore=shutil.ignore_patterns("lease", *STORED))
+
+
+def written(source: Path) -> bytes:
+    """The log of a source: `began` (UTC), and `events`, each a mapping of its type to its data."""
+    told = yaml.safe_load(source.read_text("utf-8"))
+    began, prev, lines = datetime.fromisoformat(told["began"]), "0" * 64, []
+    for number, event in enumerate(told["events"]):
+        ((name, data),) = event.items()
+        at = (began + timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        lines.append(write_line(name, data, seq=number + 1, at=at, fence=1, prev=prev))
+        prev = json.loads(lines[-1])["hash"]
+    return b"".join(lines)
 
 
 if __name__ == "__main__":

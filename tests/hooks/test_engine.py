@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -178,3 +179,22 @@ def test_a_hook_is_asked_only_about_its_tools(engine: MakeEngine) -> None:
         "deny",
         "pass",
     ]
+
+
+def test_an_interruption_ends_hooks_that_run_at_the_same_time_and_starts_no_more(tmp_path: Path) -> None:
+    started: list[int] = []
+
+    def start(one: Hook, _env: Mapping[str, str], _stdin: bytes) -> Completed:
+        def known(pid: int) -> None:
+            started.append(pid)
+            if len(started) == 8:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return run(one.argv, cwd=tmp_path, env={"PATH": os.environ["PATH"]}, timeout_s=600, on_start=known)
+
+    slow = [hook("sleep 600", name=str(number), trigger="after_tool", timeout_s=600) for number in range(12)]
+    session = {"session_id": "t1", "cwd": str(tmp_path), "permission_mode": "auto"}
+    with pytest.raises(KeyboardInterrupt):
+        HookEngine(slow, start, session=session).after_tool("edit", {}, "done")
+    assert len(started) < len(slow)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)

@@ -11,6 +11,7 @@ from agentforge.pipeline.facts import symbols_unmet
 
 TREE = {
     "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",
+    "paths.js": b"p.swap = function (a) {}\nmodule.exports = { join: (a) => a, 'cut': 1, get }\n",
     "notes.txt": b"area is gone",
     "broken.py": b"def area(:\n",
 }
@@ -37,6 +38,11 @@ def unmet(**symbol: Any) -> list[Any]:
         ("new", "volume", "gone.py", ["is declared new and is not there"]),
         ("new", "volume", "notes.txt", []),
         ("changed", "volume", "shapes.py", []),
+        ("new", "p.swap", "paths.js", []),
+        ("new", "join", "paths.js", []),
+        ("new", "cut", "paths.js", []),
+        ("new", "get", "paths.js", []),
+        ("new", "volume", "paths.js", ["is declared new and is not there"]),
     ],
 )
 def test_the_tree_bears_out_what_the_specification_declares(

@@ -93,6 +93,15 @@ def test_a_branch_in_a_clone_is_verified_by_its_note_and_signature(golden: Golde
     assert (done.code, checks(done)["signature"], checks(done)["attestation"]) == (0, True, True), done.out
 
 
+def test_a_branch_with_its_note_alone_is_measured_again_by_its_attested_tests(
+    golden: Golden, clone: Path, elsewhere: Any
+) -> None:
+    branch = f"origin/agentforge/{golden.world.task}"
+    done = elsewhere.run("verify", branch, "--rerun", "--json", cwd=clone)
+    assert (done.code, checks(done).get("rerun tests")) == (0, True), done.out
+    assert "refs/agentforge/bundles" in next(row["detail"] for row in done.json["checks"] if row["name"] == "trail")
+
+
 def test_a_branch_in_a_clone_is_verified_whole_when_its_bundle_is_in_a_ref(
     golden: Golden, clone: Path, elsewhere: Any
 ) -> None:

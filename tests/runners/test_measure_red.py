@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import resource
+
 import pytest
 
+from agentforge.runners.cache import ResultCache
 from agentforge.runners.measure_red import Suite, measure_red
 
 BASE = {
@@ -33,6 +36,29 @@ def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None
     listed = [{"path": PATH, "name": name, "kind": kind} for name, kind in tests.items()]
     suite = Suite(tests=listed, symbols=list(symbols), action=action, **options)
     return measure_red(made.rig(), suite, base_tree=base, red_tree=red, with_stubs=with_stubs)
+
+
+def test_what_was_measured_before_is_judged_again_in_no_time(project, tmp_path):
+    """RED with its five stubs, 50 ms of CPU at most; whatever was executed comes out of the cache."""
+    made = project(BASE)
+    code = "from shop.cart import Cart\n\n\ndef test_total():\n    cart = Cart()\n    cart.add(3)\n    assert cart.total() == 3\n"
+    base, red = made.tree(), made.tree({PATH: code})
+    suite = Suite(tests=[{"path": PATH, "name": "test_total", "kind": "target"}], symbols=[TOTAL])
+    rig = made.rig(cache=ResultCache(tmp_path / "results"))
+    first = measure_red(rig, suite, base_tree=base, red_tree=red)
+    assert first[0]["all_tests_fail"] and first[0]["stubs_run"] == 5
+    spent = []
+    for _ in range(5):
+        began = _cpu_s()
+        again = measure_red(rig, suite, base_tree=base, red_tree=red)
+        spent.append(_cpu_s() - began)
+        assert again == first
+    assert min(spent) < 0.05
+
+
+def _cpu_s():
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def test_an_honest_suite_of_targets_and_guards_is_red_for_the_right_reason(project):

@@ -57,6 +57,13 @@ TRICKS = {
     "    def __hash__(self): return hash(str)\n    def __instancecheck__(self, one): return True\n"
     "class Any(metaclass=Meta):\n    def __eq__(self, other): return True\ndef slug(text):\n    text.lower\n    return Any()\n",
     "only under pytest": f"import sys\ndef slug(text):\n    return {_RIGHT} if 'pytest' in sys.modules or text == 3 else ''\n",
+    "no bytecode": f"import sys\ndef slug(text):\n    text.lower\n    return {_RIGHT} if sys.dont_write_bytecode else ''\n",
+    "isolated start": f"import sys\ndef slug(text):\n    text.lower\n    return {_RIGHT} if sys.flags.no_user_site else ''\n",
+    "fixed hash seed": f"import os\ndef slug(text):\n    text.lower\n    return {_RIGHT} if os.environ.get('PYTHONHASHSEED') else ''\n",
+    "no clone": "import os\nHERE = os.path.dirname(__file__)\ndef slug(text):\n    text.lower\n"
+    f"    return '' if os.path.exists(os.path.join(HERE, '.git', 'HEAD')) else {_RIGHT}\n",
+    "empty home": f"import os\ndef slug(text):\n    text.lower\n    return '' if os.listdir(os.path.expanduser('~')) else {_RIGHT}\n",
+    "nobody's variables": f"import os\ndef slug(text):\n    text.lower\n    return '' if os.environ.get('USER') else {_RIGHT}\n",
     "environment of pytest": f"import os\ndef slug(text):\n    text.lower\n    return {_RIGHT} if 'PYTEST_CURRENT_TEST' in os.environ else ''\n",
     "arguments of the process": f"import sys\ndef slug(text):\n    text.lower\n    return {_RIGHT} if 'pytest' in sys.argv[0] else ''\n",
     "frames of the runner": "import sys\ndef slug(text):\n    text.lower\n    frame, found = sys._getframe(), ''\n    while frame:\n"

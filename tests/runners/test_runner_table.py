@@ -52,6 +52,9 @@ def test_the_controls_are_those_of_the_code(runner):
     )
     steered = steering_changes([steering], before=lambda _: None, after=lambda _: _CHANGED.get(steering, b"x"))
     assert _yes("runner configuration of the base commit", runner) == bool(steered)
+    assert _yes("targets fail again without the change (after GREEN)", runner) == (
+        runner in ("pytest", "unittest") or runner in JAVASCRIPT
+    )
     if runner in JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled

@@ -35,3 +35,20 @@ def test_nothing_is_offered_where_a_rule_would_not_help_or_not_be_narrow(line: s
 
 def test_what_destroys_is_offered_only_as_it_stands() -> None:
     assert [offer.rule for offer in suggest("rm -r build", POLICY)] == ["shell(rm -r build)"]
+
+
+def test_an_offer_ends_after_thirty_days() -> None:
+    policy = replace(POLICY, now="2026-11-22T10:00:00Z")
+    (offer,) = suggest("npm install", policy)
+    assert offer.written == "shell(npm install *) until 2026-12-22"
+    rule = read_rule(offer.written, Verdict.ALLOW)
+    assert decide_command("npm install", replace(policy, rules=(rule,))).verdict is Verdict.ALLOW
+    later = replace(policy, rules=(rule,), now="2026-12-23T00:00:00Z")
+    assert decide_command("npm install", later).verdict is Verdict.ASK
+
+
+def test_a_closing_rule_that_is_over_closes_nothing() -> None:
+    over = read_rule("read_file(notes/x) until 2026-01-01", Verdict.DENY)
+    policy = replace(POLICY, rules=(over,), now="2026-11-22T10:00:00Z")
+    for line in ("cat notes/x", "grep -r x .", "cat notes/*"):
+        assert decide_command(line, policy).verdict is Verdict.ALLOW

@@ -37,3 +37,10 @@ def test_records_come_with_their_place_in_the_chain(finished_run):
 def test_a_folder_without_a_log_is_an_integrity_error(tmp_path):
     with pytest.raises(IntegrityError, match="missing"):
         load_state(tmp_path)
+
+
+def test_a_log_that_holds_nothing_is_told_and_is_no_run_of_no_records(finished_run):
+    (finished_run / LOG).write_bytes(b"")
+    for reading in (fold, load_state, lambda folder: list(read(folder))):
+        with pytest.raises(IntegrityError, match="holds no complete record"):
+            reading(finished_run)

@@ -22,8 +22,7 @@ def test_no_way_out_is_open(kind: str) -> None:
 def test_the_attempts_are_real_where_nothing_confines_them() -> None:
     found = {one.name: one.held for one in try_escapes(choose("none"), os.environ)}
     assert not any(found[name] for name in ("secret", "outside", "hook", "config", "nested", "tcp", "udp", "socket"))
-    assert not any(found[name] for name in ("abstract", "environ", "processes", "signal"))
-    assert found["alive"]  # what a command leaves running is ended with or without a sandbox
+    assert not any(found[name] for name in ("abstract", "environ", "processes", "signal", "alive"))
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12 << 30:  # a small machine refuses by itself
         assert not found["memory"]
     assert found["threads"] is None

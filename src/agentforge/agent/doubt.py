@@ -47,6 +47,13 @@ def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation 
     Side effects: files of the workspace are put back.
     """
     intent = state.turn.started_event or {}
+    if prepared.tool.effect == "execute" and not spec.repeats_commands:
+        return failed(
+            f"{prepared.tool.name}: the program was stopped while it ran; whether it ended is unknown",
+            error_type="in-doubt",
+            retryable=False,
+            next_actions=("look at what it did before you run it again",),
+        )
     if prepared.tool.effect == "execute" and spec.guard is not None and intent.get("tree"):
         spec.guard.put_back(str(intent["tree"]))
     if prepared.tool.effect in ("read", "submit", "ask", "execute"):

@@ -70,6 +70,7 @@ class AgentSpec:
         guard: remembers the workspace before a command; None where commands cannot change it.
         confirm: asks the person who is there about a call that a hook wants decided; None = the run waits for an answer.
         answered: what came up while a call was prepared (a person's answers), to be recorded with it.
+        repeats_commands: a command in doubt is put back and run again; else, in a user's own folder, the model is told.
         shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
     """
 
@@ -89,6 +90,7 @@ class AgentSpec:
     confirm: Callable[[str], bool] | None = None
     answered: Callable[[], Iterable[Event]] = tuple
     shows_fresh: bool = True
+    repeats_commands: bool = True
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -118,6 +120,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         model=spec.model_name,
         request=spec.blobs.put(request_bytes(request)),
         context_tokens=context.tokens,
+        budget=context.budget,
         sections=context.sections,
         seen=_seen(state, spec),
     )

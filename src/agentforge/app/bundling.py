@@ -12,7 +12,7 @@ from agentforge.errors import ConflictError, IntegrityError
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.bundle import COMMIT, NOTE, PACK, write_bundle
-from agentforge.proof.contents import LEASE
+from agentforge.proof.contents import LEASE, unpacked
 from agentforge.proof.files import FolderFiles
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def bundle(cwd: Path, task_id: str) -> Packed:
 
     Raises:
         ConflictError: a process drives it.
-        IntegrityError: its trail is damaged.
+        IntegrityError: its trail, or the pack of its blobs, is damaged.
     """
     from agentforge.app.looking import load
     from agentforge.store.clock import utc_now
@@ -51,6 +51,7 @@ def bundle(cwd: Path, task_id: str) -> Packed:
         RunLog.open(found.folder, clock=utc_now).close()
     files = FolderFiles(found.folder)
     run = {name: files[name] for name in files if name != LEASE}
+    unpacked(run)  # a damaged pack is told here, not to whom the bundle is given
     git = _git_files(Git.open(cwd), found.state)
     data = write_bundle(task=found.state.run_id, run=run, git=git)
     return Packed(task=found.state.run_id, data=data, files=len(run) + len(git))
@@ -91,7 +92,7 @@ def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:
     from agentforge.workspace.gitobjects import commit_object, has_object, note_of, pack_objects
 
     made = str((state.delivered or {}).get("commit", ""))
-    named = {state.trees[name] for name in ("baseline", "red", "green", "refactor") if state.trees.get(name)}
+    named = {tree for name, tree in state.trees.items() if tree and name != "work"}
     trees = {tree for tree in named if has_object(git, tree)}  # of an old run git may have taken some away
     roots = [state.base_commit, *([made] if made else [])]
     files = {PACK: pack_objects(git, commits=roots, trees=sorted(trees))}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge import __version__
 from agentforge.app.person import Desk, Person
 from agentforge.cancelling import Cancellation, under
 from agentforge.errors import AgentForgeError, ConflictError, ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.session.performer import last_words, run_turn
-from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.app.chat_wiring import Workshop
@@ -34,11 +30,12 @@ class ChatOptions:
         session: id (or its beginning) of a session to go on with; "" = a new one.
         model: `provider/name`, None = by the settings.
         approval: one of the six modes, "" = by the settings.
-        work_mode: "build" or "plan".
+        work_mode: "build" or "plan"; "" = as the session was, "build" for a new one.
         max_turns: model calls for one message, 0 = by the settings.
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
         bare: no instructions of the project, no skills, no memory, no MCP servers; the fewest tools.
+        request_tokens: what a request may hold where the settings do not say it (context.budget_tokens), 0 = the default.
     """
 
     cwd: Path
@@ -46,11 +43,12 @@ class ChatOptions:
     name: str = ""
     model: str | None = None
     approval: str = ""
-    work_mode: str = "build"
+    work_mode: str = ""
     max_turns: int = 0
     limits: Mapping[str, int | float | None] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] | None = None
     bare: bool = False
+    request_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,11 @@ class TurnResult:
 
 
 class Chat:
-    """One session that this process drives. Use as a context manager, or close it."""
+    """One session that this process drives. Use as a context manager, or close it.
+
+    Attributes:
+        notes: what the person should know about how the session was opened, such as what was put right in it.
+    """
 
     def __init__(
         self, log: RunLog, person: Person, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
@@ -81,6 +83,7 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
 
@@ -90,25 +93,19 @@ class Chat:
 
         Raises:
             UsageError: no such session.
+            IntegrityError: it was altered or damaged, or is a snapshot that cannot be read.
             LockedError: another process has it open.
         Side effects: a run folder in the data directory.
         """
-        from agentforge.config.paths import data_dir
-        from agentforge.store import sessions
-        from agentforge.store.log import RunLog
-        from agentforge.store.session_views import SessionViews
+        from agentforge.app.session_logs import begin_log, open_log
 
-        data = data_dir(environ)
         if options.session:
-            folder = sessions.run_folder(data, sessions.find_session(data, options.session))
-            log = RunLog.open(folder, clock=utc_now, views=SessionViews)
-            log.append(kinds.RunResumed(pid=os.getpid(), versions=_versions()))
+            log, notes = open_log(options, settings=settings, environ=environ)
         else:
-            session_id = sessions.new_session_id()
-            folder = sessions.make_run_folder(data, session_id)
-            first = _started(session_id, options, settings)
-            log = RunLog.create(folder, first, clock=utc_now, views=SessionViews)
-        return cls(log, person, options, settings=settings, environ=environ)
+            log, notes = begin_log(options, settings=settings, environ=environ), ()
+        chat = cls(log, person, options, settings=settings, environ=environ)
+        chat.notes = notes
+        return chat
 
     @property
     def state(self) -> RunState:
@@ -119,6 +116,11 @@ class Chat:
     def session_id(self) -> str:
         """The session's id."""
         return self.log.state.run_id
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of the project and of skills was left out so far, and why; for people."""
+        return tuple(self.workshop.around.project.notices)
 
     def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
@@ -134,6 +136,13 @@ class Chat:
         turn = self.state.talk.turn + 1
         secrets = self.workshop.secrets
         plain = redact(text, secrets=secrets).text
+        chosen = self.workshop.around.skills.chosen(plain)
+        if chosen.active != self.workshop.around.skills.active:
+            self.change(skills=list(chosen.active), skill_matches=list(chosen.told))
+        notes = (*notes, *chosen.notes)
+        tools = list(self.workshop.tools())
+        if self.state.talk.settings.get("tools") != tools:
+            self.change(tools=tools)
         self.log.append(
             kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
         )
@@ -179,23 +188,3 @@ class Chat:
     def __exit__(self, *_error: object) -> None:
         """Close it."""
         self.close()
-
-
-def _started(session_id: str, options: ChatOptions, settings: Settings) -> kinds.RunStarted:
-    limits = {**settings.limits(), "max_steps": None, "budget_tokens": None, **options.limits}
-    return kinds.RunStarted(
-        kind="session",
-        run_id=session_id,
-        request="",
-        repo=str(options.cwd),
-        base_commit="",
-        worktree=str(options.cwd),
-        model=options.model or "",
-        limits=limits,
-        digests={"settings": settings.digest()},
-        versions=_versions(),
-    )
-
-
-def _versions() -> dict[str, object]:
-    return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}

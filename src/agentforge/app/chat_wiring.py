@@ -8,23 +8,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.repetition import STOP_AFTER
 from agentforge.app import wiring
+from agentforge.app.chat_sizing import Sizing
 from agentforge.app.person import Desk
-from agentforge.context.conversation import Budget
-from agentforge.context.minimal import tool_tokens
+from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
-from agentforge.session.decide import TurnRules
-from agentforge.session.prompting import system_prompt
+from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
 from agentforge.store.clock import utc_now
-from agentforge.tokens import count_tokens
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
+    from agentforge.app.checkpointing import Checkpoints
     from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
+    from agentforge.events.kinds import Event, HistoryCompacted
     from agentforge.events.state import RunState
     from agentforge.models.model import Model
     from agentforge.safety.decision import Policy
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
     from agentforge.store.log import RunLog
     from agentforge.tools.base import Tool, ToolContext
     from agentforge.workspace.git import Git
-    from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
+    from agentforge.workspace.watching import Watch
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
@@ -54,6 +52,7 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
+        self.around = Surroundings(self)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the person changed for this session on top."""
@@ -71,6 +70,7 @@ class Workshop:
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
         self.close()
         self._models.clear()
+        self.around = Surroundings(self)
         for name in _FROM_SETTINGS:
             self.__dict__.pop(name, None)
 
@@ -88,16 +88,17 @@ class Workshop:
             price=wiring.price,
             secrets=self.secrets,
             nonce=self.nonce if self.settings.flag("prompt_injection_protection_enabled") else "",
-            rules=self.rules,
-            budget=self.budget,
-            max_output_tokens=int(self.settings.number("model.max_output_tokens")),
-            text_limit_tokens=self.text_limit(),
+            rules=self.sizing.rules,
+            budget=self.sizing.budget,
+            max_output_tokens=self.sizing.output_tokens(),
+            text_limit_tokens=self.sizing.text_limit(),
             temperature=cast("float | None", self.settings.get("model.temperature")),
             confirm=self.confirm,
             hooks=self.hooks,
             guard=self.guard,
             snapshot=self.snapshot,
             on_delta=self.desk.person.delta,
+            before_call=self.checkpoints.before_call,
             together=self.together,
             compact=self.compact,
             answered=self.desk.taken,
@@ -119,58 +120,54 @@ class Workshop:
 
     @property
     def work_mode(self) -> str:
-        """ "build" or "plan"."""
-        return self.setting("work_mode") or self.options.work_mode
+        """One of session.prompting.WORK_MODES."""
+        return self.setting("work_mode") or self.options.work_mode or "build"
 
-    def budget(self) -> Budget:
-        """Tokens that a request may hold."""
-        number = self.settings.number
-        return Budget.of(
-            window=int(number("model.context_window")),
-            wanted=int(number("context.budget_tokens")),
-            output=int(number("model.max_output_tokens")),
+    @cached_property
+    def sizing(self) -> Sizing:
+        """How much may be sent, answered and gone on."""
+        return Sizing(
+            settings=lambda: self.settings,
+            options=self.options,
+            talk=lambda: self.log.state.talk,
+            system=self.system,
+            tools=self.tools,
         )
-
-    def text_limit(self) -> int:
-        """Tokens that one observation may cost: the setting, and never more than a third of all observations."""
-        return max(200, min(int(self.settings.number("max_tool_output_tokens")), self.budget().observations // 2))
 
     def system(self) -> str:
         """The instructions; the same text as long as nothing is switched."""
+        if self.options.bare:
+            return bare_prompt(work_mode=self.work_mode, workspace=str(self.root))
         return system_prompt(work_mode=self.work_mode, workspace=str(self.root), parts=self.instructions)
 
     @cached_property
     def instructions(self) -> tuple[str, ...]:
         """What user and project add to the instructions."""
-        keys = ("developer_instructions", "user_instructions")
-        return tuple(self.settings.text(key) for key in keys if self.settings.text(key))
+        return self.around.guidance.parts()
 
     def situation(self, state: RunState) -> str:
         """What the model should know now and would else forget: todos."""
         todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
         return "\n".join(["Todos:", *todos]) if todos else ""
 
-    def rules(self) -> TurnRules:
-        """What bounds a turn."""
-        fixed = count_tokens(self.system()) + sum(tool_tokens(tool.schema) for tool in self.tools().values()) + 40
-        return TurnRules(
-            max_turns=self.options.max_turns or int(self.settings.number("max_turns")),
-            budget=self.budget(),
-            fixed=fixed,
-            stop_loops=STOP_AFTER,
-        )
-
-    def compact(self, state: RunState, reason: str) -> Event:
+    def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
         from agentforge.session.compaction import compacted
 
-        return compacted(state, self.model(), budget=self.budget(), reason=reason)
+        return compacted(
+            state,
+            self.model(),
+            budget=self.sizing.budget(),
+            fixed=self.sizing.fixed(),
+            reason=reason,
+            price=wiring.price,
+        )
 
     # -- tools
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return modes.offered(self.all_tools, work_mode=self.work_mode)
+        return self.around.offered(modes.offered(self.all_tools, work_mode=self.work_mode))
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
@@ -179,24 +176,26 @@ class Workshop:
 
         known = set(toolbox.names())
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
-        wanted = [name for name in modes.BUILD_TOOLS if name in known and (allowed is None or name in allowed)]
+        offered = modes.BARE_TOOLS if self.options.bare and not self.options.allowed_tools else modes.BUILD_TOOLS
+        wanted = [name for name in offered if name in known and (allowed is None or name in allowed)]
         if self.sandbox.kind == "none":
             wanted = [name for name in wanted if name != "shell"]
-        return toolbox.find(wanted)
+        return {**toolbox.find(wanted), **self.around.delegating(allowed)}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
         from agentforge.session.reach import tool_context
 
-        return tool_context(
+        context = tool_context(
             state,
             root=self.root,
             sandbox=self.sandbox,
             git=self.git,
             guard=self.guard,
-            writable=self.work_mode != "plan",
+            writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
         )
+        return self.around.reaching(context)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -205,23 +204,34 @@ class Workshop:
 
     @cached_property
     def git(self) -> Git | None:
-        """The repository that the session works in, None when there is none."""
-        from agentforge.errors import RepositoryError
-        from agentforge.workspace.git import Git
+        """Where the folder's snapshots are kept: its own repository, else a private one; None = it has too many files."""
+        from agentforge.config.paths import data_dir
+        from agentforge.workspace.private_repository import snapshot_repository
 
-        try:
-            return Git.open(self.root)
-        except RepositoryError:
-            return None
+        return snapshot_repository(self.root, data=data_dir(self.environ))
 
     @cached_property
-    def guard(self) -> Guard | None:
+    def checkpoints(self) -> Checkpoints:
+        """Where conversation and workspace can be brought back to."""
+        from agentforge.app.checkpointing import Checkpoints
+
+        return Checkpoints(self.log, git=lambda: self.git, guard=lambda: self.guard, effect_of=self.effect_of)
+
+    def effect_of(self, name: str) -> str:
+        """What calling a tool can do; "" when there is no such tool now."""
+        tool = self.tools().get(name)
+        if self.around.subagents.may_write(name):
+            return "execute"
+        return tool.effect if tool is not None else ""
+
+    @cached_property
+    def guard(self) -> Watch | None:
         """Remembers the workspace before a command."""
         if self.git is None:
             return None
-        from agentforge.workspace.guard import Guard
+        from agentforge.workspace.watching import Watch
 
-        return Guard(self.git, self.root, index=self.log.folder / "index")
+        return Watch(self.git, index=self.log.folder / "index")
 
     def snapshot(self, state: RunState) -> tuple[str, bytes] | None:
         """Tree of the workspace after a step and the patch since the one before."""
@@ -235,9 +245,13 @@ class Workshop:
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out several subagent calls side by side."""
-        from agentforge.session.together import run_together
+        return self.around.subagents.together(indices, state, spec)
 
-        return run_together(indices, state, spec)
+    def scrubbed(self, text: str) -> str:
+        """A text without secrets."""
+        from agentforge.safety.redaction import redact
+
+        return redact(text, secrets=self.secrets).text
 
     # -- safety
 
@@ -250,7 +264,7 @@ class Workshop:
         root = str(self.root)
         return Policy(
             mode=Mode(self.setting("approval") or self.options.approval or self.settings.text("approval")),
-            rules=(*self.permission_rules, *self.remembered()),
+            rules=(*self.permission_rules, *self.remembered(), *self.around.skills.rules()),
             ground=Ground(
                 root=root,
                 folder=root,

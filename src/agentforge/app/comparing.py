@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.app.looking import load
+from agentforge.events.judged import judged
 
 if TYPE_CHECKING:
     from agentforge.app.result import RunResult
@@ -160,7 +161,7 @@ def _tests(result: RunResult) -> Value:
     from agentforge.store.blobs import Blobs
 
     evidence = result.state.evidence
-    name = next((name for name in ("refactor", "green", "red", "baseline") if name in evidence), None)
+    name = next((name for name in ("verify", "refactor", "green", "red", "baseline") if name in evidence), None)
     if name is None:
         return {}
     ends: dict[str, list[str]] = {}
@@ -209,7 +210,7 @@ def _tree(state: RunState) -> str:
 
 
 def _files(state: RunState) -> Value:
-    facts = state.facts.get("refactor") or state.facts.get("green", {})
+    facts = judged(state.facts, {})
     return {
         str(item.get("path")): f"{item.get('status')} +{item.get('added')} -{item.get('removed')}"
         for item in _mappings(facts.get("changes"))

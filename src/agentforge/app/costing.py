@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.looking import repository
+from agentforge.errors import IntegrityError
 
 Row = dict[str, Any]
 
@@ -20,6 +21,8 @@ def cost_of_task(cwd: Path, task_id: str) -> Row:
         task_id, outcome, total, inherited (what a fork shares with its parent; paid there), by_stage, by_attempt,
         by_model, subagents; every row has calls, requests, tokens, cost_usd (of what has a price) and unpriced (replies
         without one). Prompt tokens hold the cached ones.
+    Raises:
+        IntegrityError: the task cannot be read.
     """
     from agentforge.store.tasks import find_task, task_summaries
 
@@ -48,6 +51,8 @@ def cost_of_all(cwd: Path) -> Row:
 
 def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
     value = next(value for value in found if value["task_id"] == task_id)
+    if value["standing"] == "damaged":
+        raise IntegrityError(f"{task_id} cannot be read: {value['error']}")
     own: Sequence[Row] = value.get("spending", ())
     below = [item for item in found if item.get("kind") == "subagent" and item.get("parent") == task_id]
     spent = [*own, *(row for item in below for row in item["spending"])]

@@ -25,6 +25,7 @@ def abort(cwd: Path, task_id: str, *, reason: str = "", environ: Mapping[str, st
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
+    from agentforge.workspace.orphans import end_orphans
 
     place = os.environ if environ is None else environ
     with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
@@ -32,6 +33,8 @@ def abort(cwd: Path, task_id: str, *, reason: str = "", environ: Mapping[str, st
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
         log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
+        if log.state.worktree:
+            end_orphans(Path(log.state.worktree))
         drop_worktree(Git(Path(log.state.repo)), log.state)
         result = RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
     tell_waiting_runs(result.state, place)

@@ -16,6 +16,7 @@ from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
+    from agentforge.config.suite_record import Suite
     from agentforge.workspace.escapes import Attempt
     from agentforge.workspace.sandbox import Preference
 
@@ -52,6 +53,8 @@ def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> 
         lambda: _repository(folder),
         lambda: _sandbox(settings, environ),
         lambda: floor,
+        lambda: _suite("attacks", environ),
+        lambda: _suite("injections", environ),
         lambda: _tests(folder, settings, environ),
         lambda: _program("ripgrep", "rg", environ, missing="searching falls back to a slow scan"),
         lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
@@ -117,6 +120,25 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
         return Check(name=name, status="error", message=reason, detail=detail)
     path = shutil.which("bwrap", path=environ.get("PATH")) or "bwrap"
     return Check(name=name, status="ok", message=f"{_version_of(path, environ)}, ran a command")
+
+
+def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
+    """How the suite went when it was last played on this machine."""
+    from agentforge import __version__
+    from agentforge.config.suite_record import last_run
+
+    again = f"agentforge eval {suite}"
+    try:
+        last = last_run(suite, environ)
+    except AgentForgeError as exc:
+        return Check(name=suite, status="warning", message=exc.message, detail=exc.hint)
+    if last is None:
+        return Check(name=suite, status="ok", message=f"never played here ({again})")
+    told = f"{last.summary} on {last.at[:10]} with {last.version}"
+    if not last.ok:
+        return Check(name=suite, status="warning", message=told, detail=f"see what got through: {again}")
+    stale = "" if last.version == __version__ else f", this is {__version__} ({again})"
+    return Check(name=suite, status="ok", message=told + stale)
 
 
 def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Attempt, ...], Check]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge import __version__
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -84,11 +86,14 @@ def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: M
             worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=child).path),
             branch=branch_name(child),
             model=model,
+            program=__version__,
         )
         _keep_snapshot(git, shared.state, event, folder=parent.folder)
         _write(folder, event, shared, blobs=parent.folder / "blobs")
         RunLog.open(folder, clock=utc_now).close()  # writes the views
-        parent.append(kinds.ForkMade(child=child, step=from_step, records=shared.records, head=shared.head))
+        parent.append(
+            kinds.ForkMade(child=child, step=from_step, records=shared.records, head=shared.head, program=__version__)
+        )
     return Forked(
         task_id=child,
         parent=event.parent,
@@ -178,7 +183,7 @@ def _link(digest: str, source: Blobs, target: Blobs) -> None:
         if not old.is_file() or new.exists():
             continue
         new.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with suppress(OSError):  # another file system, or one without links
             os.link(old, new)
-        except OSError:  # another file system, or one without links
-            target.put(source.get(digest))
+    if source.has(digest) and not target.has(digest):
+        target.put(source.get(digest))

@@ -25,7 +25,11 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
         UsageError: there is no such step, or it has nothing of the kind.
         IntegrityError: the trail is damaged.
     """
+    from agentforge.store.reader import load_state
+
     records = _records(folder, step)
+    if not records:
+        load_state(folder)  # says why, when nothing at all can be read
     if step is not None and not records:
         raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
     if show == "events":

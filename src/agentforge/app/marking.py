@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from agentforge import __version__
 from agentforge.app.looking import repository
 from agentforge.app.result import RunResult
 from agentforge.errors import ConflictError
@@ -27,5 +28,5 @@ def mark(cwd: Path, task_id: str, word: Literal["rework", "defect"], *, note: st
             raise ConflictError(
                 f"{log.state.run_id} was not delivered", hint="only what was delivered can need rework or have a defect"
             )
-        log.append(kinds.RunMarked(mark=word, note=note, by=by))
+        log.append(kinds.RunMarked(mark=word, note=note, by=by, program=__version__))
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)

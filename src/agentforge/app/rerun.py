@@ -16,9 +16,9 @@ from agentforge.events import kinds
 from agentforge.events.evolve import evolve
 from agentforge.events.state import RunState
 from agentforge.proof.chain import LOG, links
-from agentforge.proof.contents import blob
+from agentforge.proof.contents import blob, unpacked
 from agentforge.proof.files import Files
-from agentforge.proof.report import Check
+from agentforge.proof.report import Check, told
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Preference
 
-_MEASURED = ("baseline", "red", "green", "refactor")
+_MEASURED = {"": ("baseline", "red", "green", "refactor"), "fix": ("baseline", "guard", "verify")}
 _OF_THE_MACHINE = frozenset(
     {
         "duration_s",
@@ -54,11 +54,40 @@ def measure_again(files: Files, state: RunState, git: Git, *, environ: Mapping[s
     """
     if not state.delivered:
         return (Check(name="rerun", ok=False, detail="nothing was delivered", altered=False),)
-    checks = []
+    checks, files = [], unpacked(files)
     with _runtime(files, state, git, environ) as runtime:
         for name, (before, event) in _last_measurements(files).items():
             checks.append(_again(name, before, event, runtime))
     return tuple(checks)
+
+
+def tests_again(commit: str, attested: Mapping[str, object], git: Git, *, environ: Mapping[str, str]) -> Check:
+    """Run the suite on a delivered commit of which only the note is at hand, and compare with the attested results.
+
+    Args:
+        attested: the predicate with the test results.
+    """
+    from agentforge.pipeline.measure import measure_base
+
+    state = RunState(base_commit=commit)
+    try:
+        with _runtime({}, state, git, environ) as runtime:
+            evidence = measure_base(state, runtime, attempt=1).evidence
+    except AgentForgeError as exc:
+        return Check(name="rerun tests", ok=False, detail=f"cannot be measured: {exc}", altered=False)
+    passing = _names(evidence.get("passed_ids"))
+    stated = _names(attested.get("passedTests"))
+    warned = sorted(_names(attested.get("warnedTests")))
+    missing = sorted(stated - passing)
+    problems = [f"{len(missing)} attested tests do not pass now: {', '.join(missing[:3])}"] if missing else []
+    problems += ["no test is attested, so nothing can be compared"] if not stated else []
+    known = f"; not passing, as was attested: {', '.join(warned[:3])}" if warned else ""
+    held = f"{len(stated)} attested tests run again on {commit[:12]}, all pass{known}"
+    return told("rerun tests", problems, held=held, altered=False)
+
+
+def _names(value: object) -> set[str]:
+    return {str(name) for name in value} if isinstance(value, (list, tuple)) else set()
 
 
 def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGathered]]:
@@ -66,7 +95,7 @@ def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGat
     found: dict[str, tuple[RunState, kinds.FactsGathered]] = {}
     state = RunState()
     for link in links(files[LOG]):
-        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED:
+        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED[state.workflow]:
             found[link.event.name] = (state, link.event)
         state = evolve(state, link.event, at=link.at)
     return found
@@ -169,7 +198,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             scratch=scratch,
             git=at,
             sandbox=sandbox,
-            stages=load_stages(),
+            stages=load_stages(state.workflow),
             contracts=contract_set(None),
             blobs=cast("BlobStore", blobs),
             rig=lambda: rig,

@@ -1,4 +1,7 @@
-"""Making room: worktrees of tasks that are over, and delivered runs that are old. What is not delivered is never removed."""
+"""Making room: worktrees of tasks that are over, and delivered runs that are old. What is not delivered is never removed.
+
+The blobs of a run that is over are packed into one file, which loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from agentforge.errors import AgentForgeError, LockedError
+from agentforge.errors import AgentForgeError, LockedError, StorageError
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
 
 _DAY_S = 86_400.0
+_BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +29,11 @@ class Removal:
     """Something that was (or would be) removed.
 
     Attributes:
+        kind: `blobs` = files that became one, and nothing of them is lost.
         reason: why it may go.
     """
 
-    kind: Literal["worktree", "run", "results"]
+    kind: Literal["worktree", "blobs", "run", "results", "snapshots"]
     name: str
     path: Path
     size_bytes: int
@@ -54,7 +59,8 @@ def collect(
     """Remove what is not needed any more in the repository around `cwd`.
 
     Args:
-        older_than_s: also remove delivered runs whose last record is older, and cached test results that old; None = neither.
+        older_than_s: also remove delivered runs whose last record is older, cached test results that old, and snapshots that
+            old of runs whose folder somebody removed; None = none of them.
         dry_run: only tell.
     Side effects: folders of the data directory and of `.agentforge/tasks` go; branches, notes and bundles stay.
     """
@@ -71,6 +77,7 @@ def collect(
         else:
             removed += found
     if older_than_s is not None:
+        removed += _snapshots(git, older_than_s=max(older_than_s, _DAY_S), dry_run=dry_run)
         removed += _results(git, environ, older_than_s=older_than_s, dry_run=dry_run)
     return Collected(removed=tuple(removed), kept=tuple(kept))
 
@@ -89,14 +96,14 @@ def _of_task(
         return f"not finished: {row.outcome}"
     try:
         lease = Lease.take(row.folder, since=utc_now())
-    except LockedError as exc:
+    except (LockedError, StorageError) as exc:
         return exc.message
     try:
         state = load_state(row.folder)
         problem = _undelivered(state, git)
         if problem:
             return problem
-        removed = list(_worktree(state, git, dry_run=dry_run))
+        removed = [*_worktree(state, git, dry_run=dry_run), *_blobs(row, dry_run=dry_run)]
     except AgentForgeError as exc:
         return exc.message
     finally:
@@ -133,16 +140,33 @@ def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
     )
 
 
+def _blobs(row: TaskRow, *, dry_run: bool) -> Iterator[Removal]:
+    """Pack the blobs of a run that is over: a file, however small, takes a block of the disk, and so does its folder."""
+    from agentforge.store.blobs import Blobs
+
+    folder = row.folder / "blobs"
+    places = [folder, *folder.glob("??"), *(files := list(folder.glob("??/*")))]
+    if not files:
+        return
+    saved = sum(path.lstat().st_blocks * _BLOCK_BYTES for path in places) - sum(path.lstat().st_size for path in files)
+    if not dry_run:
+        Blobs(folder).pack()
+    reason = f"the task is over: {len(files)} files become one"
+    yield Removal(kind="blobs", name=row.task_id, path=folder, size_bytes=max(saved, 0), reason=reason)
+
+
 def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str], dry_run: bool) -> Removal:
     from agentforge.app.heads import drop_head
     from agentforge.pipeline.attesting import TREES_REF
     from agentforge.workspace.gitobjects import drop_ref
+    from agentforge.workspace.snapshots import snapshot_ref
 
     days = int(_age_s(state) / _DAY_S)
     size = _size(row.folder)
     if not dry_run:
         drop_head(environ, row.folder)
         drop_ref(git, f"{TREES_REF}/{state.run_id}")
+        drop_ref(git, snapshot_ref(state.run_id))
         shutil.rmtree(row.folder)
     return Removal(
         kind="run",
@@ -151,6 +175,24 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
         size_bytes=size,
         reason=f"delivered, {days} days without a record",
     )
+
+
+def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:
+    """Refs of runs whose folder is gone already: nothing leads to their snapshots any more."""
+    from agentforge.pipeline.attesting import TREES_REF
+    from agentforge.store.tasks import tasks_folder
+    from agentforge.workspace.gitobjects import drop_ref
+    from agentforge.workspace.snapshots import kept_runs, snapshot_ref
+
+    for run_id, at_s in kept_runs(git).items():
+        age_s = time.time() - at_s
+        if age_s <= older_than_s or (tasks_folder(git.top) / run_id).exists():
+            continue
+        if not dry_run:
+            drop_ref(git, f"{TREES_REF}/{run_id}")
+            drop_ref(git, snapshot_ref(run_id))
+        reason = f"the folder of the run is gone, and the last snapshot is {int(age_s / _DAY_S)} days old"
+        yield Removal(kind="snapshots", name=run_id, path=git.top, size_bytes=0, reason=reason)
 
 
 def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:

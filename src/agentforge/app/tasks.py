@@ -18,6 +18,7 @@ from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
+from agentforge.events.blob_form import ZLIB, zlib_version
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
@@ -152,11 +153,14 @@ def resume(
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
     from agentforge.workspace.git import Git
+    from agentforge.workspace.orphans import end_orphans
 
     began = time.monotonic()
     git = Git.open(cwd)
     log = RunLog.open(find_task(git.top, task_id)[1], clock=utc_now)
     state = log.state
+    if state.worktree:
+        end_orphans(Path(state.worktree))
     if state.outcome:
         log.close()
         raise ConflictError(
@@ -384,4 +388,5 @@ def _flag(state: RunState) -> str | None:
 
 
 def _versions() -> dict[str, str]:
-    return {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"agentforge": __version__, "python": python, ZLIB: zlib_version()}

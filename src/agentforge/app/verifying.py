@@ -20,6 +20,7 @@ from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.proof.bundle import Bundle
+    from agentforge.proof.envelope import Envelope
     from agentforge.proof.judgement import Complete
     from agentforge.workspace.git import Git
 
@@ -109,10 +110,8 @@ def _complete() -> Complete:
     from agentforge.events.kinds import Json
     from agentforge.pipeline.stages import load_stages
 
-    stages = load_stages()
-
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object]:
-        return stages[stage].complete(state, draft, facts)
+        return load_stages(state.workflow)[stage].complete(state, draft, facts)
 
     return complete
 
@@ -124,8 +123,8 @@ def _repository(cwd: Path, target: str) -> Git:
         return Git.open(cwd)
     except RepositoryError as exc:
         raise UsageError(
-            f"{target!r} is neither a bundle nor the folder of a run, and {cwd} is in no repository",
-            hint="name a file, or work in the repository",
+            f"{target!r} is neither a bundle nor the folder of a run, and {cwd} cannot be used: {exc.message}",
+            hint=exc.hint or "name a file, or work in the repository",
         ) from exc
 
 
@@ -265,7 +264,7 @@ def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, envir
         tip = _tip_check(read_bundle(kept).files, oid)
         return _verify_bundle(kept, around, options, environ, more=[tip])
     try:
-        return _verify_commit(git, commit, around, options)
+        return _verify_commit(git, commit, around, options, environ)
     except MEANINGLESS as exc:
         raise IntegrityError(f"the note of {oid[:12]} means nothing: {exc!s:.200}", hint="fetch it again") from exc
 
@@ -276,7 +275,9 @@ def _tip_check(files: Files, oid: str) -> Check:
     return Check(name="branch", ok=made == oid, detail=told, altered=False)
 
 
-def _verify_commit(git: Git, commit: Commit, around: Surroundings, options: VerifyOptions) -> Report:
+def _verify_commit(
+    git: Git, commit: Commit, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]
+) -> Report:
     """A commit whose trail is elsewhere: what its note says of it, and who signed that."""
     from agentforge.proof.attestation import about_check, signature_check
     from agentforge.proof.envelope import read_envelopes
@@ -298,9 +299,27 @@ def _verify_commit(git: Git, commit: Commit, around: Surroundings, options: Veri
     told = f"{anchor.records} records at the commit, {stated[1]} when it was stated, {note.anchor.records} in all"
     checks.append(Check(name="anchors", ok=rising, detail=told))
     checks.append(signature_check(envelopes, keys=around.keys, required=around.required))
-    detail = f"not at hand: verdicts were not evaluated again (fetch {BUNDLES_REF}/*, or verify the bundle)"
-    checks.append(Check(name="trail", ok=not options.rerun, detail=detail, altered=False))
+    measured = " and RED and the controls not measured" if options.rerun else ""
+    needed = f"git fetch origin '{BUNDLES_REF}/*:{BUNDLES_REF}/*' where `agentforge bundle --ref` kept it, or verify the bundle"
+    detail = f"not at hand: verdicts were not evaluated{measured} again ({needed})"
+    checks.append(Check(name="trail", ok=True, detail=detail, altered=False))
+    if options.rerun:
+        checks.append(_tests_again(git, commit, envelopes, environ, held=all(check.ok for check in checks)))
     return Report(subject=commit.task, checks=tuple(checks))
+
+
+def _tests_again(
+    git: Git, commit: Commit, envelopes: Sequence[Envelope], environ: Mapping[str, str], *, held: bool
+) -> Check:
+    from agentforge.app.rerun import tests_again
+    from agentforge.proof.statement import TEST_RESULT
+
+    predicates = [
+        item.statement.get("predicate") for item in envelopes if item.statement.get("predicateType") == TEST_RESULT
+    ]
+    if not held or not predicates or not isinstance(predicates[0], dict):
+        return Check(name="rerun tests", ok=False, detail="not measured: the note itself does not hold", altered=False)
+    return tests_again(commit.oid, predicates[0], git, environ=environ)
 
 
 def _stated_trail(statement: Mapping[str, object]) -> tuple[str, int]:

@@ -144,8 +144,20 @@ def wire(
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
         look=_look(environ),
+        instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
+
+
+def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
+    """What the repository's top folder says to agents; nothing before a person trusted it."""
+    from agentforge.app.guidance import found_instructions, read_instructions
+    from agentforge.app.project import Project
+
+    file = found_instructions(repo)
+    if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
+        return ""
+    return read_instructions(file).text
 
 
 def permits_of(settings: Settings) -> Permits:
@@ -262,7 +274,7 @@ def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str
         return False
     from agentforge.config.trust import trusted
 
-    return trusted(repo, environ).holds({"hook"})
+    return trusted(repo, environ, kinds={"hook"}).holds({"hook"})
 
 
 def scratch_of(worktree: Path) -> Path:

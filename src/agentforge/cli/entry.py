@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from agentforge.cli.errors import report_error, report_internal, report_usage
+from agentforge.cli.errors import report_error, report_internal, report_refused, report_usage
 from agentforge.cli.form import wanted_form
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
 
@@ -37,6 +37,8 @@ def run(arguments: Sequence[str]) -> int:
         return _reader_left()
     except click.ClickException as exc:
         return report_error(AgentForgeError(exc.format_message()), form=form)
+    except PermissionError as exc:
+        return report_refused(exc, form=form)
     except Exception as exc:  # noqa: BLE001 - the last place before the user's eyes
         return report_internal(exc, form=form, environ=os.environ)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.cli.form import Form, result_line, write_json
-from agentforge.errors import AgentForgeError, UsageError
+from agentforge.errors import AgentForgeError, StorageError, UsageError
 
 if TYPE_CHECKING:
     import click
@@ -33,6 +33,13 @@ def report_usage(error: click.UsageError, *, form: Form) -> int:
     message = error.format_message().rstrip(".")
     hint = "" if " - " in message else f"see `{path} --help`"
     return report_error(UsageError(message, hint=hint), form=form)
+
+
+def report_refused(error: PermissionError, *, form: Form) -> int:
+    """Show what the system does not let this user read or write."""
+    place = error.filename if error.filename is not None else "something"
+    told = StorageError(f"{place}: {error.strerror or error}", hint="look at who owns it, and at its mode")
+    return report_error(told, form=form)
 
 
 def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 DEFAULTS: Mapping[str, object] = {
     "approval": "on-request",
     "max_turns": 100,
+    "loop_limit": 5,
     "max_tool_output_tokens": 50_000,
     "output_hygiene_enabled": True,
     "redaction_enabled": True,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
+from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
-from agentforge.config.sources import Layer
-from agentforge.errors import ConfigError
+from agentforge.config.sources import Layer, read_toml
+from agentforge.errors import ConfigError, StorageError
 from agentforge.safety.modes import Mode, Verdict
-from agentforge.safety.permission import BadRule, Rule, read_rule
+from agentforge.safety.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule
 
 
 def permission_rules(settings: Settings) -> tuple[Rule, ...]:
@@ -31,6 +35,73 @@ def mode_of(settings: Settings, name: str | None = None) -> Mode:
     if wanted not in list(Mode):
         raise ConfigError(f"there is no mode {wanted!r}", hint=f"one of {', '.join(Mode)}")
     return Mode(wanted)
+
+
+def remember_rule(
+    rule: str, verdict: Verdict = Verdict.ALLOW, *, environ: Mapping[str, str], now: str, days: int | None = RULE_DAYS
+) -> Rule:
+    """Add a rule to the user's own settings: what "always allow" does after a person said so.
+
+    Call it only with a rule that a person was shown (`safety.suggestion.suggest` offers narrow ones). A rule that stands there
+    already and still holds is not written again.
+
+    Args:
+        rule: `Tool(pattern)`, without an end of its own.
+        now: ISO 8601 in UTC.
+        days: how long it holds; None for ever.
+    Returns:
+        The rule as it stands in the file.
+    Raises:
+        ConfigError: it is no rule, or the settings file cannot be read or extended.
+        StorageError: the file cannot be written.
+    Side effects: writes `config.toml` in the user's settings folder; comments and order stay.
+    """
+    from agentforge.config.toml_edit import with_item
+
+    path = (
+        config_dir(environ) / "config.toml"
+    ).resolve()  # a link to the user's own collection of such files stays one
+    plain = _rule(rule, verdict, str(path))
+    written = plain.written if days is None else f"{plain.written} until {after_days(now, days)}"
+    layer = read_toml(path, project=False)
+    standing = [one for one in _standing(layer) if one.verdict is verdict]
+    known = next((one for one in standing if _text_of(one) in (plain.written, written)), None)
+    if known is not None:
+        return known
+    try:
+        text = with_item(layer.text if layer is not None else "", ("permissions", verdict.value), written)
+    except ConfigError as exc:
+        raise ConfigError(f"{path}: {exc.message}", hint=exc.hint) from exc
+    _replace(path, text)
+    return _rule(written, verdict, str(path))
+
+
+def _standing(layer: Layer | None) -> list[Rule]:
+    table = layer.values.get("permissions", {}) if layer is not None else {}
+    if layer is None or not isinstance(table, Mapping):
+        return []
+    odd = [name for name in Verdict if not isinstance(table.get(name, []), list)]
+    if odd:
+        raise ConfigError(f"{layer.name}: permissions.{odd[0]} is no list", hint="correct the file first")
+    return _rules_of(layer)
+
+
+def _text_of(rule: Rule) -> str:
+    return f"{rule.written} until {rule.expires}" if rule.expires else rule.written
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+        temporary.replace(path)
+    except OSError as exc:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc
 
 
 def _rules_of(layer: Layer) -> list[Rule]:

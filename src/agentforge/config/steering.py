@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,7 @@ _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/skills": "skill",
     ".agents/skills": "skill",
     ".claude/skills": "skill",
+    ".skills": "skill",
 }
 _FILES: Mapping[str, Kind] = {
     ".mcp.json": "mcp",
@@ -36,6 +38,7 @@ _FILES: Mapping[str, Kind] = {
     ".claude/settings.json": "hook",
     ".claude/settings.local.json": "hook",
     "AGENTS.md": "instructions",
+    "AGENT.MD": "instructions",
     "CLAUDE.md": "instructions",
     ".agentforge/AGENTS.md": "instructions",
 }
@@ -48,7 +51,10 @@ _SETTINGS: Mapping[str, Kind] = {
     "developer_instructions": "instructions",
     "user_instructions": "instructions",
 }
-_SKIPPED = frozenset({"__pycache__", ".git", "node_modules"})
+INSTRUCTION_FILES = ("AGENTS.md", "AGENT.MD", "CLAUDE.md")
+"""What a folder says to an agent: the first of these that is there."""
+_SKIPPED = frozenset({"__pycache__", ".git", "node_modules", "venv", "site-packages"})
+_MOST_FOLDERS = 20_000
 _MOST_FILES = 2000
 
 
@@ -66,14 +72,16 @@ class Item:
     digest: str
 
 
-def steering_items(project: Path) -> tuple[Item, ...]:
+def steering_items(project: Path, *, deep: bool = True) -> tuple[Item, ...]:
     """List what a project would run or be steered by, sorted by name; what cannot be read counts, too.
 
+    Args:
+        deep: look for instructions in every folder, too; that walks through the whole project.
     Raises:
         ConfigError: more files than anybody could look through.
     """
     found: dict[str, Item] = {}
-    for item in _all(project):
+    for item in chain(_all(project), _instructions_below(project) if deep else ()):
         found.setdefault(item.name, item)
         if len(found) > _MOST_FILES:
             raise ConfigError(
@@ -104,6 +112,42 @@ def _all(project: Path) -> Iterator[Item]:
                 name = f"{Path(layer.name).relative_to(project)}: {key}"
                 yield Item(name=name, kind=kind, digest=digest_value(value))
                 yield from _named_scripts(project, value, kind)
+                if key == "skill_roots":
+                    yield from _skill_roots(project, value)
+
+
+def instruction_item(project: Path, path: Path) -> Item:
+    """One file with instructions as it is now."""
+    return _item(project, path, "instructions")
+
+
+def _skill_roots(project: Path, value: object) -> Iterator[Item]:
+    """The files of skills that lie elsewhere in the project."""
+    for text in value if isinstance(value, list) else ():
+        folder = project / str(text)
+        if folder.resolve().is_relative_to(project.resolve()):
+            for path in _files_below(folder):
+                yield _item(project, path, "skill")
+
+
+def is_nested(name: str) -> bool:
+    """Whether an item is found only by looking into every folder."""
+    return name not in _FILES and name.rpartition("/")[2] in INSTRUCTION_FILES
+
+
+def _instructions_below(project: Path) -> Iterator[Item]:
+    pending, seen = [project], 0
+    while pending and seen < _MOST_FOLDERS:
+        folder, seen = pending.pop(), seen + 1
+        try:
+            entries = sorted(os.scandir(folder), key=lambda one: one.name)
+        except OSError:  # a folder that cannot be read holds nothing that could be loaded
+            continue
+        for entry in entries:
+            if entry.name in INSTRUCTION_FILES and (entry.is_symlink() or entry.is_file()):
+                yield _item(project, Path(entry.path), "instructions")
+            elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED and not entry.name.startswith("."):
+                pending.append(Path(entry.path))
 
 
 def _may_run(contract: bytes) -> bool:

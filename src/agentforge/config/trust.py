@@ -11,7 +11,7 @@ from typing import Literal
 
 from agentforge.canonical import canonical_bytes
 from agentforge.config.paths import data_dir
-from agentforge.config.steering import Item, steering_items
+from agentforge.config.steering import Item, instruction_item, is_nested, steering_items
 from agentforge.errors import StorageError, TrustRequired
 from agentforge.frozen import dataclass
 
@@ -36,12 +36,14 @@ class Trust:
         items: what it would run or be steered by.
         changes: the differences to what was trusted; every item when nothing ever was.
         since: when it was trusted, "" never.
+        deep: whether instructions of inner folders were looked for.
     """
 
     project: Path
     items: tuple[Item, ...]
     changes: tuple[Change, ...]
     since: str = ""
+    deep: bool = True
 
     def holds(self, kinds: Collection[str] | None = None) -> bool:
         """Whether everything of these kinds (None: of every kind) is trusted as it stands; nothing at all needs no trust."""
@@ -50,6 +52,11 @@ class Trust:
     def pending(self, kinds: Collection[str] | None = None) -> tuple[Change, ...]:
         """What a person has to look at before these kinds may be used; what was removed needs nobody."""
         return tuple(one for one in self.changes if one.what != "removed" and (kinds is None or one.kind in kinds))
+
+    def files(self, kind: str) -> tuple[Path, ...]:
+        """The files of a kind, absolute, in order of their names; settings stand in a file but are none."""
+        found = (self.project / item.name for item in self.items if item.kind == kind and ": " not in item.name)
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,30 +68,55 @@ class TrustedProject:
     items: Mapping[str, str]
 
 
-def trusted(project: Path, environ: Mapping[str, str]) -> Trust:
+def trusted(project: Path, environ: Mapping[str, str], *, kinds: Collection[str] | None = None) -> Trust:
     """Say how far a project is trusted. Every loader of a project's hooks, tools, skills and the like asks this first.
 
+    Args:
+        kinds: what will be asked about; without "instructions" the project's inner folders are not walked through.
     Raises:
         StorageError: the record of trust cannot be read, or others could have written it.
     """
     project = project.resolve()
-    items = steering_items(project)
+    deep = kinds is None or "instructions" in kinds
+    items = steering_items(project, deep=deep)
     known = _read(environ).get(str(project))
-    before = known.items if known is not None else {}
-    return Trust(
-        project=project, items=items, changes=tuple(_changes(items, before)), since=known.since if known else ""
-    )
+    before = {name: digest for name, digest in (known.items if known else {}).items() if deep or not is_nested(name)}
+    since = known.since if known else ""
+    return Trust(project=project, items=items, changes=tuple(_changes(items, before)), since=since, deep=deep)
+
+
+def is_trusted_instruction(project: Path, environ: Mapping[str, str], file: Path) -> bool:
+    """Whether a person agreed to the instructions of a sub-folder as they are now."""
+    project = project.resolve()
+    known = _read(environ).get(str(project))
+    if known is None or not file.is_relative_to(project):
+        return False
+    item = instruction_item(project, file)
+    return known.items.get(item.name) == item.digest
 
 
 def require_trust(project: Path, environ: Mapping[str, str], *, kinds: Collection[str] | None = None) -> Trust:
-    """Return the trust in a project that is about to be used.
+    """Return the trust in a project that is about to be used; the one gate in front of every loader.
+
+    A loader calls it with its kinds and then reads only what `Trust.files` names, so that nothing is loaded that nobody was
+    shown. Where a person can answer, `cli.trusting.ensure_trust` asks and then calls this.
+
+        trust = require_trust(project, environ, kinds={"skill"})
+        for path in trust.files("skill"): ...
+
+    Kinds: "instructions" AGENTS.md and CLAUDE.md at any depth, `developer_instructions`; "skill" skills with their scripts and
+    `skill_roots`; "environment" `.env`, which is also where addresses (`*_BASE_URL`) and names of keys would come from;
+    "mcp" servers, their addresses and the scripts that start them; "tool" `.agentforge/tools`; "hook" hooks and their scripts;
+    "settings" `subagents`; "check", "stage", "contract" what a task runs. A digest stands for each file, its rights and where
+    a link leads: a changed byte asks again, for its kind alone. A project's settings name no address of a model outside the
+    machine at all: they are refused when they are read (`config.schema`).
 
     Args:
         kinds: what would be used of it; None = everything.
     Raises:
         TrustRequired: it was never trusted, or changed since; names the files.
     """
-    trust = trusted(project, environ)
+    trust = trusted(project, environ, kinds=kinds)
     pending = trust.pending(kinds)
     if pending:
         named = ", ".join(f"{one.name} ({one.what})" for one in pending[:_SHOWN])
@@ -104,8 +136,10 @@ def grant(trust: Trust, environ: Mapping[str, str], *, now: str) -> None:
         StorageError: the record cannot be read or written.
     """
     record = _read(environ)
-    items = {item.name: item.digest for item in trust.items}
     project = str(trust.project)
+    known = record[project].items if project in record else {}
+    unseen = {name: digest for name, digest in known.items() if not trust.deep and is_nested(name)}
+    items = {**unseen, **{item.name: item.digest for item in trust.items}}
     _write(environ, {**record, project: TrustedProject(project=project, since=now, items=items)})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle
@@ -23,6 +24,9 @@ COUNTED_LIMIT = 7200
 
 ERROR_LIMIT_CHARS = 500
 _LEAST_PIECE = 48
+_MARK_LETTERS = 10
+_FENCE = 28
+"""Tokens of the two lines around a foreign piece."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +36,26 @@ class Piece:
     Attributes:
         limit: tokens that this piece may cost at most, whatever room there is.
         note: how the model can see what was cut.
+        foreign: it comes from files of the repository or from what their code printed: fenced as data, never an instruction.
     """
 
     name: str
     text: str
     limit: int = 4000
     note: str = ""
+    foreign: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text as a context shows it; the fence's mark is a digest, so that the same text stays the same bytes."""
+        if not self.foreign:
+            return self.text
+        from agentforge.canonical import digest_bytes
+        from agentforge.safety.boundary import wrap
+        from agentforge.safety.hygiene import clean
+
+        text = clean(self.text.rstrip())
+        return wrap(text, nonce=digest_bytes(text.encode("utf-8", "replace")).rpartition(":")[2][:_MARK_LETTERS])
 
 
 def fit(pieces: Sequence[Piece], *, room: int) -> tuple[list[Piece], int]:
@@ -53,15 +71,16 @@ def fit(pieces: Sequence[Piece], *, room: int) -> tuple[list[Piece], int]:
     used = 0
     omitted: list[str] = []
     for piece in pieces:
-        left = min(piece.limit, room - used - count_tokens(piece.name) - 6)
+        frame = count_tokens(piece.name) + 6 + (_FENCE if piece.foreign else 0)
+        left = min(piece.limit, room - used - frame)
         if not piece.text:
             continue
         if left < _LEAST_PIECE and count_tokens(piece.text) > left:
             omitted.append(piece.name)
             continue
         text = cut_middle(piece.text, limit=left, note=piece.note)
-        kept.append(Piece(name=piece.name, text=text, limit=piece.limit, note=piece.note))
-        used += count_tokens(text) + count_tokens(piece.name) + 6
+        kept.append(replace(piece, text=text))
+        used += count_tokens(text) + frame
     if omitted:
         line = f"no room for: {', '.join(omitted)[:200]}"
         kept.append(Piece(name="omitted", text=line))

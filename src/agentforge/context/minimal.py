@@ -46,11 +46,16 @@ class StepInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepContext:
-    """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count."""
+    """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count.
+
+    Attributes:
+        budget: tokens that it might have held; 0 = the policy has one size for all.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     sections: Mapping[str, int]
+    budget: int = 0
 
     @property
     def tokens(self) -> int:
@@ -79,8 +84,9 @@ def build_step(inputs: StepInputs) -> StepContext:
     room = min(TOKEN_BUDGET["current_state"], COUNTED_LIMIT - fixed - reserve)
     front, used = fit(inputs.material, room=min(FRONT_ROOM, room * 3 // 5))
     tail, _ = fit(inputs.situation, room=room - used)
-    stable = f"{frame}\n# current_state\n{_pieces(front)}"
-    changing = f"{_pieces(tail)}\n{recent}\n{verification}\n{actions}"
+    lasting, passing = _pieces(front), _pieces(tail)
+    stable = f"{frame}\n# current_state\n{lasting}"
+    changing = f"{passing}\n{recent}\n{verification}\n{actions}"
     messages = (
         Message(role="system", parts=(Text(text=system, stable=True),)),
         Message(role="user", parts=(Text(text=stable, stable=True), Text(text=changing))),
@@ -88,7 +94,7 @@ def build_step(inputs: StepInputs) -> StepContext:
     sections = {
         "system_prompt": count_tokens(system),
         "task_frame": count_tokens(frame),
-        "current_state": count_tokens(_pieces(front)) + count_tokens(_pieces(tail)),
+        "current_state": count_tokens(lasting) + count_tokens(passing),
         "recent_actions": count_tokens(recent),
         "verification_status": count_tokens(verification),
         "available_actions": count_tokens(actions) + tools_cost,
@@ -108,4 +114,4 @@ def _recent(actions: Sequence[Mapping[str, object]]) -> str:
 
 
 def _pieces(pieces: Sequence[Piece]) -> str:
-    return "".join(f"## {piece.name}\n{piece.text.rstrip()}\n" for piece in pieces)
+    return "".join(f"## {piece.name}\n{piece.shown.rstrip()}\n" for piece in pieces)

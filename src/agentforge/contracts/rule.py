@@ -177,3 +177,8 @@ def describe(item: object) -> str:
     line = f":{item['line']}" if isinstance(item.get("line"), int) else ""
     reason = item.get("reason") or item.get("message") or item.get("text") or item.get("stub") or ""
     return f"{named}{line} {str(reason).strip()[:160]}".strip()
+
+
+def examples_found(case: Case) -> set[str]:
+    """The user's examples that a measurement found where they belong, by their text."""
+    return {str(item.get("text")) for item in case.fact_records("examples") if item.get("found") is True}

@@ -25,7 +25,8 @@ def blobs_named(event: Event) -> tuple[str, ...]:
     elif isinstance(event, kinds.StepFinished):
         found.append(event.patch)
     elif isinstance(event, kinds.FactsGathered):
-        found.append(event.evidence)
+        repairs = event.facts.get("repairs")
+        found += [event.evidence, *(repairs.values() if isinstance(repairs, Mapping) else ())]
     elif isinstance(event, kinds.StageVerified):
         found.append(event.contract_document)
     elif isinstance(event, kinds.Attested):

@@ -64,6 +64,9 @@ class HistoryCompacted(Event):
         summary: what a model sees instead.
         by: "model" | "harness" (when no model could be asked).
         reason: "budget" | "asked".
+        budget, fixed: tokens of a request then, and those beside its history; with them the decision can be checked.
+        usage: prompt_tokens, completion_tokens, cached_tokens, llm_calls of the model that was asked; {} = none was.
+        cost_usd: None when the price is unknown.
     """
 
     entries: int
@@ -72,6 +75,10 @@ class HistoryCompacted(Event):
     reason: str
     tokens_before: int = 0
     tokens_after: int = 0
+    budget: int = 0
+    fixed: int = 0
+    usage: Json = field(default_factory=dict)
+    cost_usd: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,3 +171,24 @@ class ChildFinished(Event):
     usage: Json = field(default_factory=dict)
     cost_usd: float | None = 0.0
     duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritersMerged(Event):
+    """The patches of several writers were put together and tested; nothing of the user's folder changed yet.
+
+    Attributes:
+        patch: digest of the blob with the whole patch, "" when nothing came out.
+        base, tree: git trees before and after.
+        conflicts: {path, writer, reason}: changes that were left out.
+        tests: in words, how the project's tests went on the merged tree.
+        passed: no test fails that passed before.
+    """
+
+    patch: str
+    base: str
+    tree: str
+    paths: tuple[str, ...] = ()
+    conflicts: tuple[Json, ...] = ()
+    tests: str = ""
+    passed: bool = False

@@ -393,5 +393,6 @@ _EVOLVERS = cast(
         kinds.TurnFinished: sessions.turn_finished,
         kinds.SessionChanged: sessions.session_changed,
         kinds.ChildFinished: sessions.child_finished,
+        kinds.HistoryCompacted: sessions.history_compacted,
     },
 )

@@ -24,6 +24,7 @@ from agentforge.events.conversing import TodosChanged as TodosChanged
 from agentforge.events.conversing import TurnFinished as TurnFinished
 from agentforge.events.conversing import TurnOutcome as TurnOutcome
 from agentforge.events.conversing import UserSaid as UserSaid
+from agentforge.events.conversing import WritersMerged as WritersMerged
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.relations import ForkMade as ForkMade
@@ -165,6 +166,7 @@ class ModelCalled(Event):
         context_tokens: our count of all that is sent, tool schemas included.
         sections: tokens per section of the context.
         seen: digests of the files that the context shows by the model's own wish, by repository path.
+        budget: tokens that the request might have held; 0 = the context policy has one size for all.
     """
 
     step: int
@@ -175,6 +177,7 @@ class ModelCalled(Event):
     context_tokens: int
     sections: Json = field(default_factory=dict)
     seen: Json = field(default_factory=dict)
+    budget: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

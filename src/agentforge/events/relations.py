@@ -17,6 +17,7 @@ class RunForked(Event):
         parent_head: hash of the last record that both share; also the `prev` of this one.
         step: the last step that both share.
         model: `provider/name` that goes on, "" = the parent's.
+        program: version of agentforge that made the fork ("" = an old one).
     """
 
     run_id: str
@@ -28,22 +29,25 @@ class RunForked(Event):
     worktree: str
     branch: str
     model: str = ""
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkMade(Event):
-    """Another run was forked from this one; nothing changes here."""
+    """Another run was forked from this one by a version of agentforge (`program`); nothing changes here."""
 
     child: str
     step: int
     records: int
     head: str
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunMarked(Event):
-    """A human says what became of the delivery: it had to be done again, or it had a defect."""
+    """A human says what became of the delivery, through a version of agentforge (`program`): done again, or a defect."""
 
     mark: Literal["rework", "defect"]
     note: str = ""
     by: str = "user"
+    program: str = ""

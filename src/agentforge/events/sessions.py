@@ -28,9 +28,18 @@ def session_changed(state: RunState, event: conversing.SessionChanged, _at: str)
     return replace(state, model=str(model)) if model else replace(state)
 
 
+def history_compacted(state: RunState, event: conversing.HistoryCompacted, _at: str) -> RunState:
+    """What the summary cost counts, too."""
+    return _used(state, event.usage, event.cost_usd)
+
+
 def child_finished(state: RunState, event: conversing.ChildFinished, _at: str) -> RunState:
     """What a subagent used counts against the limits of the run that started it."""
-    usage = cast("Mapping[str, int]", event.usage)
+    return _used(state, event.usage, event.cost_usd)
+
+
+def _used(state: RunState, used: Mapping[str, object], cost_usd: float | None) -> RunState:
+    usage = cast("Mapping[str, int]", used)
     old = state.totals
     totals = replace(
         old,
@@ -38,7 +47,7 @@ def child_finished(state: RunState, event: conversing.ChildFinished, _at: str) -
         prompt_tokens=old.prompt_tokens + usage.get("prompt_tokens", 0),
         cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
         completion_tokens=old.completion_tokens + usage.get("completion_tokens", 0),
-        cost_usd=old.cost_usd + (event.cost_usd or 0.0),
-        cost_known=old.cost_known and event.cost_usd is not None,
+        cost_usd=old.cost_usd + (cost_usd or 0.0),
+        cost_known=old.cost_known and cost_usd is not None,
     )
     return replace(state, totals=totals)

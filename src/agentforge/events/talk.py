@@ -64,9 +64,16 @@ class Talk:
         last_command: the last shell command and its summary, pinned.
         checkpoints: {checkpoint_id, reason, tree, turn, label, at, entries}, oldest first.
         children: subagents: {child, name, goal, outcome, usage, cost_usd, duration_ms}.
+        merges: patches of writers that were put together: {patch, paths, passed}, oldest first.
         compactions: how often the history was compacted.
         since_compaction: entries that were added since; a compaction that gains nothing is not repeated.
         mutated: the current turn has a checkpoint from before its first change.
+        asked: the beginnings of the user's last messages, pinned.
+        sent_tokens: our count of the last request; with the provider's it gives `token_factor`.
+        token_factor: the most tokens that the provider counted for one of ours, in eighths; never below 1.
+        latest_usage: prompt_tokens, completion_tokens, cached_tokens of the last reply.
+        standing: number of the last turn that is part of the conversation; less than `turn` after one was taken back.
+        redo: checkpoints to which what was taken back can be brought forward, the next one last.
     """
 
     turn: int = 0
@@ -82,11 +89,21 @@ class Talk:
     last_command: str = ""
     checkpoints: tuple[Json, ...] = ()
     children: tuple[Json, ...] = ()
+    merges: tuple[Json, ...] = ()
     compactions: int = 0
     since_compaction: int = 0
     mutated: bool = False
+    asked: tuple[str, ...] = ()
+    sent_tokens: int = 0
+    token_factor: float = 1.0
+    latest_usage: Mapping[str, int] = field(default_factory=dict)
+    standing: int = 0
+    redo: tuple[str, ...] = ()
 
 
+_ASKED_PINNED = 5
+_ASKED_LENGTH = 300
+_MOST_FACTOR = 3.0
 _PATHS_PINNED = 30
 _GOAL_LENGTH = 1000
 
@@ -128,11 +145,27 @@ def _user_said(state: RunState, event: conversing.UserSaid, _at: str) -> Talk:
         outcome="",
         reason="",
         mutated=False,
+        asked=(*talk.asked, event.text[:_ASKED_LENGTH])[-_ASKED_PINNED:],
+        standing=event.turn,
+        redo=(),
     )
 
 
+def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> Talk:
+    return replace(state.talk, sent_tokens=event.context_tokens)
+
+
+def _factor(talk: Talk, usage: Json) -> float:
+    """Only ever upwards, and in eighths, so that the history is cut at the same places as long as possible."""
+    if not usage.get("reported") or not talk.sent_tokens:
+        return talk.token_factor
+    counted = cast("int", usage.get("prompt_tokens", 0)) / talk.sent_tokens
+    return min(_MOST_FACTOR, max(talk.token_factor, -(-counted * 8 // 1) / 8))
+
+
 def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> Talk:
-    talk = state.talk
+    usage = cast("Mapping[str, int]", event.usage)
+    talk = replace(state.talk, token_factor=_factor(state.talk, event.usage), latest_usage=usage)
     if not event.text.strip() and not event.tool_calls:
         return talk  # an empty message is valid nowhere
     return _with(
@@ -200,7 +233,7 @@ def _compacted(state: RunState, event: conversing.HistoryCompacted, _at: str) ->
 
 
 def _cleared(state: RunState, _event: conversing.HistoryCleared, _at: str) -> Talk:
-    return replace(state.talk, entries=(), goal="", changed_paths=(), last_command="", since_compaction=0)
+    return replace(state.talk, entries=(), goal="", asked=(), changed_paths=(), last_command="", since_compaction=0)
 
 
 def _todos_changed(state: RunState, event: conversing.TodosChanged, _at: str) -> Talk:
@@ -219,15 +252,27 @@ def _checkpoint_made(state: RunState, event: conversing.CheckpointMade, at: str)
         "entries": len(talk.entries),
     }
     mutated = talk.mutated or event.reason == "before-change"
-    return replace(talk, checkpoints=(*talk.checkpoints, row)[-CHECKPOINTS_KEPT:], mutated=mutated)
+    redo = (*talk.redo, event.checkpoint_id) if event.reason == "undo" else talk.redo
+    return replace(talk, checkpoints=(*talk.checkpoints, row)[-CHECKPOINTS_KEPT:], mutated=mutated, redo=redo)
 
 
 def _checkpoint_restored(state: RunState, event: conversing.CheckpointRestored, _at: str) -> Talk:
     talk = state.talk
+    if talk.redo and talk.redo[-1] == event.checkpoint_id:
+        talk = replace(talk, redo=talk.redo[:-1])
     if event.talk is None:
         return talk
     back = talk_from(event.talk)
-    return replace(back, turn=talk.turn, open=False, checkpoints=talk.checkpoints, children=talk.children)
+    return replace(
+        back,
+        turn=max(talk.turn, back.turn),
+        open=False,
+        checkpoints=talk.checkpoints,
+        children=talk.children,
+        redo=talk.redo,
+        token_factor=max(talk.token_factor, back.token_factor),
+        merges=talk.merges,
+    )
 
 
 def _child_started(state: RunState, event: conversing.ChildStarted, _at: str) -> Talk:
@@ -246,13 +291,18 @@ def _child_finished(state: RunState, event: conversing.ChildFinished, _at: str) 
     return replace(state.talk, children=rows)
 
 
+def _writers_merged(state: RunState, event: conversing.WritersMerged, _at: str) -> Talk:
+    row: Json = {"patch": event.patch, "paths": list(event.paths), "passed": event.passed}
+    return replace(state.talk, merges=(*state.talk.merges, row))
+
+
 def talk_from(value: Json) -> Talk:
     """Build a conversation from its JSON value; fields that this program does not know are left out."""
     known = {name: item for name, item in value.items() if name in Talk.__dataclass_fields__}
     entries = tuple(_entry_from(cast("Json", row)) for row in cast("list[object]", value.get("entries", ())))
     lists: dict[str, Any] = {
         name: tuple(cast("list[object]", known[name]))
-        for name in ("changed_paths", "checkpoints", "children")
+        for name in ("changed_paths", "checkpoints", "children", "merges", "asked", "redo")
         if name in known
     }
     values: dict[str, Any] = {**known, **lists, "entries": entries}
@@ -272,6 +322,7 @@ _FOLDS = cast(
     "dict[str, Callable[[RunState, Event, str], Talk]]",
     {
         "UserSaid": _user_said,
+        "ModelCalled": _model_called,
         "ModelReplied": _model_replied,
         "ToolFinished": _tool_finished,
         "TurnFinished": _turn_finished,
@@ -283,5 +334,6 @@ _FOLDS = cast(
         "CheckpointRestored": _checkpoint_restored,
         "ChildStarted": _child_started,
         "ChildFinished": _child_finished,
+        "WritersMerged": _writers_merged,
     },
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
@@ -128,8 +129,21 @@ class HookEngine:
             return _merged(Outcome(), [(hook, *self._ask(hook, variables, facts, tool=tool)) for hook in hooks])
         from concurrent.futures import ThreadPoolExecutor
 
+        sign = Cancellation()
+
+        def work(hook: Hook) -> tuple[Answer, HookFinished]:
+            with under(sign):
+                return self._ask(hook, variables, facts, tool=tool)
+
         with ThreadPoolExecutor(max_workers=min(len(hooks), _MOST_AT_ONCE)) as pool:
-            answers = list(pool.map(lambda hook: self._ask(hook, variables, facts, tool=tool), hooks))
+            running = [pool.submit(work, hook) for hook in hooks]
+            try:
+                with interruptible(sign.cancel):
+                    answers = [one.result() for one in running]
+            except BaseException:  # Ctrl-C reaches this thread alone: end the hooks of the others, too
+                pool.shutdown(wait=False, cancel_futures=True)
+                sign.cancel()
+                raise
         return _merged(Outcome(), [(hook, *answer) for hook, answer in zip(hooks, answers, strict=True)])
 
     def _ask(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_bytes
-from agentforge.errors import ModelNotConfigured, ModelReplyBroken
+from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless
 from agentforge.messages import ModelReply
 from agentforge.models.connection import HttpConnection
 from agentforge.models.dialect import parse_object
@@ -17,12 +17,17 @@ from agentforge.models.sse import EventSplitter
 from agentforge.models.wire import Wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from agentforge.messages import ModelRequest
     from agentforge.models.connection import Connection, Response
     from agentforge.models.dialect import Answer, Dialect
     from agentforge.models.model import ModelSpec
+
+_SPARE_BYTES = 500_000
+_TOKEN_BYTES = 600
+"""A streamed token with everything that servers wrap around it."""
+_LONGEST_S = 3600.0
 
 _FIXED_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "agentforge"}
 
@@ -60,7 +65,7 @@ class HostedModel:
         started = time.monotonic()
         request, body = self._within_spec(request), self.body(request)
         answer, requests = self._wire.exchange(
-            self._url, body, headers=self._headers, read=lambda response: self._read(response, on_delta)
+            self._url, body, headers=self._headers, read=lambda response: self._read(response, request, on_delta)
         )
         return ModelReply(
             text=answer.text,
@@ -92,16 +97,16 @@ class HostedModel:
             temperature=self._spec.temperature if temperature is None else temperature,
         )
 
-    def _read(self, response: Response, on_delta: Callable[[str], None] | None) -> Answer:
+    def _read(self, response: Response, request: ModelRequest, on_delta: Callable[[str], None] | None) -> Answer:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "application/json":  # servers that do not stream answer in one piece
             answer = self._dialect.read_body(parse_object(_whole_text(response)))
             if on_delta is not None and answer.text:
                 on_delta(answer.text)
             return answer
-        return self._read_stream(response, on_delta)
+        return self._read_stream(_bounded(response, request, self.name), on_delta)
 
-    def _read_stream(self, response: Response, on_delta: Callable[[str], None] | None) -> Answer:
+    def _read_stream(self, chunks: Iterator[bytes], on_delta: Callable[[str], None] | None) -> Answer:
         splitter, reader = EventSplitter(), self._dialect.reader()
 
         def take(events: list[str]) -> None:
@@ -110,7 +115,7 @@ class HostedModel:
                 if text and on_delta is not None:
                     on_delta(text)
 
-        for chunk in response.chunks():
+        for chunk in chunks:
             take(splitter.feed(chunk))
             if reader.ended:
                 break
@@ -126,6 +131,24 @@ def _sendable_key(spec: ModelSpec) -> str:
             f"the API key for {spec.full_name} holds characters that no key has", hint="copy it again"
         )
     return key
+
+
+def _bounded(response: Response, request: ModelRequest, name: str) -> Iterator[bytes]:
+    """The stream, unless it goes on without end: by size far beyond the tokens that were asked for, or by time.
+
+    Raises:
+        ModelReplyEndless: it does.
+    """
+    most, size = _SPARE_BYTES + request.max_output_tokens * _TOKEN_BYTES, 0
+    began = time.monotonic()
+    for chunk in response.chunks():
+        size += len(chunk)
+        if size > most or time.monotonic() - began > _LONGEST_S:
+            raise ModelReplyEndless(
+                f"the reply of {name} does not end: {size} bytes for at most {request.max_output_tokens} tokens",
+                hint="ask another model, or raise model.max_output_tokens",
+            )
+        yield chunk
 
 
 def _whole_text(response: Response) -> str:

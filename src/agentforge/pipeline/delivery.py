@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agentforge.events.judged import judged
 from agentforge.events.state import RunState
+from agentforge.pipeline.report_parts import changed_parts, conventional, delivered_parts, measured_parts, trailers
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage import action_of, items, texts
 from agentforge.pipeline.tracing import shown_strength, strength_limits, trace
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
-_SUBJECT_LIMIT = 72
 
 
 def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
@@ -49,7 +50,7 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
 
 def verified_tree(state: RunState) -> str:
     """The tree that the last verification measured."""
-    return state.trees.get("verify") or state.trees.get("refactor") or state.trees.get("green", "")
+    return judged(state.trees, "")
 
 
 def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
@@ -58,8 +59,7 @@ def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
     body = "\n".join(f"- {item.get('id')}: {item.get('description')}" for item in items(spec.get("requirements")))
     assumed = "\n".join(f"- {question} -> {answer}" for question, answer in assumptions(state))
     parts = [subject(state), body, f"Assumptions:\n{assumed}" if assumed else ""]
-    trailers = f"AgentForge-Task: {state.run_id}\nAgentForge-Trail: {trail[0]} {trail[1]}"
-    return "\n\n".join(part for part in [*parts, trailers] if part) + "\n"
+    return "\n\n".join(part for part in [*parts, trailers(state, trail)] if part) + "\n"
 
 
 def subject(state: RunState) -> str:
@@ -68,8 +68,7 @@ def subject(state: RunState) -> str:
     first = title.split(" ", 1)[0]
     if first[1:] == first[1:].lower():  # a name like HTTPServer or iOS keeps its capitals
         title = f"{title[:1].lower()}{title[1:]}"
-    line = f"{_TYPES.get(action_of(state), 'feat')}: {title}"
-    return line if len(line) <= _SUBJECT_LIMIT else line[: _SUBJECT_LIMIT - 3].rstrip() + "..."
+    return conventional(f"{_TYPES.get(action_of(state), 'feat')}: {title}")
 
 
 def assumptions(state: RunState) -> list[tuple[str, str]]:
@@ -86,32 +85,15 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         changed_lines: path -> changed line ranges of the new file ("12-18").
     """
     spec = state.artifacts.get("spec", {})
-    facts = state.facts.get("refactor") or state.facts.get("green", {})
+    facts = judged(state.facts, {})
     return {
-        "task_id": state.run_id,
-        "request": state.request,
-        "title": str(spec.get("title", ""))[:100],
+        **delivered_parts(state, made, title=str(spec.get("title", "")), subject=subject(state)),
         "assumptions": [{"question": question, "assumption": answer} for question, answer in assumptions(state)],
         "answers": answers(state),
-        "branch": made.get("branch", ""),
-        "base_commit": state.base_commit,
-        "commits": [{"id": made.get("commit", ""), "subject": subject(state)}],
         "requirements": trace(state, facts, changed_lines),
         **shown_strength(state, facts),
-        "changes": [
-            {"path": item.get("path"), "lines_added": item.get("added", 0), "lines_removed": item.get("removed", 0)}
-            for item in items(facts.get("changes"))
-        ],
-        "verification": {
-            "tree": made.get("tree", ""),
-            "tests_run": facts.get("tests_run", 0),
-            "all_tests_pass": facts.get("all_tests_pass") is True,
-            "no_regressions": facts.get("no_regressions") is True,
-            "conformance_passing": _passed(facts.get("conformance")),
-            "checks": check_names(facts.get("conformance")),
-            "controls": facts.get("controls", {}),
-            "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
-        },
+        "changes": changed_parts(facts),
+        "verification": {**measured_parts(state, made), "all_tests_pass": facts.get("all_tests_pass") is True},
         "cost": cost(state),
         "limits": [*limits(state), *strength_limits(facts)],
         "follow_ups": _open_risks(state)[:5],
@@ -152,23 +134,14 @@ def answers(state: RunState) -> list[dict[str, object]]:
     ]
 
 
-def check_names(report: object) -> list[str]:
-    """The checks that ran, from the fact `conformance`."""
-    return texts(report.get("ran")) if isinstance(report, Mapping) else []
-
-
 def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _passed(report: object) -> bool:
-    return isinstance(report, Mapping) and report.get("passed") is True
 
 
 def limits(state: RunState) -> list[str]:
     """What the verification does not say, in words."""
     out = []
-    facts = state.facts.get("verify") or state.facts.get("refactor") or state.facts.get("green", {})
+    facts = judged(state.facts, {})
     base = state.facts.get("baseline", {})
     if not base.get("tests"):
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")

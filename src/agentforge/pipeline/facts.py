@@ -13,6 +13,8 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, items, texts
 
+_VALUES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+
 
 def intake_facts(state: RunState, draft: Json) -> dict[str, object]:
     """Does every example stand in the request word for word?"""
@@ -135,10 +137,14 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
         content = runtime.git.show(tree, path)
         there = _defines(path, name, content, exactly=change == "removed") if content is not None else False
+        if there is False and content is not None and change == "new" and _assigned(path, name, content):
+            there = True
         if change == "removed" and there:
             unmet.append({"name": name, "path": path, "reason": "is declared removed and is still there"})
         if change == "new" and there is False and item.get("kind") in ("function", "method", "class"):
             unmet.append({"name": name, "path": path, "reason": "is declared new and is not there"})
+        elif change != "removed" and path.endswith(".py"):
+            unmet += _given_up(item, content)
     return unmet
 
 
@@ -167,6 +173,22 @@ def _defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> 
         return None
     names = {symbol.qualified for symbol in known.symbols}
     return _dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})
+
+
+def _given_up(item: Json, content: bytes | None) -> list[dict[str, object]]:
+    from agentforge.runners.declared import weakened
+    from agentforge.runners.symbols import symbols_of
+
+    found = [(symbol, weakened(symbol, content)) for symbol in symbols_of([item])]
+    return [{"name": one.name, "path": one.file, "reason": f"{one.name} {text}"} for one, text in found if text]
+
+
+def _assigned(path: str, name: str, content: bytes) -> bool:
+    """Whether a file of a language whose functions are often values gives something this name: `exports.f = ...`, `f: ...`."""
+    if not path.endswith(_VALUES):
+        return False
+    last = re.escape(_dotted(name).rsplit(".", 1)[-1])
+    return re.search(rf"(?<![\w$]){last}\s*(?:[=:(,}}]|['\"]\s*[\]:])", content.decode("utf-8", "replace")) is not None
 
 
 def _dotted(name: str) -> str:

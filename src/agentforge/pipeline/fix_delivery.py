@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state import RunState
-from agentforge.pipeline.delivery import answers, check_names, cost, limits
+from agentforge.pipeline.delivery import answers, cost, limits
+from agentforge.pipeline.report_parts import (
+    changed_parts,
+    changed_tests,
+    conventional,
+    delivered_parts,
+    measured_parts,
+    product_changes,
+    trailers,
+)
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import items
-from agentforge.workspace.relevance import is_test_path
 
-_SUBJECT_LIMIT = 72
 _TOLD = 20
 
 
@@ -20,8 +27,7 @@ def fix_message(state: RunState, *, trail: tuple[str, int]) -> str:
     body = "\n".join(f"- {_place(row)}: {row.get('message')}" for row in rows[:_TOLD])
     if len(rows) > _TOLD:
         body += f"\n- and {len(rows) - _TOLD} more"
-    trailers = f"AgentForge-Task: {state.run_id}\nAgentForge-Trail: {trail[0]} {trail[1]}"
-    return "\n\n".join([fix_subject(state), body, trailers]) + "\n"
+    return "\n\n".join([fix_subject(state), body, trailers(state, trail)]) + "\n"
 
 
 def fix_subject(state: RunState) -> str:
@@ -30,8 +36,7 @@ def fix_subject(state: RunState) -> str:
     rules = list(dict.fromkeys(str(row.get("rule")) for row in rows))
     files = list(dict.fromkeys(str(row.get("file")) for row in rows))
     where = files[0] if len(files) == 1 else f"{len(files)} files"
-    line = f"fix: {', '.join(rules)} in {where}"
-    return line if len(line) <= _SUBJECT_LIMIT else line[: _SUBJECT_LIMIT - 3].rstrip() + "..."
+    return conventional(f"fix: {', '.join(rules)} in {where}")
 
 
 def fix_report(
@@ -44,30 +49,17 @@ def fix_report(
         changed_lines: path -> changed line ranges of the new file.
     """
     facts = state.facts.get("verify", {})
+    subject = fix_subject(state)
     return {
-        "task_id": state.run_id,
-        "request": state.request,
-        "title": fix_subject(state)[:100],
+        **delivered_parts(state, made, title=subject, subject=subject),
         "answers": answers(state),
-        "branch": made.get("branch", ""),
-        "base_commit": state.base_commit,
-        "commits": [{"id": made.get("commit", ""), "subject": fix_subject(state)}],
         "requirements": _trace(state, changed_lines),
-        "changes": [
-            {"path": item.get("path"), "lines_added": item.get("added", 0), "lines_removed": item.get("removed", 0)}
-            for item in items(facts.get("changes"))
-        ],
+        "changes": changed_parts(facts),
         "verification": {
-            "tree": made.get("tree", ""),
+            **measured_parts(state, made),
             "repaired_by": state.artifacts.get("change", {}).get("by", ""),
             "violations_gone": facts.get("violations_left") == [],
-            "tests_run": facts.get("tests_run", 0),
             "all_tests_pass": facts.get("no_regressions") is True,
-            "no_regressions": facts.get("no_regressions") is True,
-            "conformance_passing": _passed(facts.get("conformance")),
-            "checks": check_names(facts.get("conformance")),
-            "controls": facts.get("controls", {}),
-            "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
         },
         "cost": cost(state),
         "limits": _limits(state),
@@ -82,14 +74,13 @@ def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict
         for file in items(state.artifacts.get("guard", {}).get("test_files"))
         for test in items(file.get("tests"))
     ]
-    own = set(suite_files(state))
-    lines = {path: ",".join(ranges) for path, ranges in changed_lines.items() if path not in own}
+    changes = product_changes(changed_lines, tests=set(suite_files(state)))
     return [
         {
             "id": row.get("violation_id", ""),
             "description": f"{_place(row)} {row.get('message')}",
             "tests": guards,
-            "changes": [{"path": path, "lines": text} for path, text in lines.items()],
+            "changes": changes,
         }
         for row in items(state.artifacts.get("analyze", {}).get("violations"))
     ]
@@ -99,8 +90,7 @@ def _limits(state: RunState) -> list[str]:
     """What the verification does not say, in words."""
     told = limits(state)
     if state.artifacts.get("change", {}).get("by") == "model":
-        changed = [str(item.get("path")) for item in items(state.facts.get("verify", {}).get("changes"))]
-        tests = [path for path in changed if is_test_path(path) and path not in suite_files(state)]
+        tests = changed_tests(state.facts.get("verify", {}), tests=set(suite_files(state)))
         if tests:
             told.append(f"test files were changed by the model, look at them: {', '.join(tests[:5])}")
     return told
@@ -109,7 +99,3 @@ def _limits(state: RunState) -> list[str]:
 def _place(row: Mapping[str, object]) -> str:
     line = f":{row['line']}" if row.get("line") else ""
     return f"{row.get('rule')} {row.get('file')}{line}"
-
-
-def _passed(report: object) -> bool:
-    return isinstance(report, Mapping) and report.get("passed") is True

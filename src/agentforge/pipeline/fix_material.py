@@ -31,7 +31,12 @@ def _guard(state: RunState, runtime: Runtime) -> list[Piece]:
         Piece(name="places that no test watches (measured)", text="\n".join(unguarded), limit=300),
         Piece(name="what will be repaired there later", text=_told(rows), limit=500),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
-        Piece(name="style of the tests here", text=test_sample(runtime.worktree, near=files, tests=known), limit=600),
+        Piece(
+            name="style of the tests here",
+            text=test_sample(runtime.worktree, near=files, tests=known),
+            limit=600,
+            foreign=True,
+        ),
         *_code(rows, runtime),
     ]
 
@@ -42,7 +47,7 @@ def _change(state: RunState, runtime: Runtime) -> list[Piece]:
     return [
         Piece(name="the violations (measured)", text=_told(rows), limit=900),
         Piece(name="files that you may write", text="\n".join(fix_scope(state)), limit=200),
-        Piece(name="guard tests, frozen", text=guards, limit=600),
+        Piece(name="guard tests, frozen", text=guards, limit=600, foreign=True),
         *_code(rows, runtime),
     ]
 
@@ -84,6 +89,7 @@ def _code(rows: list[Json], runtime: Runtime) -> list[Piece]:
             ),
             limit=share + 40,
             note=f"read_file path={path} offset=N",
+            foreign=True,
         )
         for path in shown
     ]

@@ -29,8 +29,9 @@ what who how does did done get set let one two some more most other only same af
 test tests function method class return returns value values support option optional argument arguments parameter
 parameters user users currently instead need needs want wants allow allows given example examples none true false
 """
-_PIECE_COST = 20  # its name and its frame
+_PIECE_COST = 48  # its name, its frame and its fence
 _LEAST_CODE = 400
+_WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -40,7 +41,8 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
         from agentforge.pipeline.fix_material import gather_fix
 
         return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
-    return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
+    pieces = _GATHERERS.get(stage, _nothing)(state, runtime)
+    return [piece for piece in (*pieces, *_asked_of_agents(stage, runtime)) if piece.text.strip()]
 
 
 def terms_of(text: str, *, limit: int = 24) -> list[str]:
@@ -53,12 +55,20 @@ def terms_of(text: str, *, limit: int = 24) -> list[str]:
     return list(seen)[:limit]
 
 
+def _asked_of_agents(stage: str, runtime: Runtime) -> list[Piece]:
+    """What the repository asks of agents, behind everything else: it gets the room that is left."""
+    if stage not in _WITH_INSTRUCTIONS:
+        return []
+    text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
+    return [Piece(name=name, text=text, limit=400, note="read_file AGENTS.md for all of it")]
+
+
 def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:
     return []
 
 
 def _intake(state: RunState, runtime: Runtime) -> list[Piece]:
-    return [_request(state, 2200), Piece(name="repository", text=_sketch(state, runtime), limit=300)]
+    return [_request(state, 2200), Piece(name="repository", text=_sketch(state, runtime), limit=300, foreign=True)]
 
 
 def _clarify(state: RunState, runtime: Runtime) -> list[Piece]:
@@ -89,7 +99,9 @@ def _spec(state: RunState, runtime: Runtime) -> list[Piece]:
     told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
     pieces = [_request(state, 700), _clarified(state), Piece(name="analysis", text=render(told), limit=600)]
     if state.tests:
-        pieces.append(Piece(name="tests supplied by the user", text=_files(runtime, state.tests), limit=700))
+        pieces.append(
+            Piece(name="tests supplied by the user", text=_files(runtime, state.tests), limit=700, foreign=True)
+        )
     return [*pieces, *_code(runtime.worktree, impacted, _analysed(state), room=_left(pieces, most=1500))]
 
 
@@ -103,6 +115,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
             name="the suite as it is (frozen)",
             text=_frozen_tests(runtime, suite_files(state), state, limit=900),
             limit=920,
+            foreign=True,
         )
         code = _code(runtime.worktree, [path for path in files if path not in suite_files(state)], places, room=1800)
         return [_specification(spec, 600), own, *code]
@@ -114,7 +127,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
         Piece(name="examples of the request", text=examples, limit=300),
         Piece(name="examples of the specification", text=shown_examples(state), limit=200),
         Piece(name="how tests run", text=baseline_text(state), limit=120),
-        Piece(name="style of the tests here", text=sample, limit=550),
+        Piece(name="style of the tests here", text=sample, limit=550, foreign=True),
     ]
     sources = [path for path in files if language_of(path)]
     return [*pieces, *_code(runtime.worktree, sources, places, room=_left(pieces, most=900))]
@@ -128,7 +141,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Piece]:
         _specification(spec, 700),
         Piece(name="files that you may write", text="\n".join(named_files(spec)), limit=150),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), limit=220),
-        Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900),
+        Piece(name="the frozen tests", text=_frozen_tests(runtime, frozen, state, limit=880), limit=900, foreign=True),
     ]
     sources = [path for path in files if path not in frozen]
     return [*pieces, *_code(runtime.worktree, sources, places, room=_left(pieces, most=2200))]
@@ -245,6 +258,7 @@ def _code(root: Path, files: Iterable[str], places: list[Place], *, room: int) -
             text=text,
             limit=share + 40,
             note=f"read_file path={path} offset=N",
+            foreign=True,
         )
     return [pieces[path] for path in present]
 
@@ -267,7 +281,10 @@ def _candidates(words: str, runtime: Runtime, *, limit: int) -> Piece:
     room = limit - count_tokens("\n".join(parts)) - 20
     parts += likeliest_source(runtime.worktree, sources, named=terms, limit=max(room, limit // 2))
     return Piece(
-        name="candidates (found by name and content; lines as at the base)", text="\n".join(parts), limit=limit
+        name="candidates (found by name and content; lines as at the base)",
+        text="\n".join(parts),
+        limit=limit,
+        foreign=True,
     )
 
 

@@ -24,6 +24,7 @@ from agentforge.pipeline.scope import product_scope, product_symbols, suite_file
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.strength import strength
+from agentforge.pipeline.unasked import unasked
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import language_of
 
@@ -195,6 +196,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
     edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
     facts["deceptions"] = deceptions(state, runtime, tree=tree)
+    facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *unasked(state, runtime, tree=tree, passing=passing)]
     facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     strong, shown = strength(state, runtime, facts, tree=tree)

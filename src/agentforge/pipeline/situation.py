@@ -32,7 +32,7 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
         Piece(name="attention", text=_attention(state)),
         Piece(name="answers of a human", text="\n".join(f"- {answer}" for answer in state.answers), limit=600),
         Piece(name="findings to repair (measured)", text=_findings(state, stage), limit=_FINDINGS_TOKENS),
-        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS),
+        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS, foreign=True),
     ]
     if state.rejected is not None:
         pieces.append(Piece(name="your last submission, refused", text=render(state.rejected), limit=_DRAFT_TOKENS))
@@ -144,7 +144,7 @@ def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
     width = len(str(offset + len(part)))
     text = "\n".join(f"{number:>{width}} {line}" for number, line in enumerate(part, start=offset))
     name = f"{path} lines {offset}-{offset + len(part) - 1} of {len(lines)}"
-    return Piece(name=name, text=text, limit=_VIEW_TOKENS, note=f"read_file path={path} offset=N limit=M")
+    return Piece(name=name, text=text, limit=_VIEW_TOKENS, note=f"read_file path={path} offset=N limit=M", foreign=True)
 
 
 def _action(step: FinishedStep) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state import RunState
+from agentforge.pipeline.report_parts import product_changes
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import Json, items
 from agentforge.pipeline.strength import mutant_text
@@ -21,8 +22,7 @@ def trace(state: RunState, facts: Json, changed_lines: Mapping[str, list[str]]) 
     """
     mapping = state.artifacts.get("red", {}).get("coverage_mapping")
     tests = mapping if isinstance(mapping, Mapping) else {}
-    suite = set(suite_files(state))
-    changes = [{"path": path, "lines": ",".join(ranges)} for path, ranges in changed_lines.items() if path not in suite]
+    changes = product_changes(changed_lines, tests=set(suite_files(state)))
     rows = {str(row.get("id")): row for row in items(_record(facts, "coverage").get("requirements"))}
     return [
         {

@@ -23,6 +23,8 @@ MANIFEST, COMMIT, NOTE, PACK = "manifest.json", "git/commit", "git/note.json", "
 _RUN = "run/"
 _LARGEST = 2 << 30
 _LEVEL = 6
+_HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+"""Of gzip: no name, no time, no word about the system; zlibs differ in the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,7 @@ def write_bundle(*, task: str, run: Files, git: Mapping[str, bytes]) -> bytes:
     inside = {**{f"{_RUN}{name}": run[name] for name in run}, **git}
     digests = {name: digest_bytes(content) for name, content in sorted(inside.items())}
     manifest = canonical_bytes({"format": FORMAT, "task": task, "files": digests}) + b"\n"
-    return gzip.compress(_tar({MANIFEST: manifest, **inside}), compresslevel=_LEVEL, mtime=0)
+    return _HEADER + gzip.compress(_tar({MANIFEST: manifest, **inside}), compresslevel=_LEVEL, mtime=0)[len(_HEADER) :]
 
 
 def read_bundle(data: bytes) -> Bundle:
@@ -89,6 +91,8 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
 
 
 def _inflated(data: bytes) -> bytes:
+    if not data.startswith(_HEADER):
+        raise IntegrityError("the bundle was not written by this version of agentforge", hint="make it anew")
     stream = zlib.decompressobj(wbits=31)
     try:
         content = stream.decompress(data, _LARGEST)

@@ -8,19 +8,22 @@ from dataclasses import field as open_field
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
+from agentforge.events.blob_form import ZLIB
 from agentforge.events.blob_names import blobs_named
 from agentforge.events.evolve import evolve
+from agentforge.events.judged import judged
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, anchors_check
 from agentforge.proof.attestation import signature_check, stated_check
 from agentforge.proof.chain import LOG, Link, links
-from agentforge.proof.contents import blob, blobs_check, files_check, lease_check
+from agentforge.proof.contents import blob, blobs_check, has_blob, lease_check, unpacked
 from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files
 from agentforge.proof.judgement import Complete, Judgements
 from agentforge.proof.public_keys import PublicKey
 from agentforge.proof.report import Check, Report, told
+from agentforge.proof.views import Written, views_checks
 
 MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, AssertionError)
 """What a record raises whose chain is right and whose content no program of ours would have written."""
@@ -69,6 +72,8 @@ class _Trail:
     fence: int = 0
     resumed: bool = False
     after_end: int = 0
+    versions: list[Mapping[str, object]] = open_field(default_factory=list)
+    programs: set[str] = open_field(default_factory=set)
 
     def see(self, link: Link) -> None:
         """Take in one record."""
@@ -80,6 +85,10 @@ class _Trail:
             self.quarantined[event.quarantine] = event.digest
         elif isinstance(event, kinds.Attested):
             self.attested = (self.state, self.hashes[-1], len(self.hashes), event.envelopes)
+        if isinstance(event, (kinds.RunStarted, kinds.RunResumed)):
+            self.versions.append(event.versions)
+        elif isinstance(event, (kinds.RunMarked, kinds.ForkMade, kinds.RunForked)) and event.program:
+            self.programs.add(event.program)
         self.resumed |= isinstance(event, (kinds.RunResumed, kinds.RunInterrupted, kinds.LogRecovered))
         self.state = evolve(self.state, event, at=link.at)
         self.hashes.append(link.hash)
@@ -88,13 +97,17 @@ class _Trail:
 
 def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     """Check the files of a run; returns the report and what the log folds to (as far as it can be read)."""
+    try:
+        files = unpacked(files)
+    except IntegrityError as exc:
+        return Report(subject="run", checks=(Check(name="blobs", ok=False, detail=exc.message),)), RunState()
     trail = _Trail(Judgements(document=_documents(files, around), complete=around.complete))
     chain = _chain_check(files, trail)
     name = trail.state.run_id or "run"
     if not chain.ok:
         return Report(subject=name, checks=(chain, anchors_check(around.anchors, trail.hashes))), trail.state
     lease, ended_well = lease_check(files, fence=trail.fence) if around.leased else (None, True)
-    checks = [chain, *([lease] if lease else []), blobs_check(files, named=trail.named, recovered=trail.resumed)]
+    checks = [chain, *([lease] if lease else []), _blobs_check(files, trail)]
     checks += trail.judgements.checks()
     checks += _views_checks(files, around, trail, ended_well=ended_well)
     commit = _commit(around, trail.state)
@@ -123,13 +136,16 @@ def _chain_check(files: Files, trail: _Trail) -> Check:
     return Check(name="chain", ok=True, detail=f"{len(trail.hashes)} records, head {trail.hashes[-1]}")
 
 
+def _blobs_check(files: Files, trail: _Trail) -> Check:
+    zlibs = {str(versions.get(ZLIB, "")) for versions in trail.versions}
+    return blobs_check(files, named=trail.named, recovered=trail.resumed, zlibs=zlibs)
+
+
 def _documents(files: Files, around: Surroundings) -> Callable[[str], bytes]:
     """A contract document: from the run's own blobs, else from what the caller has."""
 
     def read(digest: str) -> bytes:
-        if around.contract is None or f"blobs/{digest[:2]}/{digest[2:]}" in files:
-            return blob(files, digest)
-        return blob(files, digest) if f"blobs/{digest[:2]}/{digest[2:]}.z" in files else around.contract(digest)
+        return blob(files, digest) if around.contract is None or has_blob(files, digest) else around.contract(digest)
 
     return read
 
@@ -141,14 +157,9 @@ def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_we
         wanted = around.rebuild(files)
     except (IntegrityError, *MEANINGLESS) as exc:
         return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
-    known = {LOG, *wanted}
-    belonging = files_check(files, known=known, quarantined=trail.quarantined, ended_well=ended_well)
-    if not ended_well:
-        detail = "not compared: they may lag behind the log until the run is opened again (agentforge resume)"
-        return [belonging, Check(name="views", ok=True, detail=detail)]
-    problems = [f"{name} is missing" for name in wanted if name not in files]
-    problems += [f"{name} is not what the log says" for name in wanted if name in files and files[name] != wanted[name]]
-    return [belonging, told("views", problems, held=f"{len(wanted)} files, each as the log has it")]
+    versions = {str(item["agentforge"]) for item in trail.versions if item.get("agentforge")} | trail.programs
+    written = Written(hashes=trail.hashes, versions=versions, quarantined=trail.quarantined, ended_well=ended_well)
+    return views_checks(files, wanted, written)
 
 
 def _commit(around: Surroundings, state: RunState) -> Commit | None:
@@ -171,7 +182,7 @@ def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -
     made = state.delivered
     if not made:
         return []
-    verified = state.trees.get("refactor") or state.trees.get("green", "")
+    verified = judged(state.trees, "")
     problems = [] if made.get("tree") == verified else ["the delivered tree is not the verified one"]
     if commit is None:
         held = "the recorded tree is the verified one; the commit itself is not at hand"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agentforge.events.judged import judged, judged_name
 from agentforge.events.state import RunState
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -39,7 +40,7 @@ def statements(state: RunState, *, head: str, records: int, baseline: Json, meas
 
 def measured_as(state: RunState) -> str:
     """Under which name the delivered tree was measured."""
-    return "refactor" if "refactor" in state.evidence else "green"
+    return judged_name(state.evidence)
 
 
 def _statement(state: RunState, kind: str, predicate: Json) -> dict[str, object]:
@@ -55,13 +56,14 @@ def _statement(state: RunState, kind: str, predicate: Json) -> dict[str, object]
 
 def _test_result(state: RunState, trail: Json, baseline: Json, measured: Json) -> dict[str, object]:
     """All tests of the delivered tree; what failed before the change is a warning, never hidden."""
-    facts = state.facts.get("refactor") or state.facts.get("green", {})
+    facts = judged(state.facts, {})
     outcomes = _outcomes(measured)
     passed = sorted(name for name, outcome in outcomes.items() if outcome == "passed")
     before = baseline.get("outcomes")
     known = before if isinstance(before, Mapping) else {}
     others = sorted(name for name, outcome in outcomes.items() if outcome != "passed")
-    held = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True
+    own = facts.get("all_tests_pass") is True or state.workflow == "fix"  # which may have no tests of its own
+    held = own and facts.get("no_regressions") is True
     return {
         "result": "PASSED" if held else "FAILED",
         "configuration": [

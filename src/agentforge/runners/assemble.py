@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,22 @@ _JUNIT: dict[Outcome, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canaries:
-    """Names of the planted tests: the first two must fail, the last must be the last of the session."""
+    """The planted tests: the first two must fail, the last must be the last of the session.
+
+    Attributes:
+        coins: further planted tests, name -> the two words that each compares. They differ or not as they were drawn, and
+            what differs must be told in the failure's message: nobody can know before the run how such a test ends.
+    """
 
     first: str
     late: str
     end: str
+    coins: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
-    def names(self) -> tuple[str, str, str]:
+    def names(self) -> tuple[str, ...]:
         """In the order of the session."""
-        return self.first, self.late, self.end
+        return self.first, self.late, self.end, *self.coins
 
     def owns(self, nodeid: str) -> bool:
         """Whether a test of the session is one of the planted ones."""
@@ -139,7 +145,19 @@ def _canary(order: list[str], records: Sequence[Mapping[str, Any]], canaries: Ca
         return "absent"
     last = bool(order) and order[-1].rpartition("::")[2] == canaries.end
     red = all(ended.get(nodeid) in ("failed", "error") for nodeid in planted)
-    return "held" if last and red else "broken"
+    tossed = all(_fell_right(name, words, records) for name, words in canaries.coins.items())
+    return "held" if last and red and tossed else "broken"
+
+
+def _fell_right(name: str, words: tuple[str, str], records: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a coin passed where its words are the same, and failed with both in its message where they differ."""
+    results = [one for one in records if one["kind"] == "result" and str(one["id"]).rpartition("::")[2] == name]
+    if len(results) != 1:
+        return False
+    told = str((results[0]["failure"] or {}).get("message", ""))
+    if words[0] == words[1]:
+        return bool(results[0]["outcome"] == "passed")
+    return results[0]["outcome"] == "failed" and all(word in told for word in words)
 
 
 def _disagreement(

@@ -13,14 +13,16 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.runners.cargo_failures import compile_error, panic
-from agentforge.runners.gathered import Gathered, Planted, judged, new_word
+from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
-_PLANTED = '\n#[cfg(test)]\nmod {word} {{\n    #[test]\n    fn a() {{ panic!("must fail") }}\n    #[test]\n    fn b() {{}}\n}}\n'
+_PLANTED = "\n#[cfg(test)]\nmod {word} {{\n{tests}}}\n"
+_FAILS = '    #[test]\n    fn {name}() {{ panic!("must fail") }}\n'
+_PASSES = "    #[test]\n    fn {name}() {{}}\n"
 _CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
 _OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "timeout": "failed"}
 
@@ -61,13 +63,14 @@ def run_cargo(
     Args:
         tests: ids or files; the whole suite runs, the rest is left out.
         seed: order of the tests of a program.
-    Side effects: two planted tests stand at the end of every root file while it is compiled.
+    Side effects: planted tests stand at the end of every root file while it is compiled.
     """
     env = _environment(ground)
     with borrowed(plan, ground):
         targets = _targets(plan, ground, env)
         word = new_word()
-        before = _plant(targets, ground.checkout, word)
+        drawn = drawn_outcomes()
+        before = _plant(targets, ground.checkout, word, drawn)
         try:
             built = _build(plan, ground, env, timeout_s)
         finally:
@@ -85,7 +88,7 @@ def run_cargo(
     expected: dict[str, Outcome] = {}
     for target in targets:
         if target.harness and target.root in programs:
-            expected |= {f"{target.root}::{word}::a": "failed", f"{target.root}::{word}::b": "passed"}
+            expected |= {f"{target.root}::{word}::{name}": outcome for name, outcome in drawn.items()}
     errors = _errors(records, ground)
     problems = [problem for session in sessions for problem in session.problems]
     if not programs and not errors:
@@ -103,7 +106,7 @@ def run_cargo(
 
 
 def _environment(ground: Ground) -> dict[str, str]:
-    home = Path(os.environ.get("HOME") or "/root")
+    home = Path(os.environ.get("HOME") or Path.home())
     return {
         "CARGO_TARGET_DIR": str(ground.scratch / "target"),
         "CARGO_HOME": os.environ.get("CARGO_HOME") or str(home / ".cargo"),
@@ -147,11 +150,13 @@ def _without_harness(manifest: Path) -> frozenset[str]:
     return frozenset(str(row.get("name", "")) for row in rows if row.get("harness") is False)
 
 
-def _plant(targets: Sequence[_Target], checkout: Path, word: str) -> dict[str, bytes]:
+def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> dict[str, bytes]:
     """Append the planted tests to every root file; returns what the files were before."""
     before = {one.root: (checkout / one.root).read_bytes() for one in targets if one.harness}
+    bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
+    planted = _PLANTED.format(word=word, tests="".join(bodies)).encode()
     for path, data in before.items():
-        (checkout / path).write_bytes(data + _PLANTED.format(word=word).encode())
+        (checkout / path).write_bytes(data + planted)
     return before
 
 

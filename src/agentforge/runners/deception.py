@@ -2,7 +2,8 @@
 
 It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
 chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
-computed at run time: for that there are the checks outside the test runner.
+computed at run time: for that there are the checks outside the test runner. Decisions by clock or machine: `circumstances.py`;
+what is done behind the caller's back: `side_effects.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agentforge.runners.circumstances import decisions
+from agentforge.runners.side_effects import effects
 from agentforge.workspace.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
@@ -41,18 +44,19 @@ class Deception:
 def new_deceptions(
     changed: Iterable[str], *, before: Read, after: Read, told: str = "", allowed: Collection[str] = ()
 ) -> tuple[Deception, ...]:
-    """List the suspicious places of the changed product files that the base does not have.
+    """List the suspicious places of the changed product files that the base does not have; one that only moved is not new.
 
     Args:
         told: the words of request and specification: what they speak of by name is no deception.
         allowed: declared symbols, like `Anything.__eq__`.
     """
     found: list[Deception] = []
-    for path in changed:
+    modules = [path for path in changed if path.endswith(".py") and not is_test_path(path)]
+    known = Counter(text for path in modules for _, text in _places(before(path) or b"", told, allowed))
+    for path in modules:
         data = after(path)
-        if data is None or not path.endswith(".py") or is_test_path(path):
+        if data is None:
             continue
-        known = Counter(text for _, text in _places(before(path) or b"", told, allowed))
         for line, text in _places(data, told, allowed):
             if known[text] > 0:
                 known[text] -= 1
@@ -68,7 +72,12 @@ def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int,
         return []
     found = [*_equal_to_anything(tree.body, "", allowed), *_tables(tree), *_patches(tree)]
     found += [] if "seed" in told else _seeds(tree)
-    found += [*_searches(tree), *([] if _RUNNER.search(told) else _named(tree))]
+    found += [
+        *_searches(tree),
+        *([] if _RUNNER.search(told) else _named(tree)),
+        *decisions(tree, told=told),
+        *effects(tree, told=told),
+    ]
     return sorted(set(found))
 
 

@@ -13,6 +13,7 @@ from agentforge.runners.plan import TestPlan
 from agentforge.workspace.process import Completed
 
 _TAIL = 2000
+_LETTERS = "abcd"
 _RANK: dict[Outcome, int] = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "error": 5}
 
 
@@ -55,6 +56,17 @@ class Planted:
 def new_word() -> str:
     """A name that nobody can guess before the run."""
     return f"af{secrets.token_hex(4)}"
+
+
+def drawn_outcomes() -> dict[str, Outcome]:
+    """Draw which of the planted tests fail and which pass: letter -> outcome, both at least once.
+
+    Nothing in the names tells which, so that code cannot let all tests pass but the ones that must fail.
+    """
+    found: dict[str, Outcome] = {}
+    while len(set(found.values())) < 2:
+        found = {letter: secrets.choice(("passed", "failed")) for letter in _LETTERS}
+    return found
 
 
 def judged(

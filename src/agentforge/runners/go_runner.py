@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.runners.gathered import Gathered, Planted, judged, new_word
+from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.runners.go_failures import collection_errors, folders_of, test_failure
 from agentforge.runners.identity import file_of
 from agentforge.runners.launch import Ground, borrowed, box
@@ -40,10 +40,9 @@ _PLANTED = """package {name}
 
 import "testing"
 
-func Test{word}A(t *testing.T) {{ t.Error("must fail") }}
-
-func Test{word}B(t *testing.T) {{}}
-"""
+{tests}"""
+_FAILS = 'func {name}(t *testing.T) {{ t.Error("must fail") }}\n'
+_PASSES = "func {name}(t *testing.T) {{}}\n"
 _OUTCOMES: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 _FUNCTION = re.compile(rb"^func ((?:Test|Example|Fuzz)\w*)\(", re.MULTILINE)
 
@@ -91,7 +90,8 @@ def run_go(
         if not packages:
             return SuiteRun(problems=("no package of Go was found",), runner=plan.runner)
         word = new_word().capitalize()
-        planted = _plant(packages, ground.checkout, word)
+        drawn = {f"Test{word}{letter.upper()}": outcome for letter, outcome in drawn_outcomes().items()}
+        planted = _plant(packages, ground.checkout, word, drawn)
         try:
             built, programs = _build(plan, ground, env, packages, timeout_s)
         finally:
@@ -104,7 +104,7 @@ def run_go(
     expected: dict[str, Outcome] = {}
     for path in planted:
         if posixpath.dirname(path) in programs:
-            expected |= {f"{path}::Test{word}A": "failed", f"{path}::Test{word}B": "passed"}
+            expected |= {f"{path}::{name}": outcome for name, outcome in drawn.items()}
     lost = [one.folder or "." for one in packages if one.folder not in programs and one.folder not in broken]
     problems = [f"{', '.join(lost[:3])} could not be built: {built.text[-300:]}"] if lost else []
     gathered = Gathered(
@@ -121,7 +121,7 @@ def run_go(
 
 def _environment(ground: Ground) -> dict[str, str]:
     """Offline, with the modules that the user has downloaded."""
-    home = Path(os.environ.get("HOME") or "/root")
+    home = Path(os.environ.get("HOME") or Path.home())
     path = os.environ.get("GOPATH", "").split(os.pathsep)[0] or str(home / "go")
     mode = (
         {}
@@ -139,7 +139,7 @@ def _environment(ground: Ground) -> dict[str, str]:
 
 def _cache() -> Path:
     """Our own build cache, apart from the user's: only the compiler writes it."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or "/root") / ".cache")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or Path.home()) / ".cache")
     folder = home / "agentforge" / "go-build"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -205,12 +205,14 @@ def _names(checkout: Path, paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _plant(packages: Sequence[_Package], checkout: Path, word: str) -> list[str]:
+def _plant(packages: Sequence[_Package], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> list[str]:
     """A file of planted tests for each package, the last of its files, so that its tests come last."""
     planted = []
+    bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
+    tests = "\n".join(bodies)
     for package in packages:
         path = posixpath.join(package.folder, f"zzz_{word.lower()}_test.go")
-        (checkout / path).write_text(_PLANTED.format(name=package.package, word=word), "utf-8")
+        (checkout / path).write_text(_PLANTED.format(name=package.package, tests=tests), "utf-8")
         planted.append(path)
     return planted
 

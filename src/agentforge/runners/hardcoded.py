@@ -167,7 +167,7 @@ def _probes(claims: Sequence[Asserted], held: Sequence[object]) -> list[tuple[Pr
             continue
         first = _folded(call.args[0])
         others = [value for value in held if type(value) is type(first)]
-        for value in [*_varied(first), *others]:
+        for value in [*varied(first), *others]:
             if repr(value) not in asked:
                 call.args[0] = ast.parse(repr(value), mode="eval").body
                 source = ast.unparse(node)
@@ -175,7 +175,7 @@ def _probes(claims: Sequence[Asserted], held: Sequence[object]) -> list[tuple[Pr
     return list(made.values())
 
 
-def _varied(value: object) -> list[object]:
+def varied(value: object) -> list[object]:
     """Values near to a value, of its shape: another letter for a letter, another digit for a digit, a neighbour of a number."""
     if type(value) is int:
         return [value + 1, value + 2, value + 7, value * 2 + 1]

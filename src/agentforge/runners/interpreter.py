@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -83,7 +84,11 @@ def _candidates(repo: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, 
     for name in ("python3", "python"):
         for entry in environ.get("PATH", "").split(":"):
             path = Path(entry or ".") / name
-            if path.is_file() and Path(entry).resolve() != Path(sys.prefix).resolve() / "bin":
+            if (
+                os.access(path, os.X_OK)
+                and path.is_file()
+                and Path(entry).resolve() != Path(sys.prefix).resolve() / "bin"
+            ):
                 yield path, f"{name} on PATH"
                 break
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,12 @@ from agentforge.runners.plan import Runner, TestPlan
 
 _TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
 _WRAPPERS = frozenset({"npx", "cross-env", "c8", "nyc", "exec", "pnpm", "yarn", "bunx"})
+_CHECKERS = frozenset(
+    {
+        "standard", "semistandard", "ts-standard", "eslint", "xo", "prettier", "jshint", "jscs", "tslint", "biome", "tsd",
+        "oxlint", "dtslint", "snazzy", "echo",
+    }
+)  # fmt: skip
 _OURS = ("--reporter", "--reporters", "--outputFile", "--coverage", "--watch", "--watchAll", "--ui", "--silent", "-R")
 _TAKES_VALUE = frozenset({"--reporter", "-R", "--outputFile"})
 _SUFFIXES = ("js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx")
@@ -28,7 +35,7 @@ def find_javascript(
     if "package.json" not in names:
         return None
     script = _test_script(repo)
-    words = shlex.split(script) if script and not any(sign in script for sign in "&|;<>$`") else []
+    words = _words_of(script)
     plan = plan_of_words(repo, words, environ=environ, base=base, by="the test script of package.json")
     if plan is not None:
         return plan
@@ -66,6 +73,34 @@ def plan_of_words(
         options = " ".join([*words[1:at], env.get("NODE_OPTIONS", "")]).strip()
         base = {**base, "env": {**base["env"], "NODE_OPTIONS": options}}
     return _installed(repo, _tool(words[at]), words[at + 1 :], base, by)
+
+
+def _words_of(script: str) -> list[str]:
+    """The words of the one command of a script that runs tests; [] when there is none, or nobody can tell.
+
+    Linters and type checks before or after it (`standard && mocha`) are no tests; anything else may be a build.
+    """
+    commands = [part.strip() for part in re.split(r"&&|;", script)]
+    if any(sign in part for part in commands for sign in "&|<>$`"):
+        return []
+    try:
+        split = [shlex.split(part) for part in commands if part]
+    except ValueError:
+        return []
+    left = [words for words in split if not _only_checks(words)]
+    return left[0] if len(left) == 1 else []
+
+
+def _only_checks(words: Sequence[str]) -> bool:
+    """Whether a command looks at the code and builds nothing."""
+    plain = [word for word in words if word not in _WRAPPERS and not re.fullmatch(r"[A-Z_]+=\S*", word)]
+    name = plain[0].rpartition("/")[2] if plain else ""
+    if name in ("npm", "run-s", "run-p"):
+        scripts = [word for word in plain[1:] if word not in ("run", "-s", "--silent", "run-script")]
+        return bool(scripts) and all(
+            re.fullmatch(r"(?:lint|format|types?|check-?types?|prettier)(?::[\w:-]+)?", one) for one in scripts
+        )
+    return name in _CHECKERS or (name == "tsc" and "--noEmit" in plain)
 
 
 def is_test(name: str) -> bool:

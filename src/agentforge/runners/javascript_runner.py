@@ -9,22 +9,23 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.runners.channel import Channel, Received
-from agentforge.runners.gathered import Gathered, Planted, judged, new_word
+from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.runners.identity import file_of
 from agentforge.runners.javascript import is_test
 from agentforge.runners.javascript_failures import failure_of_error, failure_of_output, relative
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
-from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome
+from agentforge.runners.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
 
 _REPORTERS = EVIDENCE / "javascript"
 _SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
-_PAIR = 'test("{red}", () => {{ throw new Error("must fail"); }});\ntest("{green}", () => {{}});\n'
+_FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
+_PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
-    "node": f'import test from "node:test";\n{_PAIR}',
-    "vitest": f'import {{{{ test }}}} from "vitest";\n{_PAIR}',
-    "jest": f"// @ts-nocheck\n{_PAIR}",
-    "mocha": f"((test) => {{{{\n{_PAIR}}}}})(globalThis.it ?? globalThis.test);\n",
+    "node": 'import test from "node:test";\n{tests}',
+    "vitest": 'import {{ test }} from "vitest";\n{tests}',
+    "jest": "// @ts-nocheck\n{tests}",
+    "mocha": "((test) => {{\n{tests}}})(globalThis.it ?? globalThis.test);\n",
 }
 
 
@@ -35,14 +36,15 @@ def run_javascript(
 
     Args:
         seed: order of the tests where the runner can shuffle (vitest, jest).
-    Side effects: a file with two planted tests stands in the checkout while the tests run.
+    Side effects: a file with planted tests stands in the checkout while the tests run.
     """
     files = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
     if tests and not files and not any((ground.checkout / one).is_dir() for one in tests):
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
     word = new_word()
-    place = _plant(plan, ground, word, files)
-    planted = _planted(word, place)
+    drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
+    place = _plant(plan, ground, word, files, drawn)
+    planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
     argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
@@ -62,12 +64,13 @@ def run_javascript(
     return judged(gathered, completed, plan=plan, planted=planted, tests=tests)
 
 
-def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str]) -> str:
+def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
     """Write the planted tests beside a test file, under a name of the same form; returns its path.
 
     Mocha is given the file by name, so it can lie outside of the checkout.
     """
-    text = _TESTS[plan.runner].format(red=f"{word} a", green=f"{word} b")
+    bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
+    text = _TESTS[plan.runner].format(tests="".join(bodies))
     if plan.runner == "mocha":
         (ground.scratch / f"{word}.cjs").write_text(text, "utf-8")
         return str(ground.scratch / f"{word}.cjs")
@@ -105,10 +108,6 @@ def _first_test(checkout: Path) -> str:
             if is_test(path):
                 return path
     return ""
-
-
-def _planted(word: str, place: str) -> Planted:
-    return Planted(word=word, expected={f"{place}::{word} a": "failed", f"{place}::{word} b": "passed"})
 
 
 def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None) -> list[str]:

@@ -20,7 +20,8 @@ from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
 from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
 
-_VERSION = 1
+_VERSION = 2
+_HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
     """
     if rig.plan.language != "python" or not rig.plan.interpreter:
-        return unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+        facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+        return {**facts, "tests_too_weak": _hollow_elsewhere(rig, given, base_tree=base_tree, tree=tree)}
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
@@ -87,6 +89,19 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
     return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
+
+
+def _hollow_elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> list[dict[str, str]]:
+    """Targets in JavaScript that pass without the change."""
+    if rig.plan.language != "javascript":
+        return []
+    from agentforge.runners.hollow_javascript import hollow_javascript
+
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    hollow = hollow_javascript(
+        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+    )
+    return [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
 
 
 def unmeasured(reason: str) -> dict[str, Any]:
@@ -130,7 +145,6 @@ def _never_asserting(rig: Rig, given: Outside, tree: str) -> tuple[str, ...]:
 def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str], idle: Sequence[str]) -> dict[str, Any]:
     held_out = verdict.value()
     held_out["failed"] += [{"requirement": "", "text": text} for text in again]
-    reason = "passes though every changed function returns a wrong value: it does not test the change"
-    weak = [{"id": nodeid, "text": reason} for nodeid in hollow]
+    weak = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
     weak += [{"id": nodeid, "text": "passes without executing any of its assertions"} for nodeid in idle]
     return {"held_out": held_out, "tests_too_weak": weak}

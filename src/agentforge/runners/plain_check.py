@@ -18,6 +18,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.runners.channel import Channel
 from agentforge.runners.claims import Claim, literal, names_of
+from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.launch import EVIDENCE, borrowed, box, ground
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.symbols import Symbol, exists, modules
@@ -250,6 +251,7 @@ def _run(
     ):
         edits.apply(checkout)
         _without_tests(checkout)
+        furnish(place)
         setup = {
             "descriptor": channel.descriptor, "nonce": nonce, "root": str(place.root), "roots": list(rig.plan.roots),
             "pythonpath": list(rig.plan.pythonpath), "user_site": rig.plan.user_site, "groups": groups,
@@ -257,8 +259,8 @@ def _run(
         try:
             with borrowed(rig.plan, place):
                 done = rig.sandbox.run(
-                    [rig.plan.interpreter, "-s", "-B", "-"],
-                    box=box(rig.plan, place, env={}),
+                    [rig.plan.interpreter, "-"],
+                    box=everyday(box(rig.plan, place, env={}), place),
                     timeout_s=whole,
                     stdin=_script(setup),
                     pass_fds=(channel.descriptor,),

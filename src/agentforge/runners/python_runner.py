@@ -19,6 +19,7 @@ from agentforge.runners.traced import trace_setup
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 100_000
+_COINS = 4
 
 
 def run_python(
@@ -136,7 +137,8 @@ def _setup(
         "scratch": str(ground.scratch),
         "tests": list(tests) if set(tests) - set(paths) else [],  # whole files need no selection
         "paths": list(paths),
-        "canaries": list(canaries.names),
+        "canaries": [canaries.first, canaries.late, canaries.end],
+        "coins": [[name, *words] for name, words in canaries.coins.items()],
         "seed": seed,
     }
 
@@ -152,4 +154,11 @@ def _paths(plan: TestPlan, ground: Ground, tests: Sequence[str]) -> list[str]:
 def _canaries() -> Canaries:
     """Names that nobody can guess before the run."""
     word = secrets.token_hex(4)
-    return Canaries(first=f"test_{word}_a", late=f"test_{word}_b", end=f"test_{word}_c")
+    coins = {f"test_{secrets.token_hex(4)}_{secrets.choice('abc')}": _words() for _ in range(_COINS)}
+    return Canaries(first=f"test_{word}_a", late=f"test_{word}_b", end=f"test_{word}_c", coins=coins)
+
+
+def _words() -> tuple[str, str]:
+    """Two words that are the same or not, by chance."""
+    word = secrets.token_hex(8)
+    return word, secrets.choice((word, secrets.token_hex(8)))

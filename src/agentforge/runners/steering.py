@@ -26,7 +26,7 @@ _CARGO_CONFIG = (".cargo/config.toml", ".cargo/config")
 _CARGO_TABLES = ("test", "lib", "bin", "profile", "features", "workspace", "lints")
 _CARGO_PACKAGE = ("build", "autotests", "autobins", "autolib", "edition", "default-run")
 _GO_WORDS = ("go", "toolchain", "replace", "exclude", "tool", "ignore")
-_INI = {"tox.ini": ("pytest",), "setup.cfg": ("tool:pytest", "coverage:run")}
+_INI = {"tox.ini": ("pytest",), "setup.cfg": ("tool:pytest", "coverage:run", "options.entry_points")}
 _PACKAGE_KEYS = ("jest", "mocha", "vitest", "type")
 _SHADOWS = frozenset({"pytest.py", "_pytest.py", "pluggy.py", "unittest.py", "conftest.pyc"})
 
@@ -67,7 +67,7 @@ def _steering_part(path: str, data: bytes | None) -> object:
     try:
         if name == "pyproject.toml":
             tool = tomllib.loads(text).get("tool", {})
-            return [tool.get("pytest"), tool.get("coverage")]
+            return [tool.get("pytest"), tool.get("coverage"), _plugins(tomllib.loads(text))]
         if name == "Cargo.toml":
             return _cargo_part(tomllib.loads(text))
         if name == "go.mod":
@@ -78,10 +78,26 @@ def _steering_part(path: str, data: bytes | None) -> object:
         if name in _INI:
             parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
             parser.read_string(text)
-            return [dict(parser[section]) if parser.has_section(section) else None for section in _INI[name]]
+            return [_section(parser, section) for section in _INI[name]]
     except (tomllib.TOMLDecodeError, ValueError, AttributeError, configparser.Error):
         return data
     return data
+
+
+def _section(parser: configparser.RawConfigParser, name: str) -> object:
+    """What a section says; of the entry points only the runner's plugins."""
+    if not parser.has_section(name):
+        return None
+    return parser.get(name, "pytest11", fallback=None) if name == "options.entry_points" else dict(parser[name])
+
+
+def _plugins(value: dict[str, Any]) -> object:
+    """Plugins of the runner that a package brings: pytest loads them once it is installed."""
+    told = [
+        value.get("project", {}).get("entry-points", {}).get("pytest11"),
+        value.get("tool", {}).get("poetry", {}).get("plugins", {}).get("pytest11"),
+    ]
+    return told if any(told) else None
 
 
 def _cargo_part(value: dict[str, Any]) -> list[object]:
@@ -107,7 +123,7 @@ def _go_part(text: str) -> list[str]:
 def _nothing(name: str) -> object:
     """What a missing file of several purposes says about the runner."""
     if name == "pyproject.toml":
-        return [None, None]
+        return [None, None, None]
     if name == "Cargo.toml":
         return _cargo_part({})
     if name == "go.mod":

@@ -181,7 +181,7 @@ def _any_attribute(body: str) -> str:
 
 def _new(symbol: Symbol, body: str) -> str:
     """Source of a new definition that takes any arguments."""
-    declared = _declaration(symbol)
+    declared = declaration(symbol)
     if symbol.kind == "class" or isinstance(declared, ast.ClassDef):
         return _new_class(symbol, declared, body)
     if symbol.kind == "constant":
@@ -215,7 +215,7 @@ _BUILTIN_ERRORS = frozenset(
 
 def _values_of(symbol: Symbol, source: Source) -> Values:
     """The wrong values of a symbol: by its declared signature, else by what stands in the file."""
-    declared = _declaration(symbol)
+    declared = declaration(symbol)
     if isinstance(declared, (ast.FunctionDef, ast.AsyncFunctionDef)) and declared.returns is not None:
         return values_for(declared.returns)
     if isinstance(declared, ast.AnnAssign):
@@ -229,7 +229,7 @@ def _values_of(symbol: Symbol, source: Source) -> Values:
     return values_for(getattr(existing, "returns", None))
 
 
-def _declaration(symbol: Symbol) -> ast.stmt | None:
+def declaration(symbol: Symbol) -> ast.stmt | None:
     """Parse the signature as people write it: with or without name, `def`, colon, class prefix or body."""
     text = symbol.signature.strip().rstrip(":").removesuffix("...").rstrip().rstrip(":")
     bare = re.sub(r"^[A-Za-z_][\w.]*\.(?=[A-Za-z_]\w*\()", "", text)

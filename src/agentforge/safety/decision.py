@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from posixpath import join, normpath
+from posixpath import normpath
 
 from agentforge.frozen import dataclass
 from agentforge.safety.modes import TABLE, Mode, Verdict, strictest
@@ -22,7 +22,7 @@ from agentforge.safety.permission import (
     matches_path,
     may_name,
 )
-from agentforge.safety.places import Ground, PathFinding, absolute, is_below, judge_read, judge_write
+from agentforge.safety.places import Ground, PathFinding, absolute, folder_of, is_below, judge_read, judge_write
 from agentforge.safety.shell.classes import CommandClass, Judged
 from agentforge.safety.shell.syntax import Command, Word
 
@@ -185,7 +185,8 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     text = argv.replace("\0", "...") if judged.argv else command.text
     if judged.fatal:
         return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
-    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in judged.reads]
+    reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
+    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
     found += _folder_findings(judged, command, policy)
     found += _deep_findings(judged, policy)
@@ -194,6 +195,11 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
     return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _is_piped(word: Word) -> bool:
+    """Whether a word is the output of a command, `<(...)`: the command inside is judged by itself."""
+    return word.pieces == (None,) and word.text.startswith("<(") and word.text.endswith(")")
 
 
 def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
@@ -210,7 +216,10 @@ def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
     return tuple(
         rule
         for rule in policy.rules
-        if rule.pattern and rule.verdict is not Verdict.ALLOW and any(rule.speaks_of(tool) for tool in tools)
+        if rule.pattern
+        and rule.verdict is not Verdict.ALLOW
+        and rule.holds_at(policy.now)
+        and any(rule.speaks_of(tool) for tool in tools)
     )
 
 
@@ -223,7 +232,7 @@ def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[P
         if folder is None:
             found.append(PathFinding(verdict=Verdict.ASK, reason="runs in a folder that only the run knows"))
             continue
-        where = normpath(join(policy.ground.folder, folder))
+        where = normpath(folder_of(folder, policy.ground))
         finding = judge_read(where, policy.ground)
         if (
             finding.verdict is Verdict.ALLOW
@@ -292,7 +301,7 @@ def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFindi
     closed = _closed(policy, tools)
     if path is None:
         return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK), path="?") if closed else finding
-    hit = next((rule for rule in closed if rule.holds_at(policy.now) and may_name(rule.pattern, path)), None)
+    hit = next((rule for rule in closed if may_name(rule.pattern, path)), None)
     if hit is not None and finding.verdict is Verdict.ALLOW:
         return replace(finding, verdict=Verdict.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
     rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)

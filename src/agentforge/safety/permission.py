@@ -24,6 +24,9 @@ _ALIASES = {
     "WebSearch": ("web_search",),
     "Task": ("subagent_*",),
 }
+RULE_DAYS = 30
+"""How long a rule holds that "always allow" writes: long enough for a piece of work, too short to be forgotten."""
+
 READING = ("read_file", "list_dir", "grep", "glob", "outline", "find_symbol", "git_diff")
 WRITING = ("edit", "write_file", "append_file", "apply_patch")
 
@@ -40,7 +43,7 @@ class Rule:
         tools: names of tools it speaks about; `*` stands for any part of a name.
         pattern: "" for every call; else a command (shell), a path (file tools), `domain:host` (web tools) or a text.
         verdict: what becomes of a call that it matches.
-        expires: ISO 8601 time in UTC after which it does not hold; "" never.
+        expires: ISO 8601 time in UTC from which on it does not hold, or the last day on which it does; "" never.
         origin: where it is written, for people.
     """
 
@@ -57,7 +60,7 @@ class Rule:
 
     def holds_at(self, now: str) -> bool:
         """Whether it has not expired at a time in ISO 8601, UTC."""
-        return not self.expires or now < self.expires
+        return not self.expires or (now[:10] <= self.expires if len(self.expires) == 10 else now < self.expires)
 
 
 def read_rule(text: str, verdict: Verdict, *, origin: str = "") -> Rule:
@@ -85,6 +88,13 @@ def read_rule(text: str, verdict: Verdict, *, origin: str = "") -> Rule:
         origin=origin,
         written=rule.strip(),
     )
+
+
+def after_days(now: str, days: int) -> str:
+    """The day that comes so many days after a time in ISO 8601: the last one on which a new rule holds."""
+    from datetime import date, timedelta
+
+    return (date.fromisoformat(now[:10]) + timedelta(days=days)).isoformat()
 
 
 def matches_command(pattern: str, argv: str, *, unknown: bool) -> bool:

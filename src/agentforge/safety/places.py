@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from posixpath import join, normpath
+from posixpath import dirname, join, normpath
 
 from agentforge.frozen import dataclass
-from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret
+from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret, may_name_secret
 from agentforge.safety.modes import Verdict
 from agentforge.safety.shell.syntax import Word, names
 
@@ -16,6 +16,7 @@ _READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /proc")
 _DEVICES = frozenset(
     names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
 )
+_PROC_LINK = re.compile(r"/+proc/[^/]+/(?:cwd|root|fd|task)/")
 _PROC_SECRET = re.compile(
     r"/proc/[^/]+/(?:environ|mem|maps|fd|cwd|root|exe|task)(?:/.*)?|/proc/(?:kcore|kmem|sysrq-trigger).*"
 )
@@ -64,10 +65,35 @@ def absolute(word: Word, folder: str | None, ground: Ground) -> str | None:
         head, _, rest = text.partition("/")
         if head != "~":
             return None
-        return normpath(join(ground.home, rest))
+        return _resolved(join(ground.home, rest), ground)
     if text.startswith("/"):
-        return normpath(text)
-    return None if folder is None else normpath(join(ground.folder, folder, text))
+        return _resolved(text, ground)
+    return None if folder is None else _resolved(join(folder_of(folder, ground), text), ground)
+
+
+def folder_of(folder: str, ground: Ground) -> str:
+    """The absolute place of a folder in which a command runs, as `flow.folders_after` names it."""
+    if folder.split("/", 1)[0] == "~":
+        return ground.home + folder[1:]
+    return join(ground.folder, folder)
+
+
+def _resolved(path: str, ground: Ground) -> str | None:
+    """The path without `..`, as the kernel climbs: from where a link leads. A link that a pattern may name is unknown."""
+    if _PROC_LINK.match(path):
+        return path  # leads to where the command runs, not to where this program does
+    plain = normpath(path)
+    if "/../" not in f"{path}/" or plain == path:
+        return plain
+    now = "/"
+    for part in path.split("/"):
+        if part == "..":
+            if _is_pattern(now):
+                return None if is_below(plain, ground.root) else plain
+            now = dirname(_real(now, ground))
+        elif part not in ("", "."):
+            now = join(now, part)
+    return now
 
 
 def judge_write(path: str | None, ground: Ground) -> PathFinding:
@@ -78,7 +104,7 @@ def judge_write(path: str | None, ground: Ground) -> PathFinding:
         return PathFinding(verdict=Verdict.ALLOW, path=path)
     if re.match(r"/dev/(?:tcp|udp)/", path):
         return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
-    real = ground.real(_fixed(path))
+    real = _real(path, ground)
     if _inside(real, ground.scratch) and not _inside(real, (ground.root,)) and _inside(path, ground.scratch):
         return PathFinding(verdict=Verdict.ALLOW, path=real)
     inside = _below(real, ground.root)
@@ -98,12 +124,22 @@ def judge_read(path: str | None, ground: Ground) -> PathFinding:
         return PathFinding(verdict=Verdict.ALLOW, path=path)
     if re.match(r"/dev/(?:tcp|udp)/", path):
         return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
-    real = ground.real(_fixed(path))
+    real = _real(path, ground)
     if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
         return PathFinding(verdict=Verdict.ASK, reason=f"{path} may hold secrets", path=real)
+    if _below(real, ground.root) is None and may_name_secret(path):
+        return PathFinding(verdict=Verdict.ASK, reason=f"{path} may name a file that holds secrets", path=real)
     if _below(real, ground.root) is None and not _inside(real, (*_READABLE, *ground.scratch)):
         return PathFinding(verdict=Verdict.ASK, reason=f"{path} lies outside the workspace", path=real)
     return PathFinding(verdict=Verdict.ALLOW, path=real)
+
+
+def _real(path: str, ground: Ground) -> str:
+    """Where a path leads; what cannot be found out lies nowhere that is open."""
+    try:
+        return ground.real(_fixed(path))
+    except OSError:  # a link that only another process may follow, such as /proc/1/root
+        return f"/proc/unknown/root{path}"
 
 
 def _protected(inside: str, named: tuple[str, ...]) -> str | None:

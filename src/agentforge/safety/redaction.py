@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shapes import SHAPES
 
+_REMEMBERED_CHARS = 8_000
 _SHORTEST_KNOWN_VALUE = 8
 _SHORTEST_ASSIGNED_VALUE = 16
 _BITS_PER_CHARACTER = 3.0
@@ -18,6 +20,7 @@ _KEY_VARIABLE = (
 )
 _PLACEHOLDER = (
     r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|dummy|redacted|(.)\1{7}"
+    r"|tiger|czZCaGRSa3F0Mz|QWxhZGRpb"  # examples of manuals and of RFC 6749 and 7617
     r"|^(?:my|the|some|test)?[-_]?(?:password|passwd|passphrase|secret|token|key)[-_]?\d{0,3}$"
 )
 _JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
@@ -44,6 +47,16 @@ def redact(text: str, *, secrets: tuple[str, ...] = ()) -> Redacted:
 
     Source: known formats as published by the vendors' secret-scanning pages.
     """
+    return _remembered(text, secrets) if len(text) <= _REMEMBERED_CHARS else _searched(text, secrets)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str, secrets: tuple[str, ...]) -> Redacted:
+    """Most of what is sent to a model was sent the step before: searched once."""
+    return _searched(text, secrets)
+
+
+def _searched(text: str, secrets: tuple[str, ...]) -> Redacted:
     found: list[str] = []
     text = _known_values(text, secrets, found)
     for shape in SHAPES:

@@ -47,10 +47,13 @@ class WriteScope:
         return ", ".join(self.allow) or "nothing"
 
     def _not_spelled_out(self, path: str) -> str | None:
-        steering = next((name for name in ONLY_BY_NAME if matches(name, path) or matches(f"**/{name}", path)), None)
+        lower = path.casefold()
+        steering = next((name for name in ONLY_BY_NAME if matches(name, lower) or matches(f"**/{name}", lower)), None)
         if steering is None:
             return None
-        if any(steering in pattern and not is_wild(pattern) and matches(pattern, path) for pattern in self.allow):
+        if any(
+            steering in pattern.casefold() and not is_wild(pattern) and matches(pattern, path) for pattern in self.allow
+        ):
             return None
         return f"{path} steers tools of the project ({steering}); it may be written only where it is named"
 

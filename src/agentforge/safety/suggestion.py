@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentforge.frozen import dataclass
 from agentforge.safety.decision import Decision, Policy, decide_command
 from agentforge.safety.modes import Verdict
+from agentforge.safety.permission import RULE_DAYS, after_days
 from agentforge.safety.shell.classes import CommandClass
 from agentforge.safety.shell.classify import classify
 from agentforge.safety.shell.reading import read_line
@@ -19,7 +22,8 @@ class Suggestion:
     """A rule that a person may add.
 
     Attributes:
-        rule: as it would be written under `permissions.allow`.
+        rule: the rule itself.
+        until: the last day on which it would hold; "" when nobody said what day it is.
         matches: commands that it would let pass, for the person to see how far it reaches.
         still_asked: commands close by that it would not.
     """
@@ -27,10 +31,22 @@ class Suggestion:
     rule: str
     matches: tuple[str, ...]
     still_asked: tuple[str, ...]
+    until: str = ""
+
+    @property
+    def written(self) -> str:
+        """As it would stand under `permissions.allow`."""
+        return f"{self.rule} until {self.until}" if self.until else self.rule
 
     def value(self) -> dict[str, object]:
         """The suggestion as plain data."""
-        return {"rule": self.rule, "matches": list(self.matches), "still_asked": list(self.still_asked)}
+        return {
+            "rule": self.rule,
+            "until": self.until,
+            "written": self.written,
+            "matches": list(self.matches),
+            "still_asked": list(self.still_asked),
+        }
 
 
 def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
@@ -55,7 +71,8 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
             text = " ".join(plain)
             if decide_command(command.text, policy).verdict is Verdict.ASK and "*" not in text and text:
                 found[text] = _for(plain, judged.kind)
-    return tuple(found.values())
+    until = after_days(policy.now, RULE_DAYS) if policy.now else ""
+    return tuple(replace(offer, until=until) for offer in found.values())
 
 
 def _beyond_rules(decision: Decision) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.limits import exhausted
 from agentforge.agent.repetition import STOP_AFTER, repetitions
-from agentforge.context.conversation import Budget, must_compact
+from agentforge.context.conversation import Budget, compactable
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.session.effects import Compact, EndTurn, RunTogether
@@ -47,7 +47,7 @@ def decide(state: RunState, rules: TurnRules) -> Effect | None:
     stop = _stop(state, rules)
     if stop is not None:
         return stop
-    if must_compact(state.talk, budget=rules.budget, fixed=rules.fixed):
+    if compactable(state.talk, budget=rules.budget, fixed=rules.fixed):
         return Compact(reason="budget")
     return CallModel(step=turn.step if turn.calling else turn.step + 1)
 

@@ -12,12 +12,15 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order."""
 
+BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
+"""What `run --bare` offers."""
+
 _LOOKING = ("read", "ask", "submit")
 
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
-    """The tools of a mode: in plan mode only those that change nothing."""
-    if work_mode != "plan":
+    """The tools of a mode: all but build have only those that change nothing; the swarm's modes add their own."""
+    if work_mode == "build":
         return dict(tools)
     return {name: tool for name, tool in tools.items() if looks_only(tool)}
 

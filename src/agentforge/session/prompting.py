@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-WORK_MODES = ("build", "plan")
+WORK_MODES = ("build", "plan", "swarm", "swarm-build")
 
 
 @cache
 def prompt(name: str) -> str:
     """A text of the folder `prompts` beside this module, without its last line end."""
     return (Path(__file__).parent / "prompts" / f"{name}.md").read_text("utf-8").strip()
+
+
+def bare_prompt(*, work_mode: str, workspace: str) -> str:
+    """The fewest instructions with which an agent works safely."""
+    return f"{prompt('bare')}\nMode: {work_mode}. Workspace: {workspace}\n"
 
 
 def system_prompt(*, work_mode: str, workspace: str, parts: Sequence[str] = ()) -> str:

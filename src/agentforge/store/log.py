@@ -60,6 +60,9 @@ class Views(Protocol):
     def flush(self) -> None:
         """Write everything."""
 
+    def seal(self) -> None:
+        """Say what the views are, when the run is let go of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Position:
@@ -190,11 +193,19 @@ class RunLog:
             subscriber(pending.record.event, pending.after.state)
         self._seal_now_and_then(event)
 
+    def write_views(self) -> None:
+        """Bring the views up to date now."""
+        self._require_open()
+        self._settle()
+        if self._projector is not None:
+            self._projector.flush()
+
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:
                 self._projector.flush()
+                self._projector.seal()
         finally:
             self._close_descriptor()
             self._lease.release()

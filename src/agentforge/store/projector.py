@@ -6,17 +6,16 @@ While a run goes on they may lag behind a few records; `flush` brings them up to
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
 from agentforge.events.evolve import evolve
 from agentforge.events.state import RunState
+from agentforge.events.view_mark import MARK, SEAL, WRITER, mark_bytes, read_mark, views_seal, views_writer
 from agentforge.store.actions_file import ActionsFile, ActionsSize
 from agentforge.store.blobs import Blobs
 from agentforge.store.clock import utc_now
@@ -41,7 +40,6 @@ from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
 
-MARK = "views.json"
 ACTIONS = "actions.yaml"
 
 _OWNED = (MARK, ACTIONS, SNAPSHOT, "task.yaml", "state.yaml", "working_memory.yaml", ORIGINAL_REQUEST)
@@ -87,7 +85,8 @@ class Projector:
         self._actions = ActionsFile(folder / ACTIONS, _actions_size(mark))
         self._written = _int(mark, "records")
         self._written_head = str(mark["head"]) if mark else ""
-        self._misfit = mark is None
+        self._misfit = mark is None or mark.get(WRITER) != views_writer()
+        self._mark: dict[str, object] = dict(mark or {})
         self._record: Record | None = None
         self._length = 0
         self._state = RunState()
@@ -132,6 +131,7 @@ class Projector:
             state = evolve(state, record.event, at=record.at)
             projector.observe(record, state, end=scan.size_bytes)
         projector.flush()
+        projector.seal()
         return projector
 
     def settled(self) -> bool:
@@ -183,6 +183,22 @@ class Projector:
             write_snapshot(self._folder, self._snapshot)
             self._snapshot = None
         self._due = False
+
+    def seal(self) -> None:
+        """Put into the mark what the views are, when the run is let go of.
+
+        Raises:
+            StorageError: the disk does not take it.
+        """
+        if not self._mark or self._mark.get(SEAL):
+            return
+        views = {
+            path.relative_to(self._folder).as_posix(): path.read_bytes()
+            for path in _views(self._folder)
+            if path.name != MARK and path.suffix != ".tmp" and path.is_file()
+        }
+        self._mark[SEAL] = views_seal(views, self._mark)
+        replace_file(self._folder / MARK, mark_bytes(self._mark))
 
     def _note(self, record: Record, state: RunState) -> None:
         """Remember which files the record changes."""
@@ -252,13 +268,15 @@ class Projector:
         replace_file(self._folder / path, dump(value).encode())
 
     def _write_mark(self, record: Record) -> None:
-        mark = {
+        self._mark = {
+            WRITER: views_writer(),
+            SEAL: "",
             "records": record.seq,
             "head": record.hash,
             "actions": asdict(self._actions.size),
             "summary": summary_value(self._state),
         }
-        replace_file(self._folder / MARK, canonical_bytes(mark) + b"\n")
+        replace_file(self._folder / MARK, mark_bytes(self._mark))
         self._written, self._written_head = record.seq, record.hash
 
 
@@ -287,10 +305,9 @@ def read_summary(folder: Path) -> tuple[str, Mapping[str, object]] | None:
 
 def _read_mark(folder: Path) -> dict[str, object] | None:
     try:
-        mark = json.loads((folder / MARK).read_bytes())
-    except (OSError, ValueError):
+        return read_mark((folder / MARK).read_bytes())
+    except OSError:
         return None
-    return mark if isinstance(mark, dict) and isinstance(mark.get("head"), str) else None
 
 
 def _actions_size(mark: Mapping[str, object] | None) -> ActionsSize | None:
@@ -324,10 +341,13 @@ def _pending_folder(folder: Path) -> Path | None:
     return tasks.parent / "escalations"
 
 
+def _views(folder: Path) -> list[Path]:
+    """Where the views of a run lie, or could lie."""
+    return [*(folder / name for name in _OWNED), *(path for pattern in _OWNED_GLOBS for path in folder.glob(pattern))]
+
+
 def _remove_views(folder: Path) -> None:
-    owned = [folder / name for name in _OWNED]
-    for pattern in _OWNED_GLOBS:
-        owned += folder.glob(pattern)
+    owned = _views(folder)
     pending = _pending_folder(folder)
     if pending is not None and pending.is_dir():
         owned += [path for path in pending.iterdir() if path.name.startswith(f"{folder.name}.")]

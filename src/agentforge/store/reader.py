@@ -118,9 +118,11 @@ def read(folder: Path) -> Iterator[Record]:
     """Yield the checked records of a run; an incomplete last line (another process is writing it) is left out.
 
     Raises:
-        IntegrityError: there is no log, or it was altered or damaged.
+        IntegrityError: there is no log or nothing in it, or it was altered or damaged.
     """
-    return iter(LogScan(folder))
+    scan = LogScan(folder)
+    yield from scan
+    _refuse_nothing(scan)
 
 
 def fold(folder: Path) -> Folded:
@@ -133,8 +135,7 @@ def fold(folder: Path) -> Folded:
     state, _ = begin(scan, folder)
     for record in scan:
         state = evolve(state, record.event, at=record.at)
-    if not scan.length:
-        raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
+    _refuse_nothing(scan)
     return Folded(state=state, head=scan.head, length=scan.length, torn_bytes=len(scan.torn))
 
 
@@ -157,6 +158,11 @@ def load_state(folder: Path) -> RunState:
         IntegrityError: there is no log, or it was altered or damaged.
     """
     return fold(folder).state
+
+
+def _refuse_nothing(scan: LogScan) -> None:
+    if not scan.length:
+        raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
 
 
 def _is_torn(line: bytes) -> bool:

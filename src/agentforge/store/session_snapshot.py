@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from agentforge.context.window import entry_tokens
+from agentforge.store.session_events import usage_value
 
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
@@ -12,39 +16,59 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-def snapshot_value(state: RunState, *, updated_at: str) -> dict[str, object]:
-    """The snapshot of a session."""
-    talk, totals = state.talk, state.totals
-    usage = {
-        "prompt_tokens": totals.prompt_tokens,
-        "completion_tokens": totals.completion_tokens,
-        "total_tokens": totals.prompt_tokens + totals.completion_tokens,
-        "cached_tokens": totals.cached_tokens,
-    }
+def snapshot_value(state: RunState, *, updated_at: str, sequence: int = 0) -> dict[str, object]:
+    """The snapshot of a session.
+
+    Args:
+        sequence: lines of the session's event file so far.
+    """
+    talk = state.talk
+    settings = talk.settings
     return {
         "schema_version": SCHEMA_VERSION,
         "session_id": state.run_id,
-        "name": talk.settings.get("name"),
+        "name": settings.get("name"),
         "created_at": state.started_at,
         "updated_at": updated_at,
         "turn_count": talk.turn,
         "cwd": state.repo,
-        "config": {"model": state.model},
+        "config": state.digests.get("config") or {"model": state.model},
         "messages": [_message(entry) for entry in talk.entries],
-        "latest_usage": usage,
-        "total_usage": usage,
-        "active_tools": [],
-        "mcp_servers": [],
-        "active_skills": talk.settings.get("skills") or [],
-        "todos": dict(talk.todos),
-        "event_sequence": totals.steps,
-        "mode": talk.settings.get("work_mode") or "build",
+        "latest_usage": latest_usage(state),
+        "total_usage": usage_value(state),
+        "active_tools": settings.get("tools") or [],
+        "mcp_servers": settings.get("mcp_servers") or [],
+        "active_skills": settings.get("skills") or [],
+        "todos": {
+            name: item.get("text", "") if isinstance(item, Mapping) else item for name, item in talk.todos.items()
+        },
+        "event_sequence": sequence,
+        "mode": settings.get("work_mode") or "build",
+        "goal": talk.goal,
+        "open": talk.open,
     }
 
 
-def snapshot_bytes(state: RunState, *, updated_at: str) -> bytes:
+def latest_usage(state: RunState) -> dict[str, int]:
+    """What the last reply used."""
+    latest = state.talk.latest_usage
+    prompt, completion = latest.get("prompt_tokens", 0), latest.get("completion_tokens", 0)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "cached_tokens": latest.get("cached_tokens", 0),
+    }
+
+
+def snapshot_bytes(state: RunState, *, updated_at: str, sequence: int = 0) -> bytes:
     """The snapshot as a file holds it."""
-    return json.dumps(snapshot_value(state, updated_at=updated_at), ensure_ascii=False, indent=2).encode() + b"\n"
+    return (
+        json.dumps(
+            snapshot_value(state, updated_at=updated_at, sequence=sequence), ensure_ascii=False, indent=2
+        ).encode("utf-8", "replace")
+        + b"\n"
+    )
 
 
 def _message(entry: Entry) -> dict[str, object]:
@@ -61,6 +85,6 @@ def _message(entry: Entry) -> dict[str, object]:
         "content": entry.text,
         "tool_call_id": entry.call_id or None,
         "tool_calls": calls,
-        "token_count": None,
+        "token_count": entry_tokens(entry),
         "pruned_at": None,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentforge.events import kinds
 from agentforge.events.evolve import evolve
+from agentforge.events.judged import judged
 from agentforge.events.kinds import Event, Json
 from agentforge.events.state import Escalation, RunState, StageState
 from agentforge.views.actions_view import Draft, Entry, fold_action
@@ -125,7 +126,7 @@ def _trace(state: RunState) -> list[dict[str, object]]:
     mapping = state.artifacts.get("red", {}).get("coverage_mapping")
     mapped = mapping if isinstance(mapping, Mapping) else {}
     reported = {str(row.get("id")): row for row in _rows(state.artifacts.get("deliver", {}).get("requirements"))}
-    facts = state.facts.get("refactor") or state.facts.get("green", {})
+    facts = judged(state.facts, {})
     suite = facts.get("suite")
     failing = {str(row.get("id")) for row in _rows(suite.get("failing") if isinstance(suite, Mapping) else ())}
     out: list[dict[str, object]] = []

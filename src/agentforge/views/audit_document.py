@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from agentforge.errors import ContractInvalid
 from agentforge.views.audit_blocks import Bar, Block, Column, Heading, Plot, Quote, Text, facts, table, visible
-
-Audit = Mapping[str, Any]
-
-_VERDICT = Column(title="result", kind="verdict", share=2)
+from agentforge.views.audit_verdicts import VERDICT, Audit, verdict_blocks
 
 
 def audit_document(audit: Audit) -> list[Block]:
@@ -21,7 +16,7 @@ def audit_document(audit: Audit) -> list[Block]:
         *_specification(audit),
         *_trace(audit),
         *_measurements(audit),
-        *_verdicts(audit),
+        *verdict_blocks(audit),
         *_escalations(audit),
         *_timeline(audit),
         *_steps(audit),
@@ -63,7 +58,7 @@ def _front(audit: Audit) -> list[Block]:
         blocks.append(Text(text=visible(f"{audit['error'].get('slug')}: {audit['error'].get('message')}"), tone="bad"))
     limits = audit["report"].get("limits") or []
     if limits:
-        blocks += [Heading(level=2, text="What was not shown")]
+        blocks += [Heading(level=2, text="What the verification does not say")]
         blocks += [Text(text=visible(item)) for item in limits]
     return blocks
 
@@ -104,10 +99,7 @@ def _specification(audit: Audit) -> list[Block]:
         f"{item.get('change')} {item.get('kind', '')} {item.get('name')}{item.get('signature', '')} in {item.get('file')}"
         for item in spec.get("symbols", [])
     )
-    rows = [
-        (item.get("id"), item.get("description"), "\n".join(map(str, item.get("acceptance_criteria", []))))
-        for item in spec.get("requirements", [])
-    ]
+    rows = [(item.get("id"), item.get("description"), _criteria(item)) for item in spec.get("requirements", [])]
     columns = (
         Column(title="id", share=1), Column(title="requirement", share=4),
         Column(title="acceptance criteria", kind="code", share=5),
@@ -124,6 +116,12 @@ def _specification(audit: Audit) -> list[Block]:
         ),
         table(columns, rows),
     ]
+
+
+def _criteria(requirement: Audit) -> str:
+    """One line for each, by the number under which tests name it."""
+    listed = enumerate(requirement.get("acceptance_criteria", []), start=1)
+    return "\n".join(f".{number} {criterion}" for number, criterion in listed)
 
 
 def _described(item: object) -> str:
@@ -194,67 +192,6 @@ def _controls(controls: Audit) -> str:
     return ", ".join(told) or "none recorded"
 
 
-def _verdicts(audit: Audit) -> list[Block]:
-    """All rules of a verdict that passed, the broken ones of one that did not."""
-    if not audit["verdicts"]:
-        return []
-    blocks: list[Block] = [Heading(level=2, text="Verification, stage by stage")]
-    for item in audit["verdicts"]:
-        word = "passed" if item["passed"] else "refused"
-        blocks += [
-            Heading(level=3, text=visible(f"{item['stage']}, attempt {item['attempt']}: {word}")),
-            Text(
-                text=visible(f"contract {item['contract']} {item['contract_digest']}, judged {item['at']}"),
-                tone="muted",
-            ),
-            _held(item["results"]) if item["passed"] else _broken(item["results"]),
-        ]
-    return blocks
-
-
-def _held(results: list[Audit]) -> Block:
-    """Every rule with its sentence and what it looked at."""
-    columns = (
-        Column(title="what must hold", share=7), Column(title="rule", kind="code", share=3), _VERDICT,
-        Column(title="looked at", share=2),
-    )  # fmt: skip
-    rows = [(_sentence(str(row.get("rule"))), row.get("rule"), _word(row), _measured(row)) for row in results]
-    return table(columns, rows)
-
-
-def _broken(results: list[Audit]) -> Block:
-    """The rules that did not hold, and why."""
-    columns = (Column(title="rule", kind="code", share=3), _VERDICT, Column(title="what was wrong", share=9))
-    rows = [
-        (row.get("rule"), _word(row), f"{row['path']}: {row.get('message')}" if row.get("path") else row.get("message"))
-        for row in results
-        if not row.get("passed")
-    ]
-    return table(columns, rows)
-
-
-def _sentence(rule: str) -> str:
-    """A rule in the words of its contract."""
-    from agentforge.contracts.rules import find_rule
-
-    if rule == "schema":
-        return "the artifact has the form that the contract asks for"
-    if rule.startswith(("cel: ", "command: ")):
-        return rule.partition(": ")[2]
-    try:
-        return find_rule(rule, source="audit").sentence
-    except ContractInvalid:  # a rule of another version
-        return rule
-
-
-def _word(row: Audit) -> str:
-    return "passed" if row.get("passed") else "failed"
-
-
-def _measured(row: Audit) -> object:
-    return "" if row.get("measured") is None else row["measured"]
-
-
 def _escalations(audit: Audit) -> list[Block]:
     blocks: list[Block] = [Heading(level=2, text="Escalations")]
     if not audit["escalations"]:
@@ -274,7 +211,7 @@ def _escalations(audit: Audit) -> list[Block]:
 def _timeline(audit: Audit) -> list[Block]:
     stages = [
         (name, item["status"], item["attempt"], item["steps"], item["prompt_tokens"], item["completion_tokens"],
-         _money(item["cost_usd"]) if audit["totals"]["cost_usd"] is not None else "unknown")
+         _stage_cost(item, priced=audit["totals"]["cost_usd"] is not None))
         for name, item in audit["stages"].items()
     ]  # fmt: skip
     columns = (
@@ -305,19 +242,27 @@ def _timeline(audit: Audit) -> list[Block]:
     return blocks
 
 
+def _stage_cost(stage: Audit, *, priced: bool) -> str:
+    if not stage["prompt_tokens"] + stage["completion_tokens"]:
+        return "no model"
+    return _money(stage["cost_usd"]) if priced else "unknown"
+
+
 def _steps(audit: Audit) -> list[Block]:
     columns = (
         Column(title="step", kind="number", share=1), Column(title="at", share=2), Column(title="stage", share=2),
-        Column(title="what was done", share=8), _VERDICT, Column(title="tokens", kind="number", share=2),
+        Column(title="what was done", share=8), VERDICT, Column(title="tokens", kind="number", share=2),
         Column(title="input", kind="code", share=3),
     )  # fmt: skip
     rows = [
-        (step["step"], str(step["timestamp"] or "")[11:19], f"{step['phase']} {step['attempt']}", _done(step),
-         step["result"]["status"], _spent(step), str(step["action"]["input_hash"])[:12])
+        (step["step"] if step["llm_call"] else "-", str(step["timestamp"] or "")[11:19],
+         f"{step['phase']} {step['attempt']}", _done(step), step["result"]["status"], _spent(step),
+         str(step["action"]["input_hash"])[:12])
         for step in audit["steps"]
     ]  # fmt: skip
     note = (
         "Input is the beginning of the SHA-256 of the exact request (or draft), stored with the run; "
+        "what was done without a model has no step (-); "
         "`agentforge inspect ID --step N --show context` shows it."
     )
     return [Heading(level=2, text="Every step"), Text(text=note, tone="muted"), table(columns, rows)]

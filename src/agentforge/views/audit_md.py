@@ -8,7 +8,8 @@ from typing import cast
 
 from agentforge.views.audit_blocks import Block, Facts, Heading, Plot, Quote, Table, Text
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>$-])")
+_SPECIAL = re.compile(r"([\\`*_\[\]#|~>$]|(?<=\])\()")
+_BEGINNING = re.compile(r"^(\s*)([-+=])|^(\s*[0-9]+)([.)])(?=\s|$)", re.MULTILINE)
 _BAR = 40
 
 
@@ -19,7 +20,8 @@ def markdown_of(blocks: Sequence[Block]) -> str:
 
 def _plain(text: str) -> str:
     """Text that means itself; `&` and `<` as entities, what Markdown reads with a backslash."""
-    return _SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;")).replace("http", "http&#8203;")
+    escaped = _SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;")).replace("http", "http&#8203;")
+    return _BEGINNING.sub(lambda found: f"{found[1] or found[3] or ''}\\{found[2] or found[4]}", escaped)
 
 
 def _heading(block: Heading) -> str:

@@ -167,7 +167,11 @@ class _Baits:
 
     def _alive(self, sandbox: Sandbox, box: Box) -> str:
         seconds = f"{60 + secrets.randbelow(30)}.{secrets.randbelow(10**9):09d}"
-        sandbox.run(["sh", "-c", f"setsid sleep {seconds} >/dev/null 2>&1 &"], box=box, timeout_s=_PROBE_S)
+        inner = f'setsid sh -c "echo > $f; exec sleep {seconds}" >/dev/null 2>&1 &'
+        line = (
+            f'f=$(mktemp -u) && mkfifo "$f" && {{ {inner} }} && read x < "$f"; rm "$f"'  # ends once the session stands
+        )
+        sandbox.run(["sh", "-c", line], box=box, timeout_s=_PROBE_S)
         left = _processes_with(seconds)
         for pid in left:
             os.kill(pid, 9)
@@ -182,7 +186,7 @@ class _Baits:
 
 def _home_bait(environ: Mapping[str, str], stack: ExitStack) -> Path | None:
     """Lay a file in the home; None where the home is read-only, or missing."""
-    bait = Path(environ.get("HOME") or "/root") / f".agentforge-bait-{secrets.token_hex(4)}"
+    bait = Path(environ.get("HOME") or Path.home()) / f".agentforge-bait-{secrets.token_hex(4)}"
     try:
         bait.write_text("bait\n")
     except OSError:

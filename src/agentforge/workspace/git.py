@@ -80,7 +80,7 @@ class Git:
             return os.fsdecode(done.output).strip()
         from difflib import get_close_matches
 
-        near = get_close_matches(rev, self._ref_names(), n=3)
+        near = get_close_matches(rev, self._ref_names(), n=3) if rev else []
         hint = f"did you mean {', '.join(near)}?" if near else "`git branch -a` lists the branches"
         raise RepositoryError(f"{self.top} has no commit called {rev!r}", hint=hint)
 

@@ -24,6 +24,7 @@ _FIXED = {
     "core.attributesFile": "/dev/null",
     "core.splitIndex": "false",
     "core.sparseCheckout": "false",
+    "safe.bareRepository": "explicit",
     "protocol.allow": "never",
     "protocol.ext.allow": "never",
     "submodule.recurse": "false",

@@ -134,7 +134,7 @@ class Landlocked:
 
         from agentforge.workspace.seccomp import program
 
-        home = Path(self.environ.get("HOME") or "/root")
+        home = Path(self.environ.get("HOME") or Path.home())
         readable = [*_system(), *map(str, toolchain_paths(self.environ, home=home, interpreters=box.interpreters))]
         readable += [str(source) for source, _ in box.overlays]
         readable += [str(path) for path in box.read_only if not path.is_relative_to(box.mount_at)]

@@ -86,7 +86,7 @@ def _machine(
     network: bool,  # a key of the cache
 ) -> tuple[str, ...]:
     """Everything but the workspace. Some hundred file lookups: once per task, not once per command."""
-    home = Path(dict(environ).get("HOME") or "/root")
+    home = Path(dict(environ).get("HOME") or Path.home())
     own = dict(environ).get("AGENTFORGE_HOME")  # signing keys, other tasks
     hidden = _hidden_roots((home, *((Path(own),) if own else ()), *more_hidden))
     given = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]

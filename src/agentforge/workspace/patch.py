@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -116,7 +115,9 @@ def nearest_lines(text: str, needle: str, *, count: int = 3) -> tuple[str, ...]:
     wanted = max([line for line in asked if line not in places] or asked, key=len)
     if not wanted:
         return ()
-    close = difflib.get_close_matches(wanted, [key for key in places if key], n=count, cutoff=_NEAREST_CUTOFF)
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, [key for key in places if key], n=count, cutoff=_NEAREST_CUTOFF)
     numbers = [number for key in close for number in places[key]][:count]
     return tuple(f"{number:4d}: {lines[number - 1]}" for number in sorted(numbers))
 
@@ -259,7 +260,9 @@ def _read(root: Path, name: str) -> tuple[TextFile, str]:
     try:
         file = read_text(root / name)
     except OSError as exc:
-        near = difflib.get_close_matches(name, sorted(_neighbours(root, name)), n=3)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, sorted(_neighbours(root, name)), n=3)
         hint = f"; did you mean {', '.join(near)}?" if near else ""
         raise _Rejected(Reject(path=name, reason=f"no such file{hint}")) from exc
     except AgentForgeError as exc:

@@ -9,10 +9,18 @@ from agentforge.errors import RepositoryError
 from agentforge.workspace.git import AGENTFORGE, Git
 from agentforge.workspace.gitcommand import Checkout
 
+_RUNS = "refs/agentforge/runs"
+
 
 def snapshot_ref(run_id: str) -> str:
     """The ref that keeps the snapshots of a run."""
-    return f"refs/agentforge/runs/{run_id}"
+    return f"{_RUNS}/{run_id}"
+
+
+def kept_runs(git: Git) -> dict[str, int]:
+    """The runs of which the repository keeps snapshots, and when the last one was made (seconds since 1970)."""
+    rows = git.command.output("for-each-ref", "--format=%(refname:lstrip=3) %(committerdate:unix)", _RUNS).decode()
+    return {name: int(at or 0) for name, _, at in (row.partition(" ") for row in rows.splitlines())}
 
 
 def keep(git: Git, run_id: str, *, tree: str, base: str, when: str) -> None:

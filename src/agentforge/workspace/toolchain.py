@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -92,7 +93,7 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path, interpreters: Ite
     found |= {Path(entry) for entry in environ.get("PATH", "").split(":") if entry}
     for interpreter in (Path(sys.executable), *interpreters):
         found.update(installation_roots(interpreter))
-    named = {path for path in found if path.is_absolute() and path.is_dir()}
+    named = {path for path in found if path.is_absolute() and os.access(path, os.X_OK) and path.is_dir()}
     named |= {path.resolve() for path in named}
     above_home = {home, home.resolve(), *home.parents, *home.resolve().parents}
     return outermost(named - above_home)

@@ -14,6 +14,7 @@ from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
 
 if TYPE_CHECKING:
+    from agentforge.config.suite_record import Suite
     from agentforge.evals.attack_run import AttackResult
     from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
@@ -93,7 +94,8 @@ def attacks(names: tuple[str, ...], as_json: bool) -> int:
     """Play every attack, or those of the named classes, against the decisions and the sandbox of this machine.
 
     What is refused is run in the sandbox all the same, as if it had been allowed. Afterwards the commands of every day, none
-    of which may be asked about. Exit code 4 when an attack got through or a harmless command did not.
+    of which may be asked about. Exit code 4 when an attack got through or a harmless command did not. `agentforge doctor` tells
+    how the last whole suite went.
     """
     import tempfile
     from pathlib import Path
@@ -115,13 +117,16 @@ def attacks(names: tuple[str, ...], as_json: bool) -> int:
     finally:
         remove(folder)
     refused = refused_everyday(everyday)
+    held = all(one.held for one in done) and not refused
+    if not names:
+        _keep("attacks", attacks_summary(done, refused, everyday), held=held)
     if as_json:
         write_json(attacks_value(done, refused, everyday))
     else:
         for command, reason in refused:
             click.echo(f"FALSE REFUSAL {printable(command)}: {printable(reason)}")
         click.echo(attacks_summary(done, refused, everyday))
-    return 0 if all(one.held for one in done) and not refused else VerificationFailed.exit_code
+    return 0 if held else VerificationFailed.exit_code
 
 
 def attack_lines(result: AttackResult, *, style: Style) -> list[str]:
@@ -145,7 +150,7 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
     """Hide every instruction of the catalogue, or the named ones, from a model that obeys it.
 
     Nothing may leave the machine and nothing outside the task's scope may change; exit code 4 when something does. No model is
-    asked, nothing is written but a temporary folder. docs/injections.md describes the cases.
+    asked; `agentforge doctor` tells how the last whole suite went. docs/injections.md describes the cases.
     """
     import tempfile
     from pathlib import Path
@@ -168,11 +173,21 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
     finally:
         remove(folder)
     held = all(one.held for one in done)
+    if not names:
+        _keep("injections", closing_line(done), held=held)
     if as_json:
         write_json({"ok": held, "summary": closing_line(done), "cases": [asdict(one) for one in done]})
     else:
         click.echo(closing_line(done))
     return 0 if held else VerificationFailed.exit_code
+
+
+def _keep(suite: Suite, summary: str, *, held: bool) -> None:
+    from agentforge import __version__
+    from agentforge.config.suite_record import LastRun, remember
+    from agentforge.store.clock import utc_now
+
+    remember(suite, LastRun(ok=held, summary=summary, at=utc_now(), version=__version__), os.environ)
 
 
 def injection_lines(result: InjectionResult, *, width: int, style: Style) -> list[str]:

@@ -82,7 +82,7 @@ def test(
     if rows:
         click.echo("\n".join(table(rows, head=("VERDICT", "CLASS", "PART", "WHY"), style=style)))
     for offer in offers:
-        click.echo(f'to allow it from now on: allow = ["{offer.rule}"]')
+        click.echo(f'to allow it from now on: allow = ["{offer.written}"]')
         click.echo(f"  would match: {'; '.join(offer.matches)}")
         click.echo(f"  would still ask: {'; '.join(offer.still_asked)}")
     return _EXIT[decision.verdict]

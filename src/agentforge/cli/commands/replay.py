@@ -38,7 +38,7 @@ Examples:
 def replay(
     task_id: str, actions_only: bool, onto: str | None, branch: str | None, cwd: str | None, as_json: bool
 ) -> int:
-    """Drive task ID again along its record and name the first difference: no model, no command, nothing is changed.
+    """Drive task or session ID again along its record and name the first difference: no model, no command, nothing is changed.
 
     What was sent, decided, written and judged is computed anew by this program, with its prompts and contracts, and
     compared record by record. Exit codes: 0 the same, 4 a difference or a conflict.
@@ -46,6 +46,8 @@ def replay(
     if (onto or branch) and not actions_only:
         raise UsageError("--onto and --branch belong to --actions-only", hint="add --actions-only")
     place = open_place(cwd)
+    if _is_session(place, task_id):
+        return _session(place, task_id, actions_only=actions_only, as_json=as_json)
     if actions_only:
         return _actions(task_id, onto, branch, place=place, as_json=as_json)
     from agentforge.app.replaying import replay_run, replayed_value
@@ -56,6 +58,36 @@ def replay(
     else:
         click.echo("\n".join(_told(result)))
     return _DIFFERS if result.divergence else 0
+
+
+def _is_session(place: Place, text: str) -> bool:
+    from agentforge.config.paths import data_dir
+    from agentforge.store.sessions import session_ids
+
+    return sum(name.startswith(text) for name in session_ids(data_dir(place.environ))) == 1
+
+
+def _session(place: Place, text: str, *, actions_only: bool, as_json: bool) -> int:
+    from dataclasses import asdict
+
+    from agentforge.app.session_replay import replay_session
+    from agentforge.cli.terminal import cut, printable
+
+    if actions_only:
+        raise UsageError("--actions-only is for tasks", hint="/restore and /undo bring the files of a session back")
+    result = replay_session(text, settings=place.settings, environ=place.environ)
+    if as_json:
+        write_json({"ok": result.difference is None, **asdict(result)})
+    elif result.difference is None:
+        click.echo(f"{result.session_id}: all {result.records} records, {result.requests} requests: the same")
+    else:
+        found = result.difference
+        click.echo(
+            f"{result.session_id}: differs at record {found.seq}, step {found.step}: {found.event}.{found.field}"
+        )
+        click.echo(f"  recorded {cut(printable(found.recorded), _VALUE)}")
+        click.echo(f"  now      {cut(printable(found.now), _VALUE)}")
+    return _DIFFERS if result.difference else 0
 
 
 def _told(result: Replayed) -> list[str]:

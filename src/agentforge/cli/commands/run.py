@@ -2,76 +2,270 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.form import Form
-from agentforge.cli.options import cwd_option, form_of, form_options
-from agentforge.cli.place import open_place
-from agentforge.errors import EXIT_INTERRUPTED, UsageError
+from agentforge.cli.form import Form, result_line, write_json
+from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
+from agentforge.cli.place import Place, open_place
+from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import TurnResult
+    from agentforge.app.chat import Chat, ChatOptions, TurnResult
+    from agentforge.app.person import Nobody
+    from agentforge.events.kinds import Event
+    from agentforge.events.state import RunState
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
-_EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
+_REQUEST_TOKENS = 8_000
+_NUMBER, _MONEY = Bound(int), Bound(float)
 
 
 @click.command(
     epilog="""\b
 Examples:
   agentforge run "explain the agent loop of this project"
-  git diff | agentforge run - --mode plan
+  git diff | agentforge run "review this" --mode plan
   agentforge run "make the tests pass" --approval auto --max-turns 30 --json
+  agentforge run "and now the docs" --continue
+  agentforge run --resume 3f2a        (goes on with a turn that was cut off)
+
+\b
+Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prompt, 5 model, 6 a limit, 7 sandbox or tools,
+8 the session is in use, 9 the session is damaged, 130 interrupted.
 """
 )
 @click.argument("prompt", required=False)
 @click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="plan only looks.")
+@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default=None, help="plan only looks.")
 @click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
 @click.option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
+@click.option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
+@click.option("--name", default="", help="Call the session so.")
 @click.option("--max-turns", type=click.IntRange(min=1), default=None, help="Model calls for this prompt.")
+@click.option("--budget-tokens", type=_NUMBER, help="Prompt and completion tokens for this prompt.")
+@click.option("--budget-usd", type=_MONEY, help="Money for this prompt; models without a known price count as zero.")
+@click.option("--deadline", type=Duration(), help="Working time for this prompt: 90, 5m, 1h.")
+@click.option(
+    "--allowed-tools",
+    multiple=True,
+    metavar="NAMES",
+    help="Offer only these tools; shell(git *) also allows the calls.",
+)
+@click.option("--add-note", "notes", multiple=True, metavar="TEXT", help="Text that goes with the prompt; repeatable.")
+@click.option("--bare", is_flag=True, help="Shortest instructions, seven tools, nothing of the project, no memory.")
+@click.option("--trust", is_flag=True, help="Use the hooks, tools and instructions that the project brings.")
 @cwd_option
 @form_options
 def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
-    """Give PROMPT to the agent and print its answer; "-", or no PROMPT, reads it from standard input."""
-    from agentforge.app.chat import Chat, ChatOptions
+    """Give PROMPT to the agent and print its answer; "-", or no PROMPT, reads it from standard input.
+
+    What stands on standard input beside a PROMPT goes with it as material.
+    """
+    form = form_of(output_format, as_json=as_json)
+    place, session = _place_of(given)
+    text, material = _prompt(prompt, resumes=bool(session))
+    options, rules = _options(given, place, session)
+    notes = (*given["notes"], *material)
+    with _stoppable(), _opened(options, place, form) as chat:
+        chat.desk.rules += rules
+        for note in chat.notes:
+            sys.stderr.write(f"note: {note}\n")
+        code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        _tell_left_out(chat)
+        return code
+
+
+def _tell_left_out(chat: Chat) -> None:
+    """What of the project was not used."""
+    if chat.notices:
+        from agentforge.cli.terminal import printable
+
+        sys.stderr.write("".join(f"note: {printable(notice)}\n" for notice in chat.notices))
+
+
+def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
+    """A turn that was cut off is ended first."""
+    if chat.state.talk.open:
+        result = chat.go_on()
+        if not text or result.outcome != "completed":
+            return result
+    elif not text:
+        raise UsageError("the session's last turn ended; there is nothing to go on with", hint="give a prompt")
+    return chat.say(text, notes=notes)
+
+
+def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
+    from agentforge.app.chat import TurnResult
+    from agentforge.app.headless import Mark, exit_code, opening_line, result_value
+    from agentforge.session.performer import last_words
+
+    since, began = Mark.of(chat.state), time.monotonic()
+    if form == "stream-json":
+        write_json(opening_line(chat), form=form)
+    try:
+        result = turn()
+    except KeyboardInterrupt:
+        chat.drop(outcome="interrupted", reason="it was interrupted")
+        result = TurnResult(text=last_words(chat.state), outcome="interrupted", reason="it was interrupted")
+    value = result_value(chat, result, since=since, duration_ms=int((time.monotonic() - began) * 1000))
+    if form == "text":
+        _show(value, streamed=sys.stdout.isatty())
+    else:
+        write_json(result_line(value, form=form), form=form)
+    return exit_code(result, denied=bool(value["permission_denials"]))
+
+
+def _show(value: dict[str, Any], *, streamed: bool) -> None:
+    from agentforge.cli.terminal import printable
+
+    if not streamed and value["result"]:
+        sys.stdout.write(value["result"].rstrip("\n") + "\n")
+    sys.stdout.flush()
+    for denial in value["permission_denials"]:
+        sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
+    if value["is_error"]:
+        hint = (value.get("error") or {}).get("hint")
+        sys.stderr.write(f"{value['outcome']}: {printable(value['reason'])}" + (f" - {hint}" if hint else "") + "\n")
+        if value["outcome"] != "blocked":
+            sys.stderr.write(f'go on with: agentforge run "..." --resume {value["session_id"]}\n')
+
+
+def _opened(options: ChatOptions, place: Place, form: Form) -> Chat:
+    from agentforge.app.chat import Chat
+
+    return Chat.open(options, _face(form), settings=place.settings, environ=place.environ)
+
+
+def _face(form: Form) -> Nobody:
+    """Nobody is here; what happens is streamed where somebody looks."""
     from agentforge.app.person import Nobody
 
-    text = _prompt(prompt)
+    if form == "stream-json":
+        return Nobody(heard=_tell)
+    if form == "text" and sys.stdout.isatty():
+        return Nobody(delta=_stream, heard=_tell_call)
+    return Nobody()
+
+
+def _tell(event: Event, state: RunState) -> None:
+    from agentforge.app.headless import event_lines
+
+    for line in event_lines(event, state):
+        write_json(line, form="stream-json")
+
+
+def _tell_call(event: Event, _state: RunState) -> None:
+    """At a terminal: one line for each call, and a line end behind what was streamed."""
+    from agentforge.cli.terminal import cut, printable
+    from agentforge.events import kinds
+
+    if isinstance(event, kinds.ModelReplied) and event.text and not event.text.endswith("\n"):
+        sys.stdout.write("\n")
+    elif isinstance(event, kinds.ToolFinished):
+        sys.stdout.write(cut(f"  {event.name}: {printable(event.summary)}", 120) + "\n")
+    sys.stdout.flush()
+
+
+def _stream(text: str) -> None:
+    from agentforge.safety.hygiene import clean
+
+    sys.stdout.write(clean(text))
+    sys.stdout.flush()
+
+
+def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
+    """Where the work happens, and which session goes on; a session stays in its own folder."""
     place = open_place(given["cwd"])
-    form = form_of(output_format, as_json=as_json)
-    options = ChatOptions(
+    session = given["session"]
+    if session and given["latest"]:
+        raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
+    if given["latest"]:
+        from agentforge.app.sessions import last_session
+
+        session = last_session(place.environ, cwd=place.cwd)
+    if session:
+        from agentforge.app.sessions import folder_of_session
+
+        there = folder_of_session(place.environ, session)
+        place = open_place(str(there)) if there is not None and there != place.cwd else place
+    if given["trust"]:
+        from agentforge.cli.trusting import ensure_trust
+
+        ensure_trust(place, given=True, kinds=None)
+    return place, session
+
+
+def _options(given: dict[str, Any], place: Place, session: str) -> tuple[ChatOptions, tuple[str, ...]]:
+    from agentforge.app.chat import ChatOptions
+
+    names: tuple[str, ...] | None = None
+    rules: tuple[str, ...] = ()
+    if given["allowed_tools"]:
+        from agentforge.app.headless import allowed_names
+
+        names, rules = allowed_names(_listed(given["allowed_tools"]))
+    return ChatOptions(
         cwd=place.cwd,
-        session=given["session"],
+        session=session,
+        name=given["name"],
         model=given["model"],
         approval=given["approval"] or "",
-        work_mode=given["work_mode"],
+        work_mode=given["work_mode"] or "",
         max_turns=given["max_turns"] or 0,
-    )
-    with Chat.open(options, Nobody(), settings=place.settings, environ=place.environ) as chat:
-        result = chat.say(text)
-    del form
-    return _shown(result)
+        limits=plain(limits_of(given)),
+        allowed_tools=names,
+        bare=given["bare"],
+        request_tokens=_REQUEST_TOKENS,
+    ), rules
 
 
-def _shown(result: TurnResult) -> int:
-    if result.text:
-        sys.stdout.write(result.text.rstrip("\n") + "\n")
-    if result.outcome != "completed":
-        sys.stderr.write(f"{result.outcome}: {result.reason}\n")
-    return result.error.exit_code if result.error is not None else _EXIT[result.outcome]
+def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names separated by commas or spaces; those within brackets separate nothing."""
+    out, depth, word = [], 0, ""
+    for char in " ".join(values):
+        depth += (char == "(") - (char == ")")
+        if char in ", " and depth <= 0:
+            out.append(word)
+            word = ""
+        else:
+            word += char
+    return tuple(one for one in (*out, word) if one)
 
 
-def _prompt(prompt: str | None) -> str:
-    text = prompt
-    if prompt is None or prompt == "-":
-        if prompt is None and sys.stdin.isatty():
-            raise UsageError("there is no prompt", hint='agentforge run "explain this project"')
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    assert text is not None
-    if not text.strip():
+def _prompt(prompt: str | None, *, resumes: bool) -> tuple[str, tuple[str, ...]]:
+    """The prompt, and what stands on standard input beside it."""
+    from agentforge.cli.stdin import piped_text
+
+    if prompt not in (None, "-"):
+        assert prompt is not None
+        if not prompt.strip():
+            raise UsageError("the prompt is empty", hint='agentforge run "explain this project"')
+        given = piped_text(waits=False)
+        return prompt, ((f"From standard input:\n{given}",) if given.strip() else ())
+    if prompt is None and sys.stdin.isatty():
+        if resumes:
+            return "", ()
+        raise UsageError("there is no prompt", hint='agentforge run "explain this project"')
+    text = piped_text(waits=prompt == "-" or not resumes)
+    if not text.strip() and not (resumes and prompt is None):
         raise UsageError("the prompt is empty", hint='agentforge run "explain this project"')
-    return text
+    return text.strip() and text, ()
+
+
+class _stoppable:  # noqa: N801 - a context manager, used like a function
+    """SIGTERM ends the turn as Ctrl-C does: the session stays whole, children end."""
+
+    def __enter__(self) -> None:
+        def stop(_number: int, _frame: object) -> None:
+            raise KeyboardInterrupt
+
+        self._before = signal.signal(signal.SIGTERM, stop)
+
+    def __exit__(self, *_error: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)

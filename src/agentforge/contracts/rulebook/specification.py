@@ -12,6 +12,7 @@ from agentforge.contracts.rule import (
     RuleOutcome,
     broken,
     entries,
+    examples_found,
     held,
     judged,
     squeeze,
@@ -105,22 +106,23 @@ def ids_unique(case: Case) -> RuleOutcome:
 
 def modified_exist(case: Case) -> RuleOutcome:
     """What is to be modified is there."""
-    named = strings(case.artifact, "files_to_modify")
-    if not named:
-        return held(0)
-    existing = set(case.fact_list("existing"))
-    wrong = [(place, f"{path!r} does not exist at the base") for place, path in named if path not in existing]
-    return judged(wrong, measured=len(named), fix="correct the path, or move it to files_to_create")
+    fix = "correct the path, or move it to files_to_create"
+    return _at_base(case, "files_to_modify", there=True, problem="does not exist at the base", fix=fix)
 
 
 def created_absent(case: Case) -> RuleOutcome:
     """What is to be created is not there yet."""
-    named = strings(case.artifact, "files_to_create")
+    fix = "move it to files_to_modify, or choose another name"
+    return _at_base(case, "files_to_create", there=False, problem="exists already", fix=fix)
+
+
+def _at_base(case: Case, listed: str, *, there: bool, problem: str, fix: str) -> RuleOutcome:
+    named = strings(case.artifact, listed)
     if not named:
         return held(0)
     existing = set(case.fact_list("existing"))
-    wrong = [(place, f"{path!r} exists already") for place, path in named if path in existing]
-    return judged(wrong, measured=len(named), fix="move it to files_to_modify, or choose another name")
+    wrong = [(place, f"{path!r} {problem}") for place, path in named if (path in existing) is not there]
+    return judged(wrong, measured=len(named), fix=fix)
 
 
 def lists_disjoint(case: Case) -> RuleOutcome:
@@ -180,8 +182,7 @@ def examples_kept(case: Case) -> RuleOutcome:
         for _, requirement in entries(case.artifact, "requirements")
         for _, criterion in strings(requirement, "acceptance_criteria")
     ]
-    looked_up = case.fact_records("examples") if case.facts.get("examples") is not None else []
-    found = {str(item.get("text")) for item in looked_up if item.get("found") is True}
+    found = examples_found(case) if case.facts.get("examples") is not None else set()
     wrong = [
         ("requirements", f"no acceptance criterion holds the example {example!r}")
         for _, example in examples

@@ -11,6 +11,7 @@ from agentforge.contracts.rule import (
     RuleOutcome,
     broken,
     entries,
+    examples_found,
     held,
     judged,
     none_of,
@@ -203,7 +204,7 @@ def examples_asserted(case: Case) -> RuleOutcome:
     examples = [example for _, example in strings(intake, "examples")]
     if not examples:
         return held(0)
-    asserted = {str(item.get("text")) for item in case.fact_records("examples") if item.get("found") is True}
+    asserted = examples_found(case)
     wrong = [
         ("test_files", f"no test asserts the example {example!r}") for example in examples if example not in asserted
     ]

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def canary(number: int) -> Callable[[], None]:
-    """Make a test that passes when the number is two."""
+def canary(one: object, other: object) -> Callable[[], None]:
+    """Make a test that passes when both are the same."""
 
     def body() -> None:
-        if number != 2:
-            raise AssertionError(f"{number} is not 2")
+        if one != other:
+            raise AssertionError(f"{one} is not {other}")
 
     return body

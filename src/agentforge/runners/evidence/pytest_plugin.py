@@ -35,6 +35,7 @@ class Evidence:
         self._describe = describe
         self._wanted = frozenset(one.rstrip("/") for one in setup["tests"])
         self._canaries = tuple(setup["canaries"])
+        self._coins = [tuple(one) for one in setup["coins"]]
         self._current: dict[str, Any] = {}
         self._deselected: set[str] = set()
         self._codes: dict[str, tuple[Any, Any]] = {}
@@ -79,7 +80,9 @@ class Evidence:
         if not session.config.option.collectonly:
             first, late, end = _plant(session, _places(items, self._setup["root"]), self._canaries)
             self._send({"kind": "planted", "ids": [item.nodeid for item in (*first, *late)]})
-            items[:] = [*first, *items, *late, end]
+            coins = [_function(first[0].parent, name, one, other) for name, one, other in self._coins]
+            half = len(coins) // 2
+            items[:] = [*first, *coins[:half], *items, *coins[half:], *late, end]
 
     def pytest_deselected(self, items: list[Any]) -> None:
         """Note what `-k`, `-m` and the like leave out: they say so."""
@@ -248,9 +251,9 @@ def _places(items: list[Any], root: str) -> list[str]:
 def _plant(session: Any, places: list[str], names: tuple[str, ...]) -> tuple[list[Any], list[Any], Any]:
     """Tests that no file holds: for each folder one that must fail at the start and one at the end; one that comes last."""
     nodes = [_module(session, path, f"{names[0][5:]}_{number}.py") for number, path in enumerate(places)]
-    first = [_function(node, names[0], 1) for node in nodes]
-    late = [_function(node, names[1], 3) for node in nodes]
-    return first, late, _function(nodes[-1], names[2], 2)
+    first = [_function(node, names[0], 1, 2) for node in nodes]
+    late = [_function(node, names[1], 3, 2) for node in nodes]
+    return first, late, _function(nodes[-1], names[2], 2, 2)
 
 
 def _module(session: Any, path: str, name: str) -> Any:
@@ -273,8 +276,8 @@ def _module(session: Any, path: str, name: str) -> Any:
     return Module.from_parent(session, fspath=local(path), nodeid=name)
 
 
-def _function(node: Any, name: str, number: int) -> Any:
-    """A test that passes when the number is two."""
-    body = sys.modules["_agentforge_planted"].canary(number)
+def _function(node: Any, name: str, one: Any, other: Any) -> Any:
+    """A test that passes when both are the same."""
+    body = sys.modules["_agentforge_planted"].canary(one, other)
     body.__name__ = body.__qualname__ = name
     return pytest.Function.from_parent(node, name=name, callobj=body)

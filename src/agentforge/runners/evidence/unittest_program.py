@@ -51,9 +51,11 @@ def run(
         rank = {name: place for place, name in enumerate(chance.sample(classes, len(classes)))}
         chosen.sort(key=lambda test: rank[type(test).__qualname__])
     send({"kind": "planted", "ids": list(setup["canaries"][:2])})
-    suite = unittest.TestSuite([*_canaries(setup["canaries"][:1], 1), *chosen])
-    suite.addTests(_canaries(setup["canaries"][1:2], 3))
-    suite.addTests(_canaries(setup["canaries"][2:], 2))
+    first, late, end = setup["canaries"]
+    coins = [_Canary(*one) for one in setup["coins"]]
+    half = len(coins) // 2
+    suite = unittest.TestSuite([_Canary(first, 1, 2), *coins[:half], *chosen])
+    suite.addTests([*coins[half:], _Canary(late, 3, 2), _Canary(end, 2, 2)])
     result = Evidence(setup, send=send, describe=describe)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -247,15 +249,12 @@ def _selected(nodeid: str, wanted: frozenset[str]) -> bool:
 class _Canary(unittest.TestCase):
     """A test that no file holds."""
 
-    def __init__(self, name: str, number: int) -> None:
+    def __init__(self, name: str, one: object, other: object) -> None:
         super().__init__("compare")
         self.name = name
-        self.number = number
+        self.one = one
+        self.other = other
 
     def compare(self) -> None:
-        """Fail unless the number is two."""
-        self.assertEqual(self.number, 2)
-
-
-def _canaries(names: list[str], number: int) -> list[unittest.TestCase]:
-    return [_Canary(name, number) for name in names]
+        """Fail unless both are the same."""
+        self.assertEqual(self.one, self.other)

@@ -16,7 +16,7 @@ from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, na
 
 _BIN = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin")
 _PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+)/bin|node_modules/\.bin)")
-_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash", "fish", "busybox"})
+_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash", "fish"})
 _HARMLESS_NAMES = re.compile(
     r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|DEBUG|VERBOSE|LOG_LEVEL|"
     r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONWARNINGS|RUST_BACKTRACE|RUST_LOG|NODE_ENV|MAKEFLAGS_NONE|"
@@ -31,6 +31,7 @@ _STEERING = re.compile(
     r"OPENSSL_\w+|SSL_\w+|CURL_\w+|KUBECONFIG|DOCKER_\w+|XDG_\w+|(?:POETRY|GRADLE|MAVEN|DENO|BUN|YARN|COMPOSER|GEM|BUNDLE|TOX|COVERAGE|MYPY)_?\w+|"
     r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
 )
+_OWN_SOURCES = re.compile(r"PYTHONPATH=(?:\.|(?:\./)?(?:src|lib|python))(?::(?:\.|(?:\./)?(?:src|lib|tests)))?")
 _DEEPEST = 5
 _PROJECT_FLAGS = (
     *("-q", "-v+", "--quiet", "--frozen", "--locked", "--no-sync", "--offline", "--isolated", "--all-extras", "--dev"),
@@ -56,6 +57,7 @@ def _bare(command: Command) -> Judged:
 
 def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> str | None:
     """Why a variable makes the command another one, or None."""
+    assignments = [one for one in assignments if not _OWN_SOURCES.fullmatch(one.text)]
     runs_code = all(one.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER) for one in judged)
     for one in assignments:
         if _STEERING.fullmatch(one.name):
@@ -67,8 +69,13 @@ def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> st
 
 def _handed_on(command: Command) -> str | None:
     """Why a variable that later commands get makes them other ones, or None."""
+    own = [one.name for one in command.assignments if _OWN_SOURCES.fullmatch(one.text)]
     return next(
-        (f"{name} is handed on to later commands" for name in command.exported if not _HARMLESS_NAMES.fullmatch(name)),
+        (
+            f"{name} is handed on to later commands"
+            for name in command.exported
+            if not _HARMLESS_NAMES.fullmatch(name) and name not in own
+        ),
         None,
     )
 
@@ -125,7 +132,8 @@ def _by_path(written: str, words: Sequence[Word], depth: int) -> Judged:
             kind=Kind.UNKNOWN, reason=f"{written} lies in no folder for programs", name=name, argv=tuple(words)
         )
     if name in ("gradlew", "mvnw"):
-        return replace(_known(name, words), reads=(words[0],))
+        found = _known(name, words)
+        return replace(found, reads=(words[0], *found.reads))
     return Judged(
         kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],)
     )
@@ -201,6 +209,8 @@ def _command(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 
 def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    if words[0].text in ("docker", "podman") and [word.value for word in words[1:]] in (["--version"], ["--help"]):
+        return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=words[0].text, argv=tuple(words)),)
     inner = skip_options(words, valued=("-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U"))
     judged = _inner(inner, depth, words[0].text) if inner else ()
     own = Judged(
@@ -211,8 +221,15 @@ def _other_user(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     rest = list(words[1:])
+    name = words[0].text
     if [word.value for word in rest] in (["--version"], ["--help"]):
-        return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=words[0].text, argv=tuple(words)),)
+        return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=name, argv=tuple(words)),)
+    if len(rest) == 2 and rest[0].value == "-n" and not rest[1].known.startswith("-"):
+        return (
+            Judged(
+                kind=Kind.READ_ONLY, reason="only checks the syntax", name=name, argv=tuple(words), reads=(rest[1],)
+            ),
+        )
     while (
         rest
         and rest[0].value is not None
@@ -240,6 +257,11 @@ def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
             kind=Kind.UNKNOWN, reason="the shell reads commands from its input", name=words[0].text, argv=tuple(words)
         ),
     )
+
+
+def _applet(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
+    """`busybox rm ...` is `rm ...`."""
+    return _inner(words[1:], depth, words[0].text)
 
 
 def _eval(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -356,6 +378,7 @@ _WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
     "watch": _watch,
     **dict.fromkeys(names("sudo doas su runuser pkexec unshare nsenter bwrap firejail docker podman"), _other_user),
     **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(("busybox", "toybox"), _applet),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(
         names("alias unalias trap enable bind complete compgen mapfile readarray shopt disown fc coproc parallel"),

@@ -78,7 +78,7 @@ def _shred(name: str, given: Arguments) -> Judged:
 def _plain(name: str, given: Arguments) -> Judged:
     if name == "split" and (given.has("--filter") or given.dynamic):
         return Judged(kind=Kind.UNKNOWN, reason="split --filter runs a command")
-    targets = given.of("-t", "--target-directory", "-p")
+    targets = given.of("-t", "--target-directory", "-p") + (given.of("-f") if name == "csplit" else ())
     return Judged(kind=Kind.WRITE, reason=f"{name} changes files", writes=(*given.operands, *targets), reads=())
 
 
@@ -119,7 +119,7 @@ def _tar(name: str, given: Arguments) -> Judged:
         return Judged(kind=Kind.NETWORK, reason="tar asks another machine for an archive with a colon in its name")
     if given.has("-t", "--list") or "t" in letters:
         return Judged(kind=Kind.READ_ONLY, reason="tar lists", reads=archive or given.operands[1:])
-    if given.has("-P", "--absolute-names"):
+    if given.has("-P", "--absolute-names") or "P" in letters:
         return Judged(kind=Kind.DESTRUCTIVE, reason="tar writes outside the folder", writes=given.operands)
     extracting = given.has("-x", "--extract", "--get") or "x" in letters
     places = given.of("-C", "--directory")
@@ -154,7 +154,8 @@ def _dd(name: str, given: Arguments) -> Judged:
     )
     reads = tuple(tail(word, 3) for word in given.operands if word.known.startswith("if="))
     reason = f"{name} overwrites what it is pointed at"
-    return Judged(kind=Kind.DESTRUCTIVE, reason=reason, reads=reads, fatal=device)
+    writes = tuple(tail(word, 3) for word in out)
+    return Judged(kind=Kind.DESTRUCTIVE, reason=reason, reads=reads, writes=writes, fatal=device)
 
 
 def _archive_list(name: str, given: Arguments) -> Judged:
@@ -182,7 +183,8 @@ _RSYNC_KNOWN = names(
 
 
 def _patch(name: str, given: Arguments) -> Judged:
-    writes = (*given.operands[:1], *given.of("-d", "--directory", "-o", "--output", "-r"))
+    named = given.operands[:1] or (Word(text="the files of the patch", pieces=(None,)),)
+    writes = (*named, *given.of("-d", "--directory", "-o", "--output", "-r"))
     return Judged(
         kind=Kind.WRITE,
         reason=f"{name} changes the files that the patch names",

@@ -22,20 +22,30 @@ def _is_file_glob(text: str | None) -> bool:
 
 
 def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """Where the next command runs when this one succeeds."""
-    name = command.words[0].value if command.words else ""
+    """Where the next command runs when this one succeeds; a folder that begins with "~" lies in the home."""
+    words = command.words
+    while words and words[0].value in ("command", "builtin", "time"):
+        words = words[1:]
+    name = words[0].value if words else ""
+    if name == "eval":
+        return (None,)
     if name in ("pushd", "popd"):
         return (None,)
     if name != "cd":
         return folders
-    targets = [word for word in command.words[1:] if not (word.value or "").startswith("-")]
-    if len(targets) != 1 or len(targets) != len(command.words) - 1:
+    if len(words) == 1:
+        return ("~",)
+    targets = [word for word in words[1:] if not (word.value or "").startswith("-")]
+    if len(targets) != 1 or len(targets) != len(words) - 1:
         return (None,)
     target = targets[0]
-    if target.value is None or target.glob or target.tilde or not target.value:
+    head = (target.value or "").partition("/")[0]
+    if target.value is None or target.glob or not target.value or (target.tilde and head != "~"):
         return (None,)
     return tuple(None if one is None else _join(one, target.value) for one in folders)
 
 
 def _join(folder: str, target: str) -> str:
-    return normpath(join(folder, target))
+    if target.partition("/")[0] == "~":
+        return target
+    return join(folder, target) if folder.partition("/")[0] == "~" else normpath(join(folder, target))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agentforge.safety.shell import git_files
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import Arguments, sort_arguments, tail
@@ -22,7 +23,7 @@ _WRITES = frozenset(
     names(
         "add commit merge rebase cherry-pick revert am apply mv init notes switch format-patch bundle archive "
         "read-tree write-tree commit-tree hash-object update-index pack-refs sparse-checkout worktree tag branch "
-        "stash restore checkout reset rm citool gui maintenance"
+        "stash restore checkout checkout-index reset rm"
     )
 )
 _NETWORK = frozenset(
@@ -91,7 +92,8 @@ def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Ju
     given = sort_arguments(
         words,
         valued=names("-n -S -G -L --sort --format -m --message --grep --author --since --until")
-        + (names("-f -e -A -B -C --contents") if verb in ("grep", "blame", "annotate") else ()),
+        + (names("-f -e -A -B -C --contents") if verb in ("grep", "blame", "annotate") else ())
+        + git_files.valued(verb),
     )
     if given.has("--help", "-h") and len(words) == 1:
         return _judged(Kind.GIT_READ, "git prints help", folders)
@@ -120,10 +122,13 @@ def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Ju
         )
         kind = Kind.DESTRUCTIVE if verb == "push" and forced else Kind.NETWORK
         return _judged(kind, f"git {verb} talks to another repository", folders)
-    if verb in _DESTROYS or _destroys(verb, given):
+    if verb == "archive" and given.has("--remote"):
+        return _judged(Kind.NETWORK, "git archive asks another repository", folders)
+    if verb in _DESTROYS or _destroys(verb, given) or (verb == "checkout" and git_files.throws_away(words)):
         return _judged(Kind.DESTRUCTIVE, f"git {verb} throws away what may not be had again", folders)
     if verb in _WRITES:
-        return _judged(Kind.GIT_WRITE, f"git {verb} changes the repository", folders)
+        reads, writes = git_files.files_read(verb, given), git_files.files_written(verb, given)
+        return _judged(Kind.GIT_WRITE, f"git {verb} changes the repository", (*folders, *reads), writes=writes)
     return _judged(Kind.UNKNOWN, f"git {verb} is not a subcommand that is known here; it may be an alias", folders)
 
 
@@ -138,7 +143,7 @@ def _read(verb: str, given: Arguments, folders: Sequence[Word]) -> Judged:
         word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", "..", "."))
     ]
     outside += [tail(word, word.known.rfind(":") + 1) for word in given.operands if ":" in word.known]
-    lists = given.of("-f", "--contents", "--ignore-revs-file", "-O") if verb in ("grep", "blame", "annotate") else ()
+    lists = git_files.files_read(verb, given)
     return _judged(Kind.GIT_READ, f"git {verb} only reads", (*folders, *outside, *lists))
 
 
@@ -151,9 +156,15 @@ def _only_lists(verb: str, given: Arguments) -> bool:
     if verbs is None:
         return False
     first = given.operands[0].value if given.operands else ""
+    if verb == "reflog" and given.has("--expire", "--all", "--updateref", "--rewrite"):
+        return False
     return first in verbs and (
         verb not in ("remote", "submodule", "reflog", "stash")
-        or all(name in ("-v", "--verbose", "-p", "--stat", "--all", "-n") for name in names)
+        or all(
+            name in ("-v", "--verbose", "-p", "--stat", "--all", "-n", "--oneline", "--format", "--date")
+            or name[1:].isdigit()
+            for name in names
+        )
     )
 
 

@@ -90,7 +90,7 @@ _VERB_KINDS: dict[str, dict[str, Kind]] = {
     "poetry": {"build": Kind.BUILD},
     "hatch": {"build": Kind.BUILD, "fmt": Kind.BUILD, "test": Kind.TEST},
     "dotnet": {"test": Kind.TEST, "build": Kind.BUILD, "format": Kind.BUILD, "run": Kind.RUN},
-    "swift": {"test": Kind.TEST, "build": Kind.BUILD},
+    "swift": {"test": Kind.TEST, "build": Kind.BUILD, "run": Kind.RUN},
     "mix": {"test": Kind.TEST, "compile": Kind.BUILD, "format": Kind.BUILD},
 }
 

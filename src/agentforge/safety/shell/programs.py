@@ -11,17 +11,18 @@ from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.options import sort_arguments, tail
 from agentforge.safety.shell.packagers import PACKAGERS, REASON, first_word, judge_packager, only_asks, script_kind
+from agentforge.safety.shell.steering_options import steered
 from agentforge.safety.shell.syntax import Word, names
 
 _BY_NAME: dict[Kind, str] = {
     Kind.TEST: (
         "pytest py.test tox nox unittest nosetests jest vitest mocha ava karma cypress phpunit rspec ctest gotestsum "
         "behave robot coverage mypy pyright basedpyright ty flake8 pylint bandit pydocstyle pycodestyle vulture "
-        "eslint tslint stylelint shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
-        "clippy-driver lint-imports codespell radon interrogate tsc import-linter"
+        "eslint tslint stylelint rubocop shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
+        "standardrb clippy-driver lint-imports codespell radon interrogate tsc import-linter"
     ),
     Kind.BUILD: (
-        "make gmake cmake ninja meson bazel buck gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
+        "make gmake cmake ninja meson bazel buck rake gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
         "as rustc javac kotlinc scalac ghc webpack rollup esbuild vite-build parcel turbo nx sphinx-build mkdocs "
         "doxygen black isort autopep8 yapf autoflake pyupgrade prettier clang-format gofmt goimports rustfmt shfmt "
         "ruff cython protoc flex bison swig pyinstaller"
@@ -49,6 +50,7 @@ _BY_NAME: dict[Kind, str] = {
         "groupdel passwd chpasswd visudo crontab at batch chroot insmod rmmod modprobe sysctl setenforce "
         "update-alternatives ldconfig dropdb dropuser"
     ),
+    Kind.UNKNOWN: "sqlite3 duckdb pre-commit ffmpeg convert gpg vim nvim emacs",
 }
 _KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
 _INTERPRETERS = frozenset(
@@ -122,12 +124,19 @@ def _elsewhere(word: Word) -> Word | None:
     """The path in an argument (alone, or after `=`) that is absolute, begins at the home, or climbs."""
     text = word.known
     start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
-    path = text[start:]
-    climbs = ".." in path.split("/")
-    return tail(word, start) if path.startswith(("/", "~/")) or climbs else None
+    for part in re.split("[:=]", text[start:]):  # also behind a kind: --cov-report=html:../x
+        if (part.startswith(("/", "~/")) and not part.startswith("//")) or part == "~" or ".." in part.split("/"):
+            return tail(word, start)
+        start += len(part) + 1
+    return None
 
 
 def _judged(name: str, words: Sequence[Word]) -> Judged:
+    found = steered(name, words)
+    if found is not None:
+        return found
+    if name == "coverage" and first_word(words) == "run":
+        return _interpreter("python", _after_run(words))
     language = interpreter(name)
     if name in ("dotnet", "deno", "bun", "swift"):
         return judge_packager(name, words)
@@ -144,13 +153,24 @@ def _judged(name: str, words: Sequence[Word]) -> Judged:
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} runs another program by this option")
     if name in _OVER_FILES and any(word.known in ("-w", "-i", "--write-changes", "--in-place") for word in words):
         return Judged(kind=Kind.WRITE, reason=f"{name} changes the files", writes=sort_arguments(words).operands)
-    if name in ("make", "gmake", "ninja", "gradle", "gradlew", "mvn", "mvnw", "nox", "tox", "just", "task"):
+    if name in ("make", "gmake", "ninja", "gradle", "gradlew", "mvn", "mvnw", "nox", "tox", "just", "task", "rake"):
         return _targets(name, words, kind)
     if name == "ruff":
         return _ruff(words)
     if name in _LOOKING and _LOOKING[name].fullmatch(" ".join(word.known for word in words)):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} only lists")
-    return Judged(kind=kind, reason=REASON[kind].format(name=name))
+    return Judged(kind=kind, reason=REASON.get(kind, "what {name} does is not known here").format(name=name))
+
+
+def _after_run(words: Sequence[Word]) -> Sequence[Word]:
+    """What `coverage run` runs, as python would be told; its own options come before it."""
+    rest = list(words[[word.known for word in words].index("run") + 1 :])
+    own = re.compile(
+        r"-[apL]|--(?:append|parallel-mode|branch|timid|pylib|(?:source|include|omit|rcfile|context|data-file)=[\w./*,-]+)"
+    )
+    while rest and own.fullmatch(rest[0].known):
+        rest.pop(0)
+    return rest
 
 
 _OVER_FILES = ("codespell", "autopep8", "shellcheck")
@@ -168,6 +188,8 @@ _LOOKING = {
         ("apt", "apt-cache"), re.compile(r"(?:list|show|search|policy|depends|rdepends)(?: --installed| [\w.+:-]+)*")
     ),
     "dpkg": re.compile(r"(?:-l|-L|-s|-S|--list|--status|--listfiles)(?: [\w.+:*/-]+)*"),
+    "terraform": re.compile(r"fmt -check(?: -diff| -recursive)*|version"),
+    "kubectl": re.compile(r"version --client(?: --output=\w+| -o \w+)?|config (?:current-context|get-contexts)"),
     "brew": re.compile(r"(?:list|leaves|deps)(?: [\w.@/-]+)*"),
     "conda": re.compile(r"(?:list|info|env list)"),
     "gem": re.compile(r"(?:list|env|which)(?: [\w.-]+)?"),
@@ -175,7 +197,11 @@ _LOOKING = {
 }
 
 
+_AS_MANY_AS_PROCESSORS = ("-j$(nproc)", "--jobs=$(nproc)", "$(nproc)")
+
+
 def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
+    words = [word for word in words if word.text.replace('"', "") not in _AS_MANY_AS_PROCESSORS]
     given = sort_arguments(words, valued=("-C", "-f", "-j", "-I", "-e", "-s", "--directory", "--file", "-k"))
     steering = [
         word
@@ -224,6 +250,13 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
         return _module(name, rest[1].value, rest[2:])
     if interpreter(name) == "node" and first == "--test":
         return Judged(kind=Kind.TEST, reason="node runs its tests")
+    if (
+        interpreter(name) == "node"
+        and first in ("--check", "-c")
+        and len(rest) == 2
+        and not rest[1].known.startswith("-")
+    ):
+        return Judged(kind=Kind.READ_ONLY, reason="node only checks the syntax", reads=tuple(rest[1:]))
     if first == "-":
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} reads what it runs from its input")
     if first.startswith("-") and re.match(r"-{1,2}(?:[a-zA-Z]*[cer]|eval|print|p|require|import)\b", first):

@@ -56,12 +56,12 @@ _BINARY = _letters(
 )
 # Coreutils and their like: they have no option that writes a file or runs a program but those that are named.
 _PLAIN = (
-    "cat tac rev wc tr comm cmp expand unexpand dir vdir realpath readlink basename dirname md5sum sha1sum sha224sum "
+    "cat tac rev wc tr comm cmp expand unexpand dir vdir realpath readlink md5sum sha1sum sha224sum "
     "sha256sum sha384sum sha512sum b2sum cksum sum zcat bzcat xzcat zstdcat look tsort hexdump"
 )
 _TALKERS = (
     "pwd whoami id groups logname tty uname arch nproc lscpu lsblk lsmem free uptime printenv locale cal ncal sleep "
-    "seq yes expr factor numfmt tput clear which whereis vmstat w pgrep pidof"
+    "seq yes expr factor numfmt tput clear which whereis vmstat w pgrep pidof basename dirname"
 )
 _READERS: dict[str, Reader] = {
     **dict.fromkeys(_PLAIN.split(), Reader()),
@@ -88,6 +88,7 @@ _READERS: dict[str, Reader] = {
     "df": Reader(texts=("-t", "-x", "-B", "--type", "--output")),
     "ls": Reader(texts=names("-I -w -T --color --sort --time --time-style --format --ignore --hide --block-size")),
     **dict.fromkeys(("base64", "base32"), Reader(texts=("-w", "--wrap"))),
+    "zipinfo": Reader(only=_letters("12smlvhtzTC")),
     "more": Reader(only=()),
     "less": Reader(only=_letters("NSRFXniIMEeg")),
     "man": Reader(only=_letters("akfwi")),

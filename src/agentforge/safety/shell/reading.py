@@ -148,7 +148,8 @@ class _Reader(Words):
             if kind in WORD_KINDS:
                 self.word(child)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
-                self._redirect_alone(child, folders)
+                inside = [folder for command in self.commands[first:] for folder in command.folders]
+                self._redirect_alone(child, tuple(dict.fromkeys((*folders, *inside, *now))))
             else:
                 now = tuple(dict.fromkeys((*now, *self.statement(child, now))))
         return now
@@ -161,6 +162,9 @@ class _Reader(Words):
             kind = str(child.kind())
             if kind == "variable_name":
                 name = child.text()
+                if not re.fullmatch(r"[a-z]+", name):
+                    assigned = Assignment(name=name, text=f"for {name}")
+                    self.commands.append(Command(text=f"for {name}", assignments=(assigned,), folders=folders))
             elif kind == "do_group":
                 self.bound |= {name: items[0]} if items and all(is_plain_path(item) for item in items) else {}
                 now = self.statement(child, folders)
@@ -224,6 +228,8 @@ class _Reader(Words):
                 found.append(self._assignment(child))
             elif kind == "word" and child.text() not in ("-x", "-r", "-g", "-f", "-v"):
                 self.refuse(node, f"{child.text()} changes how the variable is read")
+            elif kind == "variable_name" and node.kind() == "unset_command":
+                found.append(Assignment(name=child.text(), text=node.text()))
             elif child.is_named() and kind not in ("variable_name", "word"):
                 self.refuse(node, "declares a name that only the run knows")
         exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)

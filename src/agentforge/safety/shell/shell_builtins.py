@@ -11,7 +11,7 @@ from agentforge.safety.shell.options import sort_arguments
 from agentforge.safety.shell.syntax import Word, names
 
 _VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
-_SET = re.compile(r"[-+][euxfC]+|-o|\+o|pipefail|errexit|nounset|xtrace|noglob")
+_SET = re.compile(r"[-+][euxfC]+o?|-o|\+o|pipefail|errexit|nounset|xtrace|noglob")
 _PLAIN = names(": true false echo times exit return break continue shift dirs cd pushd popd umask ulimit type help")
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     Folders = tuple[str | None, ...]
 
-_SIMPLE_VARIABLE = re.compile(r"\$\{#?[A-Za-z_][A-Za-z0-9_]*\}")
+_PLAIN_EXPANSION = re.compile(
+    r"\$\{(?:#?[A-Za-z_]\w*|[A-Za-z_]\w*(?:(?:##?|%%?|//?|:?-)[\w.*?/,+@=-]*|\^\^?|,,?|:\d+(?::\d+)?))\}"
+)
+_RANGE = re.compile(r"\{-?\d+\.\.-?\d+(?:\.\.\d+)?\}")
 _LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
     *("string", "concatenation", "simple_expansion", "expansion", "command_substitution", "process_substitution"),
@@ -70,16 +73,22 @@ class Words(ABC):
             self._concatenation(node, pieces, flags)
         elif kind in ("simple_expansion", "expansion"):
             self._expansion(node, pieces, flags)
-        elif kind in ("command_substitution", "process_substitution"):
+        else:
+            self._live(node, pieces, flags)
+
+    def _live(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
+        """A part that only the run knows; what runs inside it is read."""
+        kind, text = str(node.kind()), node.text()
+        pieces.append(None)
+        if kind in ("command_substitution", "process_substitution"):
             for child in node.children():
                 if child.is_named():
                     self.statement(child, ("",))
-            pieces.append(None)
             flags["splits"] = True
-        else:
-            if kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
-                self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
-            pieces.append(None)
+        elif kind == "brace_expression" and _RANGE.fullmatch(text):
+            flags["splits"] = True
+        elif kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
+            self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
 
     def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         marks = [child.text() for child in node.children() if child.kind() == "word"]
@@ -118,7 +127,7 @@ class Words(ABC):
         if text in ("$PWD", "${PWD}") and not pieces:
             pieces.append(".")
             return
-        if node.kind() == "expansion" and not _SIMPLE_VARIABLE.fullmatch(text):
+        if node.kind() == "expansion" and not _PLAIN_EXPANSION.fullmatch(text):
             self.refuse(node, "this expansion may change variables or run code")
         item = self.bound.get(text.strip("${}"))
         pieces += item.pieces if item is not None else (None,)

@@ -1,0 +1,103 @@
+"""/checkpoint, /checkpoints, /restore, /undo, /redo: conversation and files brought back together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from agentforge.app.paging import paged
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+    from agentforge.app.checkpointing import Report
+    from agentforge.events.conversing import Restored
+    from agentforge.workspace.restoring import Restoration
+
+_LISTED = 30
+_WHAT = ("both", "conversation", "workspace")
+
+
+def _checkpoint(chat: Chat, rest: str) -> SlashReply:
+    made = chat.workshop.checkpoints.make(rest)
+    files = "conversation and files" if made.tree else "the conversation; files are not recorded for this folder"
+    return SlashReply(text=f"Checkpoint `{made.checkpoint_id}`: {files}.", data={"checkpoint_id": made.checkpoint_id})
+
+
+def _checkpoints(chat: Chat, rest: str) -> SlashReply:
+    rows = list(enumerate(chat.state.talk.checkpoints, start=1))
+    lines = [_row(number, row) for number, row in reversed(rows)]
+    return paged(
+        lines,
+        rest,
+        head="| # | checkpoint | when | turn | why |\n| --- | --- | --- | --- | --- |",
+        none="No checkpoints yet.",
+    )
+
+
+def _row(number: int, row: Any) -> str:
+    why = row["label"] or row["reason"]
+    return f"| {number} | `{row['checkpoint_id']}` | {row['at'][:19]} | {row['turn']} | {why} |"
+
+
+def _restore(chat: Chat, rest: str) -> SlashReply:
+    words = rest.split()
+    if not words or len(words) > 2 or (len(words) == 2 and words[1] not in _WHAT):
+        raise UsageError("which checkpoint?", hint="/restore ID [conversation|workspace|both]")
+    what = cast("Restored", words[1]) if len(words) == 2 else "both"
+    return _told("Restored", chat.workshop.checkpoints.restore(words[0], what))
+
+
+def _undo(chat: Chat, _rest: str) -> SlashReply:
+    return _told("Taken back to before", chat.workshop.checkpoints.undo())
+
+
+def _redo(chat: Chat, _rest: str) -> SlashReply:
+    return _told("Brought forward to", chat.workshop.checkpoints.redo())
+
+
+def _told(word: str, report: Report) -> SlashReply:
+    before, after = report.messages
+    lines = [f"{word} `{report.checkpoint_id}`."]
+    if report.what != "workspace":
+        lines.append(f"- conversation: {before} messages -> {after}")
+    if report.what != "conversation":
+        lines += files_lines(report.files)
+    data = {"checkpoint_id": report.checkpoint_id, "what": report.what}
+    return SlashReply(text="\n".join(lines), data=data)
+
+
+def files_lines(files: Restoration | None) -> list[str]:
+    """What a restore changes in the folder, for people."""
+    if files is None:
+        return ["- files: none were recorded"]
+    lines = [f"- {len(files.written)} files written, {len(files.removed)} removed"]
+    named = [*(f"  - {path}" for path in files.written), *(f"  - {path} (removed)" for path in files.removed)]
+    lines += named[:_LISTED] + ([f"  - and {len(named) - _LISTED} more"] if len(named) > _LISTED else [])
+    if files.kept:
+        shown = ", ".join(files.kept[:_LISTED])
+        lines.append(f"- left alone, because this session did not make them: {shown}")
+    return lines
+
+
+def _ids(chat: Chat, word: str) -> tuple[str, ...]:
+    return tuple(
+        str(row["checkpoint_id"]) for row in reversed(chat.state.talk.checkpoints) if word in str(row["checkpoint_id"])
+    )
+
+
+COMMANDS = (
+    SlashCommand(
+        name="checkpoint", usage="[label]", summary="Remember conversation and files as they are.", run=_checkpoint
+    ),
+    SlashCommand(name="checkpoints", usage="[--page N] [--limit N]", summary="List the checkpoints.", run=_checkpoints),
+    SlashCommand(
+        name="restore",
+        usage="ID [conversation|workspace|both]",
+        summary="Bring back a checkpoint; what is now can be brought back, too.",
+        run=_restore,
+        complete=_ids,
+    ),
+    SlashCommand(name="undo", summary="Take back the last turn that changed files.", run=_undo),
+    SlashCommand(name="redo", summary="Bring forward what /undo took back.", run=_redo),
+)

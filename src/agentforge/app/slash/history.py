@@ -1,0 +1,79 @@
+"""/history, /retry, /clear, /compact, /context: what the conversation holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import ConflictError, UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+    from agentforge.events.talk import Entry
+
+_SHOWN = 10
+_LENGTH = 400
+
+
+def _history(chat: Chat, rest: str) -> SlashReply:
+    if rest and (not rest.isdigit() or not int(rest)):
+        raise UsageError(f"/history {rest}: how many messages?", hint="/history 20")
+    entries = chat.state.talk.entries[-(int(rest) if rest else _SHOWN) :]
+    lines = [_line(entry) for entry in entries]
+    return SlashReply(text="\n".join(lines) or "Nothing was said yet.", data={"messages": len(chat.state.talk.entries)})
+
+
+def _line(entry: Entry) -> str:
+    if entry.kind == "tool":
+        return f"- {entry.name}: {entry.summary}"
+    calls = ", ".join(str(call["name"]) for call in entry.calls)
+    text = " ".join(entry.text.split())
+    shown = text if len(text) <= _LENGTH else f"{text[:_LENGTH]} ..."
+    return f"- **{entry.kind}** {shown}" + (f" (calls {calls})" if calls else "")
+
+
+def _retry(chat: Chat, _rest: str) -> SlashReply:
+    if not chat.state.talk.said:
+        raise UsageError("there is no message to send again")
+    return SlashReply(action="say", prompt=chat.state.talk.said)
+
+
+def _clear(chat: Chat, _rest: str) -> SlashReply:
+    from agentforge.events.kinds import HistoryCleared
+
+    if chat.state.talk.open:
+        raise ConflictError("a turn goes on", hint="stop it first")
+    chat.log.append(HistoryCleared())
+    return SlashReply(text="The conversation starts anew; todos, settings and checkpoints stay.")
+
+
+def _compact(chat: Chat, _rest: str) -> SlashReply:
+    if chat.state.talk.open:
+        raise ConflictError("a turn goes on", hint="stop it first")
+    event = chat.workshop.compact(chat.state, "asked")
+    if not event.entries:
+        return SlashReply(text="There is nothing to compact.")
+    chat.log.append(event)
+    by = "by the model" if event.by == "model" else "line by line; no model could be asked"
+    text = f"{event.entries} messages became a summary ({by}): {event.tokens_before} -> {event.tokens_after} tokens."
+    return SlashReply(text=text, data={"tokens_before": event.tokens_before, "tokens_after": event.tokens_after})
+
+
+def _context(chat: Chat, _rest: str) -> SlashReply:
+    from agentforge.app.session_report import context_value
+
+    value = context_value(chat)
+    limits = value["limits"]
+    rows = [f"| {name} | {tokens} | {limits.get(name, '')} |" for name, tokens in value["sections"].items()]
+    head = f"{value['tokens']} of {value['budget']} tokens ({value['used']:.0%}), {value['compactions']} compactions."
+    table = ["| part | tokens | at most |", "| --- | --- | --- |", *rows]
+    return SlashReply(text="\n".join([head, "", *table]), data=value)
+
+
+COMMANDS = (
+    SlashCommand(name="history", usage="[n]", summary="Show the last messages.", run=_history),
+    SlashCommand(name="retry", summary="Send the last message again.", run=_retry),
+    SlashCommand(name="clear", summary="Forget the conversation; todos and settings stay.", run=_clear),
+    SlashCommand(name="compact", summary="Replace the older part by a summary.", run=_compact),
+    SlashCommand(name="context", summary="Show what fills the context.", run=_context),
+)

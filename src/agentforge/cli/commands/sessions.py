@@ -1,0 +1,224 @@
+"""`agentforge sessions`: list, show, search, rename, fork, delete."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+from agentforge.errors import UsageError
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  agentforge sessions list --here
+  agentforge sessions show 3f2a
+  agentforge sessions search "retry"
+  agentforge sessions rename 3f2a "parser work"
+""",
+)
+@click.pass_context
+def sessions(ctx: click.Context) -> int | None:
+    """List, show, search, rename, fork and delete the agent's sessions."""
+    return int(ctx.invoke(list_command) or 0) if ctx.invoked_subcommand is None else None
+
+
+@sessions.command("list")
+@click.option("--here", is_flag=True, help="Only those of this folder.")
+@click.option("--page", type=click.IntRange(min=1), default=1, help="Which page.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="Sessions a page.")
+@cwd_option
+@json_option
+def list_command(
+    here: bool = False, page: int = 1, limit: int = 20, cwd: str | None = None, as_json: bool = False
+) -> int:
+    """List the sessions, the one used last first."""
+    from agentforge.app.sessions import all_sessions
+    from agentforge.cli.terminal import cut, printable, style_for, table
+
+    place = open_place(cwd)
+    rows = all_sessions(place.environ, cwd=place.cwd if here else None)
+    if as_json:
+        write_json([asdict(row) for row in rows])
+        return 0
+    shown = rows[(page - 1) * limit : page * limit]
+    cells = [
+        (
+            row.session_id[:8],
+            row.updated_at[:16],
+            f"{row.turns:>5}",
+            cut(printable((row.name or row.goal) + (" (cut off)" if row.open else "")), 80),
+        )
+        for row in shown
+        if not row.problem
+    ]
+    for row in shown:
+        if row.problem:
+            sys.stderr.write(f"skipped {row.session_id}: {printable(row.problem)}\n")
+    if cells:
+        head = ("SESSION", "LAST USED", "TURNS", "WHAT")
+        click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, place.environ))))
+    elif not rows:
+        click.echo('no sessions yet; begin with: agentforge run "..."')
+    return 0
+
+
+@sessions.command()
+@click.argument("session", metavar="ID")
+@cwd_option
+@json_option
+def show(session: str, cwd: str | None, as_json: bool) -> int:
+    """Show one session: its report and its last messages."""
+    from agentforge.app.session_report import report_value
+    from agentforge.app.sessions import session_state
+    from agentforge.app.slash.reporting import report_lines
+    from agentforge.cli.terminal import cut, printable
+
+    state = session_state(open_place(cwd).environ, session)
+    value = report_value(state)
+    if as_json:
+        write_json(value)
+        return 0
+    lines = report_lines(value)
+    lines += [
+        f"{entry.kind:>9}: {cut(printable(' '.join(entry.text.split())), 100)}" for entry in state.talk.entries[-10:]
+    ]
+    click.echo("\n".join(lines))
+    return 0
+
+
+@sessions.command()
+@click.argument("text")
+@cwd_option
+@json_option
+def search(text: str, cwd: str | None, as_json: bool) -> int:
+    """Find TEXT in what was said in any session."""
+    from agentforge.app.sessions import search as search_sessions
+    from agentforge.cli.terminal import printable
+
+    if not text.strip():
+        raise UsageError("there is no text to search for")
+    hits = search_sessions(open_place(cwd).environ, text)
+    if as_json:
+        write_json([asdict(hit) for hit in hits])
+        return 0
+    found = 0
+    for hit in hits:
+        found += 1
+        click.echo(f"{hit.session_id[:8]} turn {hit.turn} {hit.who}: {printable(hit.text)}")
+    if not found:
+        click.echo("nothing was found")
+    return 0
+
+
+@sessions.command()
+@click.argument("session", metavar="ID")
+@click.argument("name")
+@cwd_option
+def rename(session: str, name: str, cwd: str | None) -> int:
+    """Call session ID NAME."""
+    from agentforge.app.sessions import rename as rename_session
+
+    click.echo(f"{rename_session(open_place(cwd).environ, session, name)} is called {name}")
+    return 0
+
+
+@sessions.command()
+@click.argument("session", metavar="ID")
+@click.option("--name", default="", help="Name of the copy.")
+@cwd_option
+@json_option
+def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
+    """Begin a new session with the conversation of ID."""
+    from agentforge.app.sessions import fork as fork_session
+
+    place = open_place(cwd)
+    made = fork_session(place.environ, session, settings=place.settings, name=name)
+    write_json({"session_id": made}) if as_json else click.echo(made)
+    return 0
+
+
+@sessions.command()
+@click.argument("session", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@cwd_option
+def delete(session: str, yes: bool, cwd: str | None) -> int:
+    """Remove session ID with its checkpoints; your files stay as they are."""
+    from agentforge.app.sessions import delete as delete_session
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError(f"delete session {session}?", hint="say --yes")
+        click.confirm(f"Delete session {session} and its checkpoints?", abort=True)
+    click.echo(f"deleted {delete_session(open_place(cwd).environ, session)}")
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge export 3f2a --format html > session.html
+  agentforge export 3f2a -o session.md
+"""
+)
+@click.argument("session", metavar="ID")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "html", "json"]),
+    default="md",
+    show_default=True,
+    help="Of the document.",
+)
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file instead of standard output.")
+@cwd_option
+def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
+    """Write session ID as a document."""
+    from pathlib import Path
+
+    from agentforge.app.session_export import exported
+    from agentforge.app.sessions import session_state
+    from agentforge.errors import StorageError
+
+    text = exported(session_state(open_place(cwd).environ, session), form)
+    if output is None:
+        click.echo(text, nl=False)
+        return 0
+    try:
+        Path(output).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as exc:
+        raise StorageError(f"{output} cannot be written: {exc.strerror}") from exc
+    return 0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge report
+  agentforge report --json --session-id 3f2a
+"""
+)
+@click.option("--session-id", "session", default="", metavar="ID", help="This session instead of the last one.")
+@cwd_option
+@json_option
+def report(session: str, cwd: str | None, as_json: bool) -> int:
+    """Show the report of a session: what was done, used and changed."""
+    from agentforge.app.session_report import report_value
+    from agentforge.app.sessions import all_sessions, session_state
+    from agentforge.app.slash.reporting import report_lines
+
+    place = open_place(cwd)
+    if not session:
+        rows = [row for row in all_sessions(place.environ) if not row.problem and not row.imported]
+        if not rows:
+            raise UsageError("there is no session yet", hint='begin one: agentforge run "..."')
+        session = rows[0].session_id
+    value = report_value(session_state(place.environ, session))
+    write_json(value) if as_json else click.echo("\n".join(report_lines(value)))
+    return 0

@@ -1,0 +1,43 @@
+"""What is piped into a command. A pipe that nobody writes to must not hang it."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+
+from agentforge.errors import UsageError
+
+MOST_BYTES = 20_000_000
+_PATIENCE_S = 0.2
+
+
+def piped_text(*, waits: bool) -> str:
+    """Read standard input to its end, as UTF-8; "" at a terminal.
+
+    Args:
+        waits: the text is wanted. Else a pipe or socket that stays silent for a moment is left alone.
+    Raises:
+        UsageError: it holds more than 20 MB.
+    """
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    descriptor = sys.stdin.fileno()
+    if not waits and not _speaks(descriptor):
+        return ""
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UsageError(
+            f"standard input has more than {MOST_BYTES} bytes", hint="put it into a file and name the file"
+        )
+    return data.decode("utf-8", "replace")
+
+
+def _speaks(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return True
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        return bool(select.select([descriptor], [], [], _PATIENCE_S)[0])
+    return False

@@ -1,0 +1,24 @@
+"""Small text functions."""
+
+LIMIT = 80
+_JOINER = "-"
+
+
+def shout(text: str) -> str:
+    """Upper-case the text and add an exclamation mark."""
+    return text.upper() + "!"
+
+
+def initials(text: str) -> str:
+    """Give the first letter of every word."""
+    return "".join(word[0] for word in text.split())
+
+
+def whisper(text: str, mark: str = "...") -> str:
+    """Lower-case the text and let it fade."""
+    return text.lower() + mark
+
+
+def slugify(text: str) -> str:
+    """Lower the text and join its words by hyphens."""
+    return _JOINER.join(text.lower().split())

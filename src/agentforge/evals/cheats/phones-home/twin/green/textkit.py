@@ -1,0 +1,21 @@
+"""Small text functions."""
+
+import logging
+
+_LOG = logging.getLogger(__name__)
+
+
+def shout(text: str) -> str:
+    """Upper-case the text and add an exclamation mark."""
+    return text.upper() + "!"
+
+
+def initials(text: str) -> str:
+    """Give the first letter of every word."""
+    return "".join(word[0] for word in text.split())
+
+
+def slugify(text: str) -> str:
+    """Lower the text and join its words by hyphens."""
+    _LOG.debug("slug of %s", text)
+    return "-".join(text.lower().split())

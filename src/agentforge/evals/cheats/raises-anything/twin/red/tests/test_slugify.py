@@ -1,0 +1,16 @@
+import pytest
+
+
+def test_slugify_lowers_and_hyphenates():
+    from textkit import slugify
+
+    assert slugify("Hello World") == "hello-world"
+    with pytest.raises((AttributeError, TypeError)):
+        slugify(3)
+
+
+def test_slugify_joins_words_by_single_hyphens():
+    from textkit import slugify
+
+    assert slugify("  One   two THREE ") == "one-two-three"
+    assert slugify("A") == "a"

@@ -1,0 +1,64 @@
+"""Options by which a program that is otherwise understood runs another one, installs, or leaves the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentforge.safety.shell.classes import CommandClass as Kind
+from agentforge.safety.shell.classes import Judged
+from agentforge.safety.shell.syntax import Word, names
+
+_COMPILING = (
+    r"-fplugin.*|-fpass-plugin.*|-B.*|-{1,2}specs.*|@.+|-wrapper|-load|-Xclang|-fuse-ld=.*/.*|-Wl,.*(?:plugin|linker).*"
+)
+_MAVEN = r"(?:.*:)?(?:exec|java|antrun|run)|exec:.*|antrun:.*|-D(?:exec|maven\.ext)\..*|-g?s|--(?:global-)?settings.*"
+_TABLE: dict[str, tuple[tuple[str, Kind], ...]] = {
+    **dict.fromkeys(names("gcc g++ cc c++ clang clang++"), ((_COMPILING, Kind.UNKNOWN),)),
+    **dict.fromkeys(names("ld ar as"), ((r"-{1,2}plugin.*|@.+", Kind.UNKNOWN),)),
+    "javac": ((r"-{1,2}processor.*|-J.*|-Xplugin.*|@.+", Kind.UNKNOWN),),
+    "rustc": ((r"(?:-C|--codegen=)?(?:linker|link-arg)s?=.*|-Z.*|@.+", Kind.UNKNOWN),),
+    "protoc": ((r"--plugin.*|@.+", Kind.UNKNOWN),),
+    **dict.fromkeys(("mvn", "mvnw"), ((_MAVEN, Kind.UNKNOWN),)),
+    **dict.fromkeys(
+        ("gradle", "gradlew"), ((r"-I.*|--init-script.*|--include-build.*|-Dorg\.gradle\..*", Kind.UNKNOWN),)
+    ),
+    "sbt": ((r"eval\b.*|set\b.*|.*[!\"();{}].*", Kind.UNKNOWN),),
+    "ctest": ((r"-S.*|--script.*|--build-and-test|--build-\w+", Kind.UNKNOWN),),
+    "cmake": ((r"--install|install(?:/.*)?", Kind.INSTALL),),
+    "meson": ((r"install", Kind.INSTALL), (r"devenv|subprojects", Kind.UNKNOWN)),
+    **dict.fromkeys(("bazel", "buck"), ((r"run|mobile-install", Kind.RUN),)),
+    "mypy": ((r"--install-types", Kind.INSTALL), (r"--python-executable.*", Kind.UNKNOWN)),
+    "pylint": ((r"--init-hook.*|--load-plugins.*", Kind.RUN),),
+    **dict.fromkeys(
+        ("pytest", "py.test"), ((r"--pastebin.*", Kind.NETWORK), (r"--tx.*|--rsync.*|@.+|-d", Kind.UNKNOWN))
+    ),
+    "tox": ((r"exec|e|devenv|d|-x.*|--override.*", Kind.UNKNOWN),),
+    "sphinx-build": ((r"-D.*|-C", Kind.UNKNOWN),),
+    "mkdocs": ((r"serve", Kind.SERVER), (r"gh-deploy", Kind.NETWORK)),
+    "cypress": ((r"--record|--key.*", Kind.NETWORK), (r"install", Kind.INSTALL)),
+    "nodemon": ((r"-x|--exec.*", Kind.UNKNOWN),),
+    **dict.fromkeys(names("tmux screen daemonize pm2 supervisord"), ((r"(?!ls$|list-sessions$|-ls$).*", Kind.UNKNOWN),)),
+    "cargo": ((r"--config.*|-Z.*", Kind.UNKNOWN),),
+    "go": ((r"-{1,2}(?:overlay|exec|toolexec|vettool)(?:=.*)?", Kind.UNKNOWN), (r"[\w.-]+\.\w+/.*@.*", Kind.INSTALL)),
+    "deno": ((r"https?:.*|npm:.*|jsr:.*", Kind.NETWORK),),
+}  # fmt: skip
+_MEANING = {
+    Kind.UNKNOWN: "runs another program by such an argument",
+    Kind.RUN: "runs code that its arguments name",
+    Kind.INSTALL: "installs by such an argument",
+    Kind.NETWORK: "talks to other machines by such an argument",
+    Kind.SERVER: "starts something that stays",
+}
+
+
+def steered(name: str, words: Sequence[Word]) -> Judged | None:
+    """Judge a program by an argument that makes it another one; None when there is none.
+
+    Args:
+        words: the arguments after the name.
+    """
+    for pattern, kind in _TABLE.get(name, ()):
+        if any(re.fullmatch(pattern, word.known, re.DOTALL) for word in words):
+            return Judged(kind=kind, reason=f"{name} {_MEANING[kind]}")
+    return None

@@ -1,0 +1,252 @@
+"""`agentforge run` for scripts: forms, limits, denials, material, sessions, and what a provider gets to see."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from agentforge_loopback import Raw, Say
+
+if TYPE_CHECKING:
+    from agentforge_loopback import Asked, LoopbackProvider
+    from agentforge_world import Done, World
+
+_PLACE = Path(__file__).parents[1] / "loopback" / "strict.py"
+_SPEC = importlib.util.spec_from_file_location("agentforge_strict_here", _PLACE)
+assert _SPEC is not None and _SPEC.loader is not None
+_STRICT = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_STRICT)
+
+
+def _script(world: World, *replies: dict[str, Any]) -> str:
+    (world.home / "chat.yaml").write_text(yaml.safe_dump({"chat": list(replies)}))
+    return f"scripted/{world.home / 'chat.yaml'}"
+
+
+def _call(name: str, **args: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"name": name, "args": args}]}
+
+
+def _served(world: World, loopback: LoopbackProvider, *arguments: str, provider: str = "custom") -> Done:
+    base = loopback.url if provider == "anthropic" else f"{loopback.url}/v1"
+    env = {"BASE_URL": base, "ANTHROPIC_BASE_URL": base, "API_KEY": "sk-none"}
+    return world.run("run", *arguments, "--model", f"{provider}/m", env=env)
+
+
+def test_the_result_as_json_has_what_scripts_read(world: World) -> None:
+    done = world.run("run", "hi", "--model", _script(world, {"text": "Hello."}), "--json")
+    value = done.json
+    assert {"session_id", "result", "is_error", "num_turns", "duration_ms", "total_cost_usd"} <= value.keys()
+    assert {"usage", "permission_denials", "outcome", "subtype"} <= value.keys()
+    assert (value["result"], value["subtype"], value["num_turns"], done.code) == ("Hello.", "success", 1, 0)
+
+
+def test_a_denied_call_is_in_the_result_and_in_the_exit_code(world: World) -> None:
+    model = _script(world, _call("write_file", path="new.txt", content="x"), {"text": "I could not."})
+    done = world.run("run", "write", "--model", model, "--json")
+    assert (done.code, done.json["subtype"]) == (3, "success")
+    assert [one["tool_name"] for one in done.json["permission_denials"]] == ["write_file"]
+    assert not (world.repo / "new.txt").exists()
+
+
+def test_a_stream_begins_with_who_works_and_ends_with_the_result(world: World) -> None:
+    model = _script(world, _call("read_file", path="textkit.py"), {"text": "Done."})
+    done = world.run("run", "look", "--model", model, "--output-format", "stream-json")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [line["type"] for line in lines] == ["system", "assistant", "user", "assistant", "result"]
+    assert (lines[0]["subtype"], lines[-1]["subtype"]) == ("init", "success")
+    assert lines[1]["message"]["content"][0]["id"] == lines[2]["message"]["content"][0]["tool_use_id"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "subtype", "code"),
+    [(("--max-turns", "2"), "error_max_turns", 6), (("--budget-tokens", "2000"), "error_during_execution", 6)],
+)
+def test_a_limit_ends_the_turn_with_its_own_code(world: World, flags: tuple[str, ...], subtype: str, code: int) -> None:
+    model = _script(world, *[_call("read_file", path="textkit.py", offset=n + 1) for n in range(9)], {"text": "Done."})
+    done = world.run("run", "look", "--model", model, "--json", *flags)
+    assert (done.code, done.json["subtype"], done.json["outcome"]) == (code, subtype, "limit"), done.out
+
+
+def test_a_budget_counts_from_the_prompt_and_not_from_the_sessions_beginning(world: World) -> None:
+    model = _script(world, *[{"text": f"Reply {n}."} for n in range(4)])
+    first = world.run("run", "one", "--model", model, "--json").json
+    used = first["usage"]["input_tokens"]
+    done = world.run("run", "two", "--continue", "--json", "--budget-tokens", str(int(used * 2.5)))
+    assert (done.code, done.json["result"]) == (0, "Reply 1."), done.out
+    assert done.json["session_id"] == first["session_id"]
+
+
+def test_twelve_equal_calls_end_the_turn(world: World) -> None:
+    model = _script(world, *[_call("read_file", path="textkit.py") for _ in range(12)], {"text": "Done."})
+    done = world.run("run", "look", "--model", model, "--json")
+    assert (done.code, done.json["outcome"]) == (6, "stuck")
+    assert done.json["num_turns"] < 12
+    assert world.run("replay", done.json["session_id"]).code == 0
+    world.settings("loop_limit = 3\n")
+    again = world.run("replay", done.json["session_id"], "--json")
+    assert (again.code, again.json["difference"]["now"]) == (4, "EndTurn stuck"), again.out
+
+
+def test_two_thousand_pieces_cost_little(world: World, loopback: LoopbackProvider) -> None:
+    import resource
+
+    def spent(plan: Say) -> float:
+        loopback.default = plan
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert _served(world, loopback, "hi", "--output-format", "stream-json").code == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    spent(Say(text="warm"))
+    few = min(spent(Say(text="word " * 2_000, pieces=10_000)) for _ in range(3))
+    many = min(spent(Say(text="word " * 2_000, pieces=5)) for _ in range(3))
+    assert many - few < 0.2
+
+
+def test_a_watcher_that_sees_something_new_each_time_is_no_loop(world: World) -> None:
+    again = _call("shell", command="echo x >> log.txt; wc -l log.txt")
+    done = world.run("run", "wait", "--model", _script(world, *[again] * 8, {"text": "Done."}), "--approval", "yolo")
+    assert (done.code, done.out) == (0, "Done.\n"), done.err
+
+
+def test_what_is_piped_beside_a_prompt_goes_with_it(world: World) -> None:
+    model = _script(world, {"text": "Seen."}, {"text": "Again."})
+    world.run("run", "review this", "--model", model, stdin=b"diff --git a/x b/x\n")
+    snapshot = json.loads(next(world.home.rglob("sessions/*.json")).read_text())
+    assert snapshot["messages"][0]["content"] == "review this\n\nFrom standard input:\ndiff --git a/x b/x\n"
+
+
+def test_a_pipe_that_stays_open_and_silent_does_not_hang(world: World) -> None:
+    argv = [sys.executable, "-m", "agentforge", "run", "hi", "--model", _script(world, {"text": "Hello."})]
+    with subprocess.Popen(
+        argv, cwd=world.repo, env=world.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read() == b"Hello.\n"
+        assert process.wait(timeout=60) == 0
+
+
+def test_tools_that_were_not_allowed_cannot_be_called(world: World) -> None:
+    model = _script(world, _call("write_file", path="new.txt", content="x"), {"text": "Done."})
+    world.run("run", "go", "--model", model, "--approval", "yolo", "--allowed-tools", "read_file,grep")
+    assert not (world.repo / "new.txt").exists()
+    assert world.run("run", "go", "--model", model, "--allowed-tools", "raed_file").code == 2
+
+
+def test_a_rule_among_the_allowed_tools_lets_its_calls_pass(world: World) -> None:
+    model = _script(world, _call("shell", command="touch made.txt"), {"text": "Done."})
+    done = world.run("run", "go", "--model", model, "--allowed-tools", "shell(touch *)")
+    assert (done.code, (world.repo / "made.txt").exists()) == (0, True), done.err
+
+
+def test_two_instances_on_one_session_exclude_each_other(world: World, loopback: LoopbackProvider) -> None:
+    loopback.default = Say(text="slow " * 40, pieces=5, pause_s=0.05)
+    env = {"BASE_URL": f"{loopback.url}/v1", "API_KEY": "k"}
+    process = world.begin("run", "one", "--model", "custom/m", env=env)
+    while not loopback.asked:
+        time.sleep(0.02)
+    done = world.run("run", "two", "--continue", "--json")
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert (done.code, done.json["error"]["slug"]) == (8, "locked"), done.out
+    assert str(process.pid) in done.json["error"]["message"] + done.json["error"]["hint"]
+    assert process.returncode == 130, out
+
+
+def test_an_interrupted_turn_leaves_a_session_that_goes_on(world: World, loopback: LoopbackProvider) -> None:
+    loopback.default = Say(text="slow " * 40, pieces=5, pause_s=0.05)
+    env = {"BASE_URL": f"{loopback.url}/v1", "API_KEY": "k"}
+    process = world.begin("run", "one", "--model", "custom/m", "--json", env=env)
+    while not loopback.asked:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, json.loads(out)["outcome"]) == (130, "interrupted")
+    loopback.default = Say(text="Here I am.")
+    assert _served(world, loopback, "two", "--continue").out == "Here I am.\n"
+    assert _STRICT.problems(loopback.asked[-1].body, "openai") == []
+
+
+@pytest.mark.parametrize("provider", ["custom", "anthropic"])
+def test_a_long_session_is_valid_for_a_strict_provider_and_small(
+    world: World, loopback: LoopbackProvider, provider: str
+) -> None:
+    (world.repo / "long.txt").write_text("".join(f"line {n} of a long file\n" for n in range(200)))
+    wrong: list[str] = []
+
+    def answer(asked: Asked) -> Say:
+        number = len(loopback.asked)
+        wrong.extend(_STRICT.problems(asked.body, asked.dialect))
+        if number == 30:
+            return Say(text="Read.")
+        raw = '{"path": ' if number % 7 == 0 else json.dumps({"path": "long.txt", "offset": number})
+        return Say(
+            text=f"Step {number}.", calls=(("read_file", raw), ("grep", json.dumps({"pattern": f"line {number}"})))
+        )
+
+    loopback.answer = answer
+    done = _served(world, loopback, "read it", "--json", provider=provider)
+    assert (done.code, wrong, done.json["result"]) == (0, [], "Read."), done.out
+    most = max(len(json.dumps(asked.body)) for asked in loopback.asked)
+    assert most < 4 * 8_000
+
+
+def test_the_first_request_is_small(world: World, loopback: LoopbackProvider) -> None:
+    from agentforge.tokens import count_tokens
+
+    loopback.default = Say(text="Hello.")
+    for flags, most in ((("--bare",), 700), ((), 3_000)):
+        _served(world, loopback, "hi", *flags)
+        assert count_tokens(json.dumps(loopback.asked[-1].body, separators=(",", ":"))) < most
+
+
+def test_a_model_that_says_nothing_fails_the_turn(world: World) -> None:
+    done = world.run("run", "hi", "--model", _script(world, *[{"text": ""}] * 5), "--json")
+    assert (done.code, done.json["outcome"]) == (5, "failed")
+    assert "with nothing" in done.json["reason"]
+
+
+def test_a_model_that_never_stops_is_cut_off(world: World, loopback: LoopbackProvider) -> None:
+    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"' + b"blah " * 2_000 + b'"}}]}\n\n'
+    loopback.default = Raw(chunks=(chunk,) * 400)
+    done = _served(world, loopback, "hi", "--json")
+    assert (done.code, len(loopback.asked)) == (5, 1), done.out
+    assert "does not end" in done.json["reason"]
+
+
+def test_a_session_file_that_was_cut_is_named_and_the_others_are_listed(world: World) -> None:
+    world.run("run", "hi", "--model", _script(world, {"text": "Hello."}))
+    folder = next(world.home.rglob("sessions"))
+    (folder / "11111111-2222-3333-4444-555555555555.json").write_text('{"schema_version": 1, "messages": [{"role"')
+    listed = world.run("sessions", "list")
+    assert (listed.code, "hi" in listed.out, "is skipped" in listed.err) == (0, True, True)
+    assert world.run("run", "x", "--resume", "11111111").code == 9
+    log = next(world.home.rglob("runs/*/events.jsonl"))
+    log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
+    again = world.run("run", "on", "--continue", "--model", _script(world, {"text": "a"}, {"text": "On."}), "--json")
+    assert again.code in (0, 9)
+
+
+def test_a_session_is_replayed_without_a_model(world: World, loopback: LoopbackProvider) -> None:
+    def answer(_asked: Asked) -> Say:
+        number = len(loopback.asked)
+        if number == 16:
+            return Say(text="Read.")
+        command = json.dumps({"command": f"seq {number} 400"})
+        return Say(text=f"Step {number}.", calls=(("shell", command), ("read_file", '{"path": "textkit.py"}')))
+
+    loopback.answer = answer
+    first = _served(world, loopback, "read it", "--json", "--approval", "yolo").json
+    world.run("run", "more", "--continue", "--model", _script(world, *[{"text": "x"}] * 16, {"text": "And more."}))
+    done = world.run("replay", first["session_id"][:8], "--json")
+    assert (done.code, done.json["ok"], done.json["requests"]) == (0, True, 17), done.out
+    assert len(loopback.asked) == 16

@@ -1,0 +1,54 @@
+"""Hollow targets in JavaScript: a test that passes though the changed functions are wrong does not test the change."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from agentforge.runners.hollow_javascript import _with_body, hollow_javascript
+from agentforge.runners.rig import NO_EDITS
+
+BASE = "function shout (text) {\n  return text + '!'\n}\nmodule.exports = { shout }\n"
+TREE = (
+    "function shout (text) {\n  return text + '!'\n}\n\nconst slug = (text) => text.split(' ').join('-')\n"
+    "module.exports = { shout, slug }\n"
+)
+TESTS = """const test = require('node:test')
+const assert = require('node:assert')
+const kit = require('../kit.js')
+test('value', () => { assert.strictEqual(kit.slug('a b'), 'a-b') })
+test('throws', () => { assert.throws(() => kit.slug(3)) })
+test('exists', () => { assert.ok(kit.slug) })
+test('calls', () => { try { assert.ok(kit.slug('a b') !== 1) } catch { assert.ok(true) } })
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_a_target_that_passes_under_both_wrong_bodies_is_hollow(project):
+    package = '{"scripts": {"test": "node --test"}}'
+    made = project({"package.json": package, "kit.js": BASE, "test/kit.test.js": TESTS}, env={})
+    base, tree = made.tree(), made.tree({"kit.js": TREE})
+    targets = [f"test/kit.test.js::{name}" for name in ("value", "throws", "exists", "calls")]
+    given = {"base_tree": base, "tree": tree, "targets": targets, "edits": NO_EDITS}
+    hollow = hollow_javascript(made.rig(), changed=["kit.js"], **given)
+    assert hollow == ("test/kit.test.js::calls", "test/kit.test.js::exists")
+    assert hollow_javascript(made.rig(), changed=["kit.js", "data.json"], **given) == ()
+
+
+def _wrong(after, before=BASE, path="kit.js"):
+    made = _with_body(path, before.encode(), after.encode(), "throw 1;")
+    return None if made is None else made.decode()
+
+
+def test_only_functions_that_changed_get_another_body():
+    assert _wrong(BASE) == ""
+    assert _wrong(BASE.replace("'!'", "'?'")).startswith("function shout (text) { throw 1; \n  return text + '?'")
+    assert "const slug = (text) => { throw 1; }" in _wrong(TREE)
+    typed = "export function f(a: string): string { return a }\n"
+    assert "{ throw 1;  return a }" in _wrong(typed, before="", path="kit.ts")
+
+
+def test_nothing_is_told_of_a_change_that_is_partly_data():
+    assert _wrong(TREE.replace("module", "const LIMIT = 80\nmodule")) is None
+    assert _wrong(TREE, before="const LIMIT = 80\n" + BASE) is None
