@@ -141,7 +141,6 @@ def resume(
 
     Args:
         limiter: waits until one more request may be sent to a provider.
-
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
@@ -161,14 +160,9 @@ def resume(
     state = log.state
     if state.worktree:
         end_orphans(Path(state.worktree))
-    if state.outcome:
-        log.close()
-        raise ConflictError(
-            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
-        )
     try:
-        changed = raised(state, limits or {})
-    except UsageError:
+        changed = _changed_limits(state, limits or {})
+    except AgentForgeError:
         log.close()
         raise
     log.subscribe(watch)
@@ -184,6 +178,15 @@ def resume(
     _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
     models = Models(settings=settings, environ=environ, flag=model or _flag(state), limiter=limiter)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+
+
+def _changed_limits(state: RunState, limits: GivenLimits) -> dict[str, int | float | None]:
+    """The limits that hold from now on; a run that is over has none."""
+    if state.outcome:
+        raise ConflictError(
+            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
+        )
+    return raised(state, limits)
 
 
 def _settle_limits(log: RunLog, text: str) -> None:

@@ -47,18 +47,15 @@ class RunStarted(Event):
 
     Attributes:
         kind: "task" (pipeline), "session" (interactive) or "subagent".
-        request: verbatim, secrets redacted.
-        repo: absolute path of the user's repository.
+        request: verbatim, secrets redacted; repo: absolute path of the user's repository.
         base_ref: the branch HEAD was on, None when detached.
         limits: max_steps, budget_tokens, budget_usd, deadline_s, attempts (see state.Limits).
         tests: repository paths of tests that the user supplied.
-        digests: of settings, contracts, prompts, stages.
-        versions: agentforge, python, git.
+        digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
-        violations: what a fix repairs: findings as they were measured at the base.
-        after: what other runs must reach before this one begins: {task_id, required_stage, repo}.
+        violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
 
     kind: Literal["task", "session", "subagent"]

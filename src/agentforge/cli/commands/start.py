@@ -39,10 +39,11 @@ Examples:
   agentforge start "Split parser.py by noun" --approve spec --approve deliver
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
   agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
+  agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
 """
 )
-@click.argument("request")
+@click.argument("request", required=False)
 @click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
 @click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
 @click.option(
@@ -70,6 +71,7 @@ Examples:
     metavar="TASK[:STAGE]",
     help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
 )
+@click.option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
 @click.option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
 @click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
 @click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
@@ -78,13 +80,29 @@ Examples:
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
-def start(request: str, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
+def start(request: str | None, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
     """Turn REQUEST into a verified branch; "-" reads it from standard input.
 
     The work happens in a worktree of its own. Your checkout, index and branches stay untouched unless --apply is given.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
-    text, form = _read_request(request), form_of(output_format, as_json=as_json)
+    form = form_of(output_format, as_json=as_json)
+    if given["from_issue"]:
+        from agentforge.cli.issues import start_once
+
+        if request is not None:
+            raise UsageError("a request and --from-issue exclude each other", hint="leave one of them out")
+        return start_once(
+            given["from_issue"],
+            place=open_place(given["cwd"]),
+            form=form,
+            start=lambda text: _start(text, given, mode, form),
+        )
+    return _start(_read_request(request or ""), given, mode, form)
+
+
+def _start(text: str, given: dict[str, Any], mode: str | None, form: Form) -> int:
+    """Start what is asked for: now, later, here, or in several repositories."""
     if given["at"] or given["every"]:
         from agentforge.cli.detaching import schedule
 
