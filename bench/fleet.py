@@ -143,7 +143,9 @@ def postgres() -> Iterator[str]:
 
 def _postgres_programs() -> Path:
     found = shutil.which("initdb")
-    places = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    places = (
+        [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    )
     for place in places:
         if (place / "initdb").exists():
             return place
