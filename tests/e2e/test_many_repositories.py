@@ -17,13 +17,13 @@ _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff"
 
 
 @pytest.fixture
-def three(world: World, tmp_path: Path) -> dict[str, World]:
+def three(world: World, place: Path) -> dict[str, World]:
     """The repositories data, api and app, all known by name."""
     from agentforge_world import make_world
 
     found: dict[str, World] = {}
     for name in ("data", "api", "app"):
-        made = make_world(tmp_path / name, world.home, pycache=world.pycache)
+        made = make_world(place / name, world.home, pycache=world.pycache, results=place / "results")
         made.settings(_LIGHT)
         assert made.run("repo", "add", str(made.repo), "--name", name).code == 0
         found[name] = made
@@ -64,8 +64,7 @@ def test_a_task_waits_for_two_others_and_goes_on_by_itself(three: dict[str, Worl
     assert start(data, "--approve", "spec").code == 3
     waiting = start(api, "--after", f"data/{data.task}:deliver")
     assert (waiting.code, waiting.json["outcome"], waiting.json["llm_calls"]) == (3, "waiting", 0)
-    needs = {"tasks": [{"task_id": api.task, "required_stage": "spec", "reason": "the API first"}]}
-    needs["tasks"][0]["task_id"] = f"api/{api.task}"
+    needs = {"tasks": [{"task_id": f"api/{api.task}", "required_stage": "spec", "reason": "the API first"}]}
     assert start(app, dependencies=needs).json["outcome"] == "waiting"
     lines = app.run("status", "--all").out.splitlines()
     assert lines[0] == "data:  ESCALATED (needs approval)"
@@ -95,13 +94,10 @@ def test_a_dependency_that_fails_is_asked_about_with_both_trails(three: dict[str
 
 def test_tasks_that_would_wait_for_each_other_are_refused(three: dict[str, World]) -> None:
     data, api, _ = three.values()
-    same_name = "task-20260101-x"
-    needs = {"tasks": [{"task_id": same_name, "required_stage": "red"}]}
     start(data, "--approve", "intake")  # the id of the second is known: same words, same day
-    needs["tasks"][0]["task_id"] = f"api/{data.task}"
+    needs = {"tasks": [{"task_id": f"api/{data.task}", "required_stage": "red"}]}
     data.run("abort", data.task)
-    (old,) = (data.repo / ".agentforge" / "tasks").iterdir()
-    old.rename(data.home / "old")
+    data.folder.rename(data.home / "old")
     start(data, "--approve", "spec", dependencies=needs)
     assert start(api, "--after", f"data/{data.task}").json["outcome"] == "waiting"
     assert api.task == data.task
@@ -143,7 +139,7 @@ def test_tasks_start_in_several_repositories_each_from_its_own_branch(three: dic
 
 def test_a_repository_that_vanished_is_told_and_found_again(three: dict[str, World]) -> None:
     _, api, app = three.values()
-    moved = app.repo.with_name("elsewhere")
+    moved = app.home / "elsewhere"
     app.repo.rename(moved)
     assert "app:   MISSING (" in api.run("status", "--all").out
     failed = start(api, "--repo", "app")

@@ -117,6 +117,8 @@ def _circle(found: _Found, state: RunState, places: Mapping[str, Path]) -> tuple
             continue
         seen.add(other.folder)
         for need in unmet(other.state):
+            if other.state.awaited.get(need.key, {}).get("status") == "failed":
+                continue  # refused: a human is asked, nobody waits for it
             following = _find(need, {**places, "": other.repo})
             if following is not None:
                 ways.append((following, (*way, following.state.run_id)))
