@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.person import Nobody
 from agentforge.app.slash import commands, run_slash
 from agentforge.config.settings import load
+from agentforge.config.trust import grant, trusted
 
 
 @pytest.fixture
@@ -44,3 +47,53 @@ def test_a_mode_that_does_not_exist_changes_nothing(chat: Chat) -> None:
     reply = run_slash(chat, "/approval sometimes")
     assert (reply.ok, "on-request" in reply.text) == (False, True)
     assert not chat.state.talk.settings
+
+
+def test_tools_are_listed_with_where_they_come_from(chat: Chat) -> None:
+    reply = run_slash(chat, "/tools")
+    assert "`read_file`" in reply.text and "`git_status`" not in reply.text
+    assert {"name", "description", "from"} == set(reply.data["tools"][0])  # type: ignore[index]
+
+
+def test_a_custom_tool_and_a_broken_one_are_told(chat: Chat) -> None:
+    folder = chat.options.cwd.parent / "home" / "config" / "tools"
+    folder.mkdir(parents=True)
+    (folder / "bad.py").write_text("1 / 0")
+    text = run_slash(chat, "/tools").text
+    assert "bad.py" in text and "ZeroDivisionError" in text
+
+
+def test_mcp_says_that_there_are_none_and_what_is_wrong_with_a_line(chat: Chat) -> None:
+    assert "no MCP servers" in run_slash(chat, "/mcp").text
+    (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}}')
+    del chat.workshop.shed
+    assert "not trusted" in run_slash(chat, "/mcp").text
+    assert run_slash(chat, "/mcp dance a").ok is False
+    assert run_slash(chat, "/mcp restart a").ok is False
+
+
+def test_a_broken_mcp_json_is_named(chat: Chat) -> None:
+    (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": [')
+    assert ".mcp.json cannot be read" in run_slash(chat, "/mcp").text
+
+
+def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
+    pytest.importorskip("mcp")
+    server = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
+    (chat.options.cwd / "odd_server.py").write_text(server.read_text())
+    named = {"mcpServers": {"odd": {"command": sys.executable, "args": ["-S", "odd_server.py"]}}}
+    (chat.options.cwd / ".mcp.json").write_text(json.dumps(named))
+    grant(trusted(chat.options.cwd, chat.workshop.environ), chat.workshop.environ, now="2026-01-01T00:00:00Z")
+    assert "odd__greet" in run_slash(chat, "/tools").text
+    assert "odd (" in run_slash(chat, "/mcp").text and "ready" in run_slash(chat, "/mcp").text
+    assert "memo://today" in run_slash(chat, "/mcp resources odd").text
+    assert run_slash(chat, "/mcp read odd memo://today").text == "what is written there"
+    said = run_slash(chat, "/mcp prompt odd review what='it all'")
+    assert (said.action, said.prompt) == ("say", "Review it all.")
+    assert run_slash(chat, "/mcp restart odd").ok and run_slash(chat, "/mcp accept odd").ok
+    assert not run_slash(chat, "/mcp prompt odd").ok and not run_slash(chat, "/mcp read odd 'x").ok
+
+
+def test_the_private_repository_of_snapshots_is_no_place_to_commit_to(chat: Chat) -> None:
+    assert chat.workshop.git is not None
+    assert chat.workshop.shed.repository is None

@@ -16,7 +16,9 @@ from agentforge.events.taint import source_of, with_source
     [
         ("web_fetch", "web"),
         ("web_search", "web"),
+        ("browser", "web"),
         ("github__create_issue", "mcp"),
+        ("mcp_read_resource", "mcp"),
         ("subagent_explore", "subagent"),
         ("shell", "command output"),
         ("run_tests", "test output"),

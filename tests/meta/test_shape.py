@@ -21,6 +21,8 @@ _NESTING = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match, ast.AsyncF
 _BROAD = {
     "src/agentforge/agent/": "around a tool call, where it becomes an event",
     "src/agentforge/tools/invocation.py": "around a tool call, where it becomes an observation",
+    "src/agentforge/tools/custom.py": "in the thread of a stranger's tool; who waits for it raises it again",
+    "src/agentforge/tools/mcp/connection.py": "around a server's connection, where it becomes the reason why it is not there",
     "src/agentforge/cli/entry.py": "the last place before the user's eyes",
     "src/agentforge/runners/evidence/": "inside the target's interpreter, where the code under test may raise anything",
 }

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.decision import Policy, decide_command
+from agentforge.safety.decision import Policy, decide_call, decide_command
 from agentforge.safety.modes import Verdict
 from agentforge.safety.permission import read_rule
 from agentforge.safety.places import Ground
-from agentforge.safety.suggestion import suggest
+from agentforge.safety.shell.classes import CommandClass
+from agentforge.safety.suggestion import suggest, suggest_call
 
 POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
 
@@ -35,6 +36,29 @@ def test_nothing_is_offered_where_a_rule_would_not_help_or_not_be_narrow(line: s
 
 def test_what_destroys_is_offered_only_as_it_stands() -> None:
     assert [offer.rule for offer in suggest("rm -r build", POLICY)] == ["shell(rm -r build)"]
+
+
+def test_always_for_a_call_that_is_no_command_names_its_host_or_its_tool() -> None:
+    policy = POLICY
+    rules = {
+        (tool, url): [one.rule for one in suggest_call(tool, url, policy)]
+        for tool, url in [
+            ("web_fetch", "https://docs.python.org/3/"),
+            ("srv__go", ""),
+            ("edit", ""),
+            ("web_fetch", "x"),
+        ]
+    }
+    assert rules == {
+        ("web_fetch", "https://docs.python.org/3/"): ["web_fetch(domain:docs.python.org)"],
+        ("srv__go", ""): ["srv__go"],
+        ("edit", ""): [],
+        ("web_fetch", "x"): [],
+    }
+    for written in ("web_fetch(domain:docs.python.org)", "srv__go"):
+        allowed = replace(policy, rules=(read_rule(written, Verdict.ALLOW),))
+        tool, url = (written, "") if "(" not in written else ("web_fetch", "https://docs.python.org/x")
+        assert decide_call(tool, allowed, kind=CommandClass.UNKNOWN, url=url, text=tool).verdict == "allow"
 
 
 def test_an_offer_ends_after_thirty_days() -> None:

@@ -106,3 +106,18 @@ def test_git_diff_counts_what_changed(call: Call) -> None:
     assert call("git_diff", path="README.md").summary == "1 files changed, 2 lines added, 1 removed"
     assert call("git_diff").summary == "nothing has changed"
     assert call("git_diff", path="../x").error_type == "outside-workspace"
+
+
+def test_grep_finds_a_needle_in_the_last_of_many_files_or_says_where_it_stopped(call: Call, project: Path) -> None:
+    many = project / "many"
+    many.mkdir()
+    for number in range(3000):
+        (many / f"f{number:05}.txt").write_bytes(b"hay needle\n" if number == 2990 else b"hay\n")
+    found = call("grep", pattern="needle", path="many")
+    assert "f02990.txt" in found.text and "stopped" not in found.summary
+    assert "stopped at 100: there are more" in call("grep", pattern="hay", path="many").summary
+
+
+def test_what_git_ignores_is_not_searched_and_parameters_hold(call: Call) -> None:
+    assert "build/" not in call("grep", pattern="def AREA", case_insensitive=True).text
+    assert call("grep", pattern="def AREA", case_insensitive=True, context=1).summary.startswith("1 hits")

@@ -284,6 +284,9 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     todos = payload.get("todos")
     if isinstance(todos, Mapping):
         yield kinds.TodosChanged(todos=todos)
+    found = payload.get("found_tools")
+    if isinstance(found, list | tuple):
+        yield kinds.SessionChanged(changes={"found_tools": list(found)})
     if "question" in payload and state.kind == "task" and not _asked_before(state, index):
         options = payload.get("options")
         yield kinds.EscalationRaised(

@@ -13,7 +13,9 @@ REPOSITORY = "repository"
 _SOURCES = (
     ("web_*", "web"),
     ("subagent_*", "subagent"),
+    ("browser", "web"),
     ("*__*", "mcp"),
+    ("mcp_*", "mcp"),
     ("shell", "command output"),
     ("run_tests", "test output"),
     ("run_checks", "checker output"),

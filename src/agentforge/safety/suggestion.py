@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from agentforge.frozen import dataclass
 from agentforge.safety.decision import Decision, Policy, decide_command
-from agentforge.safety.modes import Verdict
-from agentforge.safety.permission import RULE_DAYS, after_days
+from agentforge.safety.modes import Mode, Verdict
+from agentforge.safety.permission import READING, RULE_DAYS, WRITING, after_days, host_of
 from agentforge.safety.shell.classes import CommandClass
 from agentforge.safety.shell.classify import classify
 from agentforge.safety.shell.reading import read_line
@@ -73,6 +73,18 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
                 found[text] = _for(plain, judged.kind)
     until = after_days(policy.now, RULE_DAYS) if policy.now else ""
     return tuple(replace(offer, until=until) for offer in found.values())
+
+
+def suggest_call(tool: str, url: str, policy: Policy) -> tuple[Suggestion, ...]:
+    """Offer a rule for a call that is no command: the host of an address, or a tool of a server or of the user's own."""
+    until = after_days(policy.now, RULE_DAYS) if policy.now else ""
+    if url:
+        host = host_of(url)
+        rule, matches, others = f"{tool}(domain:{host})", url, "another host"
+        return (Suggestion(rule=rule, matches=(matches,), still_asked=(others,), until=until),) if host else ()
+    if tool in (*READING, *WRITING, "shell", "git_commit", "git_branch", "memory") or policy.mode is Mode.NEVER:
+        return ()
+    return (Suggestion(rule=tool, matches=(f"every call of {tool}",), still_asked=("other tools",), until=until),)
 
 
 def _beyond_rules(decision: Decision) -> bool:

@@ -98,7 +98,7 @@ def _object(arguments: str) -> str:
     """What a call was about: its path, its command, else its first text."""
     try:
         value = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     texts = [item for item in value.values() if isinstance(item, str)] if isinstance(value, dict) else []
     return " ".join(texts[0].split())[:_WORD] if texts else ""

@@ -8,14 +8,16 @@ from agentforge.tools.base import Tool
 
 BUILD_TOOLS = (
     "read_file", "write_file", "append_file", "edit", "apply_patch", "git_diff", "shell", "list_dir", "grep", "glob",
-    "todos", "memory", "web_search", "web_fetch",
+    "todos", "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit",
+    "git_branch", "browser", "ask_human",
 )  # fmt: skip
-"""The built-in tools of seed 003, in its order."""
+"""The built-in tools of seed 003, in its order, and those that it plans."""
 
 BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
 """What `run --bare` offers."""
 
 _LOOKING = ("read", "ask", "submit")
+_HARMLESS = ("read-only", "git-read")
 
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
@@ -27,4 +29,10 @@ def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
 
 def looks_only(tool: Tool) -> bool:
     """Whether a tool changes nothing, neither here nor elsewhere."""
-    return tool.effect in _LOOKING or tool.does in ("read-only", "git-read")
+    return tool.looks or tool.effect in _LOOKING or tool.does in _HARMLESS
+
+
+def only_looking(tool: Tool, arguments: Mapping[str, object]) -> bool:
+    """Whether this very call changes nothing: a tool that mostly looks may be asked to write."""
+    acts = tool.acts(arguments)
+    return acts in _HARMLESS if acts else looks_only(tool)

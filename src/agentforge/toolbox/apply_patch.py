@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
-from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, failed, takes
-from agentforge.workspace.patch import apply_patch
-from agentforge.workspace.patchformat import parse_patch, strip_name
+from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
     from agentforge.workspace.patch import Reject
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
+    from agentforge.workspace.patch import apply_patch
+
     patch, dry_run = text(arguments, "patch"), flag(arguments, "dry_run")
     for path in _writes(arguments):
         _refuse_if_changed(context, path)
     strip = number(arguments, "strip", default=1)
+    if not flag(arguments, "create_parent_dirs", default=True):
+        _refuse_new_folders(arguments, context)
     result = apply_patch(context.root, patch, strip=strip, dry_run=dry_run, may_write=context.may_write)
     if result.rejected:
         return _rejected(result.rejected)
@@ -36,10 +38,18 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 def _writes(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """The paths that the headers of the patch name."""
+    from agentforge.workspace.patchformat import parse_patch, strip_name
+
     strip = number(arguments, "strip", default=1)
     names = [name for patch in parse_patch(text(arguments, "patch")) for name in (patch.old, patch.new) if name]
     plain = [name if strip == 1 and name[:2] not in ("a/", "b/") else strip_name(name, strip=strip) for name in names]
     return tuple(dict.fromkeys(name for name in plain if name))
+
+
+def _refuse_new_folders(arguments: Mapping[str, object], context: ToolContext) -> None:
+    for path in _writes(arguments):
+        if not _files.place(context, path).parent.is_dir():
+            raise ToolError(failed(f"the folder of {path} does not exist; nothing was written", error_type="not-found"))
 
 
 def _refuse_if_changed(context: ToolContext, path: str) -> None:
@@ -74,7 +84,14 @@ def _rows(reject: Reject) -> Iterator[str]:
 TOOL = Tool(
     name="apply_patch",
     description="Apply a unified diff.",
-    parameters=takes("patch", patch=TEXT, intent=TEXT, dry_run=FLAG, strip={"type": "integer", "minimum": 0}),
+    parameters=takes(
+        "patch",
+        intent=TEXT,
+        patch=TEXT,
+        dry_run=FLAG,
+        strip={"type": "integer", "minimum": 0},
+        create_parent_dirs=FLAG,
+    ),
     effect="write",
     run=_run,
     writes=_writes,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
-from agentforge.toolbox._mismatch import explain
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ def _not_there(path: str, file: TextFile, old: str, new: str) -> Observation:
             summary=f"already applied: new_string stands at line {line} of {path}; nothing was changed",
             artifacts=(path,),
         )
+    from agentforge.toolbox._mismatch import explain
+
     return failed(
         f"{path}: old_string was not found; nothing was written",
         error_type="no-match",

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
 from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, takes
-from agentforge.workspace import search
+
+if TYPE_CHECKING:
+    from agentforge.workspace import search
 
 _MOST_HITS = 100
 _MOST_CONTEXT = 10
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
+    from agentforge.workspace.search import PatternInvalid
+
     pattern = text(arguments, "pattern")
     path = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))
     try:
         result, note = _search(arguments, context, path, literal=False), ""
-    except search.PatternInvalid:
+    except PatternInvalid:
         result, note = (
             _search(arguments, context, path, literal=True),
             "no regular expression: searched for as plain text",
@@ -40,6 +45,8 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 
 def _search(arguments: Mapping[str, object], context: ToolContext, path: str, *, literal: bool) -> search.SearchResult:
+    from agentforge.workspace import search
+
     return search.grep(
         context.root,
         text(arguments, "pattern"),

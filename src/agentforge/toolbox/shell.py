@@ -113,7 +113,7 @@ def _printable(text: str) -> str:
 
 TOOL = Tool(
     name="shell",
-    description="Run a bash command in the sandbox (no network); timeout in seconds.",
+    description="Run a bash command in the sandbox (no network); timeout in seconds. What it leaves running ends with it.",
     parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT),
     effect="execute",
     command=lambda arguments: (text(arguments, "command"), text(arguments, "cwd", default=".")),

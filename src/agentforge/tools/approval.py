@@ -64,7 +64,7 @@ def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> 
     return decide_call(
         tool.name,
         policy,
-        kind=_class_of(tool),
+        kind=_class_of(tool, arguments),
         reads=tool.reads(arguments),
         writes=tool.writes(arguments),
         url=tool.url(arguments),
@@ -102,11 +102,12 @@ def _is_allowed(name: str, allowed: Collection[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in allowed)
 
 
-def _class_of(tool: Tool) -> CommandClass:
+def _class_of(tool: Tool, arguments: Mapping[str, object]) -> CommandClass:
     from agentforge.safety.shell.classes import CommandClass
 
     by_effect = {"read": CommandClass.READ_ONLY, "write": CommandClass.WRITE, "network": CommandClass.NETWORK}
-    return CommandClass(tool.does) if tool.does else by_effect.get(tool.effect, CommandClass.UNKNOWN)
+    does = tool.acts(arguments) or tool.does
+    return CommandClass(does) if does else by_effect.get(tool.effect, CommandClass.UNKNOWN)
 
 
 def _in_folder(policy: Policy, folder: str) -> Policy:

@@ -12,6 +12,8 @@ from agentforge.messages import ToolSchema
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
+    from agentforge.tools.browsing import Browser
+    from agentforge.workspace.git import Git
     from agentforge.workspace.process import Completed
     from agentforge.workspace.settling import Settled
 
@@ -108,6 +110,8 @@ class ToolContext:
         memory: what is remembered across sessions; None where there is no memory.
         spawn: starts the subagent of this call: (name, goal) -> its report; None where there are none.
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
+        git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
+        browser: the browser of a conversation, started when it is first used; None where there is none.
     """
 
     root: Path
@@ -126,6 +130,8 @@ class ToolContext:
     memory: Memory | None = None
     spawn: Callable[[str, str], Observation] | None = None
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
+    git: Git | None = None
+    browser: Callable[[], Browser] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +147,8 @@ class Tool:
         command: the bash line that a call would run and the folder in which it would; "" none.
         preview: what a call would change, as a unified diff for a person; None where dispatch can tell by itself.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
+        looks: whoever offers it says that it changes nothing: plan mode offers it, approval still decides.
+        acts: the class of what this very call does, where that depends on its arguments; "" is `does`.
     """
 
     name: str
@@ -154,6 +162,8 @@ class Tool:
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
     preview: Callable[[Mapping[str, object]], str] | None = None
     does: str = ""
+    looks: bool = False
+    acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
 
     @property
     def schema(self) -> ToolSchema:

@@ -6,8 +6,9 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -22,11 +23,25 @@ TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
 
 _IN_MEMORY_BYTES = 1024 * 1024
+Listener = Callable[[bytes], None]
+"""Told what a command writes while it runs, piece by piece, as it comes."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _TERM_GRACE_S = 0.5
 _DRAIN_S = 0.15
 _BLIND_POLL_S = 0.02
 _CHUNK_BYTES = 65_536
 _SWEEP_BYTES = 1_048_576  # the largest pipe that an unprivileged process can make on Linux
+
+
+@contextmanager
+def overheard(listener: Listener) -> Iterator[None]:
+    """Let `listener` hear the output of every command that is run meanwhile in this thread; it must not block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +223,7 @@ def _cannot_start(argv: Sequence[str], cwd: Path | None, exc: Exception) -> Tool
 
 def _follow(child: Popen[bytes], ends: dict[int, _BothEnds], *, deadline: float) -> bool:
     """Read until the child has ended and its pipes are closed or drained; whether the time limit was hit."""
-    watch = _Watch(child.pid, list(ends))
+    watch, listener = _Watch(child.pid, list(ends)), _listener.get()
     try:
         timed_out = False
         until = deadline
@@ -224,6 +239,8 @@ def _follow(child: Popen[bytes], ends: dict[int, _BothEnds], *, deadline: float)
             exited_before = watch.exited
             for fd, chunk in watch.wait(left):
                 ends[fd].add(chunk)
+                if listener is not None and chunk:
+                    listener(chunk)
             if watch.exited and not exited_before:
                 until = min(until, time.monotonic() + _DRAIN_S)
         return timed_out

@@ -135,8 +135,8 @@ class Automatic:
 
     @property
     def kind(self) -> Kind:
-        """What it turned out to be."""
-        return self._found().kind
+        """What stands between the command and the machine."""
+        return self.found.kind
 
     def run(
         self,
@@ -150,7 +150,7 @@ class Automatic:
         merge_stderr: bool = True,
     ) -> Completed:
         """Run `argv` in what was found."""
-        return self._found().run(
+        return self.found.run(
             argv,
             box=box,
             timeout_s=timeout_s,
@@ -160,7 +160,9 @@ class Automatic:
             merge_stderr=merge_stderr,
         )
 
-    def _found(self) -> Sandbox:
+    @property
+    def found(self) -> Sandbox:
+        """What it turned out to be."""
         return _detected(tuple(sorted(self.environ.items())), self.network, self.hidden, self.only_landlock)
 
 

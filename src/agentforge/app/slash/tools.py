@@ -1,0 +1,114 @@
+"""/tools and /mcp: what the agent can call, and the servers that offer it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import UsageError
+from agentforge.tools.base import ToolError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+    from agentforge.tools.mcp.servers import Servers, Status
+
+_ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
+
+
+def _tools(chat: Chat, _rest: str) -> SlashReply:
+    workshop = chat.workshop
+    found = workshop.tools()
+    origins = workshop.shed.origins()
+    rows = [
+        {"name": name, "description": tool.description, "from": origins.get(name, "built in")}
+        for name, tool in found.items()
+    ]
+    lines = [f"- `{row['name']}` {row['description'][:100]}" + _from(row["from"]) for row in rows]
+    notes = [f"- not loaded: {name}: {why}" for name, why in workshop.shed.refused.items()]
+    head = f"{len(rows)} tools ({workshop.work_mode} mode):"
+    return SlashReply(
+        text="\n".join([head, *lines, *notes]), data={"tools": rows, "refused": dict(workshop.shed.refused)}
+    )
+
+
+def _from(origin: str) -> str:
+    return "" if origin == "built in" else f" (from {origin})"
+
+
+def _mcp(chat: Chat, rest: str) -> SlashReply:
+    shed = chat.workshop.shed
+    action, _, name = rest.partition(" ")
+    servers = shed.servers
+    if servers is None:
+        return SlashReply(text="no MCP servers; set [mcp_servers.NAME] in config.toml, or bring a .mcp.json")
+    if action in ("", "list"):
+        return _listed(servers, shed.refused)
+    if action not in _ACTIONS or not name.strip():
+        raise UsageError(f"/mcp {rest}: what is that?", hint=f"/mcp [{'|'.join(_ACTIONS)}] NAME")
+    try:
+        return _done(servers, action, name.strip())
+    except ValueError as error:
+        raise UsageError(f"/mcp {rest}: {error}", hint="quote words with blanks in them") from error
+    except ToolError as error:
+        return SlashReply(text=f"{error.observation.summary}\n{error.observation.text}".strip(), ok=False)
+
+
+def _done(servers: Servers, action: str, rest: str) -> SlashReply:
+    name, *words = shlex.split(rest)
+    if name not in {one.name for one in servers.statuses()}:
+        raise UsageError(f"there is no MCP server {name!r}", hint="/mcp lists them")
+    if action == "resources":
+        found = servers.listing(name)
+        lines = [f"- {kind[:-1]} {one}" for kind, items in found.items() for one in items]
+        return SlashReply(text="\n".join(lines) or f"{name} offers neither resources nor prompts", data=dict(found))
+    if action == "read":
+        return SlashReply(text="\n".join(servers.read(name, one).text for one in words))
+    if action == "prompt" and words:
+        given = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+        return SlashReply(action="say", prompt=servers.prompt(name, words[0], given))
+    if action == "login":
+        servers.login(name)
+        return SlashReply(text=f"{name}: logged in")
+    if action == "restart":
+        servers.restart(name)
+        return SlashReply(text=f"{name} was started again")
+    if action == "accept":
+        servers.accept(name)
+        return SlashReply(text=f"what {name} offers now is agreed to")
+    raise UsageError(f"/mcp {action} {rest}: which one?", hint=f"/mcp resources {name} lists them")
+
+
+def _listed(servers: Servers, refused: dict[str, str]) -> SlashReply:
+    known = servers.statuses()
+    lines = [_line(one) for one in known] + [f"- {name}: not loaded: {why}" for name, why in refused.items()]
+    data = {
+        "servers": [
+            {"name": one.name, "state": one.state, "reason": one.reason, "tools": list(one.tools)} for one in known
+        ],
+        "refused": dict(refused),
+    }
+    return SlashReply(text="\n".join(lines) or "no MCP servers", data=data)
+
+
+def _line(one: Status) -> str:
+    reason = f": {one.reason}" if one.reason else ""
+    changed = f"; changed, see /mcp accept {one.name}: {', '.join(one.changed)}" if one.changed else ""
+    return f"- {one.name} ({one.where[:80]}): {one.state}{reason}, {len(one.tools)} tools{changed}"
+
+
+def _words(chat: Chat, _word: str) -> tuple[str, ...]:
+    servers = chat.workshop.shed.servers
+    return (*_ACTIONS, *(one.name for one in servers.statuses())) if servers is not None else _ACTIONS
+
+
+COMMANDS = (
+    SlashCommand(name="tools", summary="List the tools that can be called now.", run=_tools),
+    SlashCommand(
+        name="mcp",
+        usage="[list | restart|accept|resources|login NAME | read NAME URI | prompt NAME PROMPT key=value ...]",
+        summary="Show the MCP servers, or deal with one.",
+        run=_mcp,
+        complete=_words,
+    ),
+)

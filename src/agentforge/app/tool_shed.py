@@ -1,0 +1,168 @@
+"""The tools of a session that are not built in, and what its tools hold open: browser, servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from agentforge.app.chat_wiring import Workshop
+    from agentforge.tools.base import Tool
+    from agentforge.tools.browsing import Browser
+    from agentforge.tools.loaded import Loaded
+    from agentforge.tools.mcp.servers import Servers
+    from agentforge.workspace.git import Git
+
+
+class ToolShed:
+    """What a session's tools come from beside the toolbox; each part is made when it is first needed.
+
+    Attributes:
+        refused: servers and files that were not loaded, and why.
+    """
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+        self.refused: dict[str, str] = {}
+
+    def with_others(self, built_in: Mapping[str, Tool]) -> dict[str, Tool]:
+        """All tools that may be offered now: the built-in ones and those of the user, the project and servers."""
+        options = self._workshop.options
+        if options.bare:
+            return dict(built_in)
+        allowed = options.allowed_tools or self._workshop.settings.get("allowed_tools")
+        wanted = cast("Collection[str] | None", allowed)
+        others = {**self._of_servers(), **self.custom.tools}
+        return {**built_in, **{name: tool for name, tool in others.items() if is_allowed(name, wanted)}}
+
+    def origins(self) -> dict[str, str]:
+        """Where the tools that are not built in come from, by name."""
+        found = dict(self.custom.origins)
+        if self.servers is not None:
+            found |= {tool: f"MCP server {one.name}" for one in self.servers.statuses() for tool in one.tools}
+        return found
+
+    def failed(self) -> dict[str, str]:
+        """The servers that were tried and are not there, and why."""
+        known = self.servers.statuses() if self.servers is not None else ()
+        return {one.name: one.reason for one in known if one.reason}
+
+    @cached_property
+    def custom(self) -> Loaded:
+        """The tools that the user wrote, and the project's after trust."""
+        from agentforge.app.custom_tools import custom_tools
+
+        loaded = custom_tools(self._workshop)
+        self.refused |= loaded.refused
+        return loaded
+
+    @cached_property
+    def servers(self) -> Servers | None:
+        """The MCP servers of the session, None when there are none."""
+        from agentforge.app.tool_servers import has_servers, servers_of
+
+        if not has_servers(self._workshop):
+            return None
+        made, refused = servers_of(self._workshop)
+        self.refused |= refused
+        return made
+
+    def warm(self) -> None:
+        """Start in the background the servers that were never seen before: a face calls this while the person still types."""
+        if not self._workshop.options.bare and self.servers is not None:
+            self.servers.warm()
+
+    def _of_servers(self) -> dict[str, Tool]:
+        if self.servers is None:
+            return {}
+        from agentforge.tools.mcp.deferring import deferred
+
+        found = self._workshop.log.state.talk.settings.get("found_tools")
+        names = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+        return deferred(self.servers.tools(), found=names)
+
+    @cached_property
+    def repository(self) -> Git | None:
+        """The user's own repository, None when the folder lies in none: a private one for snapshots is no place to commit to."""
+        from agentforge.config.paths import data_dir
+        from agentforge.errors import RepositoryError
+        from agentforge.workspace.git import Git
+
+        git = self._workshop.git
+        if git is not None and not git.common_dir.is_relative_to(data_dir(self._workshop.environ).resolve()):
+            return git
+        if not in_repository(self._workshop.root):
+            return None
+        try:
+            return Git.open(self._workshop.root)
+        except RepositoryError:  # it has no commit yet
+            return None
+
+    @property
+    def output(self) -> Callable[[bytes], None] | None:
+        """Hears what commands write, for a face that has `output(text)`; None for the others."""
+        show = getattr(self._workshop.desk.person, "output", None)
+        if show is None:
+            return None
+        from agentforge.app.overhearing import Overheard
+
+        return Overheard(show, secrets=self._workshop.secrets).hear
+
+    @cached_property
+    def browser(self) -> Browser:
+        """The browser of the session."""
+        from agentforge.tools.browsing import Browser
+
+        settings = self._workshop.settings
+        hosts = cast("list[str]", settings.get("browser.hosts", []))
+        return Browser(environ=self._workshop.environ, hosts=tuple(hosts), program=settings.text("browser.program"))
+
+    def close(self) -> None:
+        """End what was started."""
+        if "browser" in self.__dict__:
+            self.browser.close()
+        if self.__dict__.get("servers") is not None and self.servers is not None:
+            self.servers.close()
+
+
+def is_allowed(name: str, allowed: Collection[str] | None) -> bool:
+    """Whether the user's list of tools, names or patterns, holds this one; no list holds all."""
+    return allowed is None or any(fnmatchcase(name, pattern) for pattern in allowed)
+
+
+def left_out(workshop: Workshop) -> frozenset[str]:
+    """The built-in tools that cannot work here, so that a model is not told of them."""
+    missing = set()
+    if workshop.sandbox.kind == "none":
+        missing.add("shell")
+    if not workshop.desk.present:
+        missing.add("ask_human")
+    if not in_repository(workshop.root):
+        missing |= {"git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch"}
+    if not _is_installed("playwright") or not _has_browser(workshop):
+        missing.add("browser")
+    if not _is_installed("ddgs"):
+        missing.add("web_search")
+    return frozenset(missing)
+
+
+def in_repository(folder: Path) -> bool:
+    """Whether a folder lies in a repository, as far as can be told without git."""
+    return any((above / ".git").exists() for above in (folder, *folder.parents))
+
+
+def _has_browser(workshop: Workshop) -> bool:
+    if workshop.settings.text("browser.program"):
+        return True
+    from agentforge.tools.chromium import chromium
+
+    return bool(chromium(workshop.environ))
+
+
+def _is_installed(module: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None

@@ -1,0 +1,49 @@
+"""`agentforge tools`: what a session in this folder could call, and what was not loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import json_option
+from agentforge.cli.terminal import style_for, table
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge tools list
+  agentforge tools list --mode plan --json
+"""
+)
+def tools() -> None:
+    """See the tools of the agent: built in, your own, the project's, those of MCP servers."""
+
+
+@tools.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge tools list
+  agentforge tools list --json
+""",
+)
+@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="Whose tools.")
+@json_option
+def list_tools(work_mode: str, as_json: bool) -> int:
+    """List the tools that can be called here; servers that were never seen are started to ask them."""
+    from agentforge.app.tool_list import tool_list
+
+    listed = tool_list(Path.cwd(), os.environ, work_mode=work_mode)
+    if as_json:
+        write_json({"tools": [one.value() for one in listed.tools], "refused": dict(listed.refused)})
+        return 0
+    cells = [(one.name, one.origin, one.description[:90]) for one in listed.tools]
+    click.echo("\n".join(table(cells, head=("TOOL", "FROM", "DOES"), style=style_for(sys.stdout, os.environ))))
+    for name, why in listed.refused.items():
+        click.echo(f"not loaded: {name}: {why}", err=True)
+    return 0

@@ -1,0 +1,60 @@
+"""The tool web_search: pages that a search engine knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentforge.toolbox._arguments import number, text
+from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
+
+_RESULTS = 5
+_MOST_RESULTS = 20
+_TIMEOUT_S = 15
+
+
+def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
+    query = text(arguments, "query").strip()
+    if not query:
+        raise ToolError(failed("the query is empty", error_type="bad-arguments"))
+    return listed(query, _found(query, min(_MOST_RESULTS, number(arguments, "max_results", default=_RESULTS))))
+
+
+def _found(query: str, count: int) -> Sequence[Mapping[str, object]]:
+    try:
+        from ddgs import DDGS
+        from ddgs.exceptions import DDGSException
+    except ImportError as exc:
+        raise ToolError(
+            failed(
+                "searching needs the extra `web`: pip install 'agentforge-pipeline[web]'",
+                error_type="not-installed",
+                retryable=False,
+            )
+        ) from exc
+    try:
+        found: Sequence[Mapping[str, object]] = DDGS(timeout=_TIMEOUT_S).text(query, max_results=count)
+    except DDGSException as exc:
+        if "no results" in str(exc).lower():
+            return ()
+        raise ToolError(failed(f"the search failed: {exc}", error_type="network")) from exc
+    return found
+
+
+def listed(query: str, found: Sequence[Mapping[str, object]]) -> Observation:
+    """Show what was found: title, address, words."""
+    rows = [f"{item.get('title', '')}\n  {item.get('href', '')}\n  {item.get('body', '')}" for item in found]
+    return Observation(
+        status="success",
+        summary=f"{len(rows)} results for {query}",
+        text="\n".join(rows),
+        next_actions=("web_fetch one of them",) if rows else ("use other words",),
+    )
+
+
+TOOL = Tool(
+    name="web_search",
+    description="Search the web.",
+    parameters=takes("query", query=TEXT, max_results=COUNT),
+    effect="network",
+    run=_run,
+)

@@ -1,0 +1,1 @@
+"""Tools of other programs: servers of the Model Context Protocol, over stdio or HTTP, and what they offer."""

@@ -1,0 +1,213 @@
+"""What a server says that its tools are: made plain, held fast by digest, and compared when it says something else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import cast
+
+from agentforge.canonical import digest_value
+from agentforge.errors import StorageError
+from agentforge.frozen import dataclass
+from agentforge.safety.hygiene import clean
+
+_LONGEST_DESCRIPTION = 1000
+_LONGEST_NAME = 64
+_DEEPEST = 12
+_MOST_NODES = 4000
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_KEPT_OUT = frozenset({"$defs", "definitions", "$schema", "$id", "$comment", "title", "examples"})
+_ANYTHING: Mapping[str, object] = {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One tool of a server.
+
+    Attributes:
+        parameters: JSON Schema without references.
+        looks: the server says that it changes nothing.
+        destroys: the server says that it may destroy something.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    looks: bool = False
+    destroys: bool = False
+
+    def value(self) -> dict[str, object]:
+        """The definition as plain data."""
+        return {
+            **{"name": self.name, "description": self.description, "parameters": self.parameters},
+            **{"looks": self.looks, "destroys": self.destroys},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """What a server offered when the user last agreed to it.
+
+    Attributes:
+        resources: whether it offers resources to read.
+    """
+
+    definitions: tuple[Definition, ...]
+    resources: bool = False
+
+    def changes(self, now: Pinned) -> dict[str, str]:
+        """What `now` differs in, by name of the tool: "new" or "changed"; a tool that is gone needs nobody."""
+        before = {one.name: digest_value(one.value()) for one in self.definitions}
+        return {
+            one.name: "changed" if one.name in before else "new"
+            for one in now.definitions
+            if before.get(one.name) != digest_value(one.value())
+        }
+
+
+def definition_of(name: str, description: str, schema: object, *, looks: bool, destroys: bool) -> Definition:
+    """Make a server's words fit to be offered: clean text of bounded length, a schema without references."""
+    return Definition(
+        name=clean(name)[:200],
+        description=" ".join(clean(description).split())[:_LONGEST_DESCRIPTION],
+        parameters=plain_schema(schema),
+        looks=looks,
+        destroys=destroys,
+    )
+
+
+def plain_schema(schema: object) -> Mapping[str, object]:
+    """Put the definitions of a schema in the places that refer to them.
+
+    Returns:
+        A valid schema of type object; one that takes anything when the given one is none, or grows beyond bounds.
+    """
+    if not isinstance(schema, Mapping):
+        return _ANYTHING
+    inliner = _Inliner(schema)
+    plain = inliner.inline(schema)
+    if not isinstance(plain, dict) or inliner.nodes > _MOST_NODES:
+        return _ANYTHING
+    plain["type"] = "object"
+    return plain if _is_valid(plain) else _ANYTHING
+
+
+class _Inliner:
+    """One walk over a schema."""
+
+    def __init__(self, root: Mapping[str, object]) -> None:
+        self.nodes = 0
+        self._root = root
+
+    def inline(self, node: object, chain: tuple[str, ...] = (), *, names: bool = False) -> object:
+        """A copy without references; one that leads to itself takes anything.
+
+        Args:
+            chain: the references that led here.
+            names: the keys of `node` are names of properties, none of them a keyword.
+        """
+        self.nodes += 1
+        if self.nodes > _MOST_NODES:
+            return {}
+        if isinstance(node, list):
+            return [self.inline(item, chain) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        if names:
+            return {str(key): self.inline(value, chain) for key, value in node.items()}
+        beside = {
+            str(key): self.inline(value, chain, names=key in ("properties", "patternProperties"))
+            for key, value in node.items()
+            if key not in _KEPT_OUT and key != "$ref"
+        }
+        reference = str(node.get("$ref", ""))
+        if not reference or reference in chain or len(chain) >= _DEEPEST:
+            return beside
+        found = self.inline(self._target(reference), (*chain, reference))
+        return {**found, **beside} if isinstance(found, dict) else beside
+
+    def _target(self, reference: str) -> object:
+        """What a reference inside of this schema leads to; None for every other one."""
+        if not reference.startswith("#"):
+            return None
+        node: object = self._root
+        for part in reference[1:].strip("/").split("/") if reference != "#" else ():
+            key = part.replace("~1", "/").replace("~0", "~")
+            if not isinstance(node, Mapping) or key not in node:
+                return None
+            node = node[key]
+        return node
+
+
+def _is_valid(schema: Mapping[str, object]) -> bool:
+    from jsonschema_rs import Draft202012Validator
+
+    try:
+        Draft202012Validator(json.loads(json.dumps(schema)))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def offered_names(server: str, definitions: Iterable[Definition]) -> dict[str, Definition]:
+    """Name a server's tools `server__tool`, in letters that every provider takes; no two alike."""
+    found: dict[str, Definition] = {}
+    for one in definitions:
+        name = _NOT_IN_NAMES.sub("_", f"{server}__{one.name}")
+        if len(name) > _LONGEST_NAME or name in found:
+            name = f"{name[: _LONGEST_NAME - 9]}_{digest_value([one.name])[:8]}"
+        found.setdefault(name, one)
+    return found
+
+
+class Pins:
+    """What the user agreed to, one file for each server in the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, digest: str) -> Pinned | None:
+        """What a server offered when it was agreed to; None when it is new, or the file is damaged."""
+        try:
+            value = json.loads(self._file(digest).read_bytes())
+            return Pinned(
+                definitions=tuple(_definition(one) for one in value["tools"]), resources=bool(value["resources"])
+            )
+        except (OSError, ValueError, KeyError, TypeError):  # it is asked anew
+            return None
+
+    def store(self, digest: str, pinned: Pinned) -> None:
+        """Agree to what a server offers.
+
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        value = {"tools": [one.value() for one in pinned.definitions], "resources": pinned.resources}
+        file = self._file(digest)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fresh = file.with_name(f".{file.name}.{os.getpid()}")
+            fresh.write_text(json.dumps(value), encoding="utf-8")
+            fresh.chmod(0o600)
+            fresh.replace(file)
+        except OSError as exc:
+            raise StorageError(f"{file} cannot be written: {exc.strerror}", hint="check the disk") from exc
+
+    def _file(self, digest: str) -> Path:
+        return self._folder / f"{digest.rpartition(':')[2]}.json"
+
+
+def _definition(value: Mapping[str, object]) -> Definition:
+    parameters = value["parameters"]
+    if not isinstance(parameters, Mapping):
+        raise TypeError("parameters")
+    return Definition(
+        name=str(value["name"]),
+        description=str(value["description"]),
+        parameters=cast("Mapping[str, object]", parameters),
+        looks=value.get("looks") is True,
+        destroys=value.get("destroys") is True,
+    )
