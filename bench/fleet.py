@@ -187,14 +187,15 @@ def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:
 
 
 def _worker(world: Any, environ: dict[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "agentforge", "worker"],
-        cwd=world.repo,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=(world.home / "workers.log").open("ab"),
-        stderr=subprocess.STDOUT,
-    )
+    with (world.home / "workers.log").open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "agentforge", "worker"],
+            cwd=world.repo,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
 
 
 def _figures(
