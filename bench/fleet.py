@@ -108,7 +108,9 @@ def run_fleet(
             one.terminate()
         for one in (*crew, *frozen):
             one.wait(timeout=60)
-    return _figures(world, ledger, tasks=tasks, workers=workers, wall=wall, hits=hits, freezes=freezes, url=url)
+    found = _figures(world, ledger, tasks=tasks, workers=workers, wall=wall, hits=hits, freezes=freezes, url=url)
+    ledger.close()
+    return found
 
 
 @contextmanager

@@ -59,6 +59,10 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
     def add(self, repo: Path, task_id: str, *, priority: int = 100) -> Job:
         """Put a task into the queue; one that stands in it already stays as it is, one that left it comes back."""
         job_id = digest_value([str(repo), task_id])[:24]
