@@ -1,6 +1,6 @@
 """A conversation of many steps that read 200 lines of a file and print 300 lines: what is sent, what it costs, what it holds.
 
-    python bench/conversation.py [--steps 100] [--no-peer]
+python bench/conversation.py [--steps 100] [--no-peer]
 """
 
 from __future__ import annotations
@@ -163,7 +163,9 @@ def conversation_rows(
         for what, (label, limit) in _WHAT.items():
             if what != "steps":
                 factor = scale if what in ("raw", "weighted") else 1.0
-                rows.append((label, limit, {k: v * factor if isinstance(v, float) else v for k, v in column[what].items()}))
+                rows.append(
+                    (label, limit, {k: v * factor if isinstance(v, float) else v for k, v in column[what].items()})
+                )
     return rows
 
 

@@ -59,7 +59,12 @@ class Connection:
             for index, (name, arguments) in enumerate(calls)
         ]
         text = f"Step {number}: I look at the next module."
-        self._stream(_choice({"role": "assistant", "content": text}), _choice({"tool_calls": made}), finish="tool_calls", prompt_tokens=prompt_tokens)
+        self._stream(
+            _choice({"role": "assistant", "content": text}),
+            _choice({"tool_calls": made}),
+            finish="tool_calls",
+            prompt_tokens=prompt_tokens,
+        )
 
     def say(self, text: str) -> None:
         """Stream a reply without a call."""

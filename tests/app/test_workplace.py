@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.tasks import abort
+from agentforge.app.ending import abort
 from agentforge.app.workplace import drop_worktree
 from agentforge.events.state import RunState
 from agentforge.workspace.git import Git

@@ -65,7 +65,7 @@ def plan(target: Target, start: StartOptions, *, settings: Settings, environ: Ma
         ToolchainError: a check that is needed could not do its work.
     Side effects: takes violations that are gone out of the listing.
     """
-    from agentforge.app.tasks import base_commit
+    from agentforge.app.base import base_commit
     from agentforge.config.paths import data_dir
     from agentforge.workspace.git import Git
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from agentforge import errors
 from agentforge.events.state import Escalation, RunState
 from agentforge.frozen import dataclass
+from agentforge.views.progress import progress
 
 _BROKEN_OFF_EXIT = 1
 
@@ -33,13 +34,13 @@ class RunResult:
 
 
 def outcome_of(state: RunState, *, running: bool = False) -> str:
-    """delivered | analyzed | escalated | paused | failed | aborted | running."""
+    """delivered | analyzed | escalated | waiting | paused | failed | aborted | running."""
     if state.outcome:
         return state.outcome
     waiting = state.open_escalations
     if waiting:
         return "paused" if all(item.kind == "limit" for item in waiting) else "escalated"
-    return "running" if running else "paused"
+    return "running" if running else "waiting" if state.waits_for else "paused"
 
 
 def exit_code(result: RunResult) -> int:
@@ -47,6 +48,8 @@ def exit_code(result: RunResult) -> int:
     outcome = outcome_of(result.state)
     if outcome in ("delivered", "analyzed"):
         return errors.EXIT_DONE
+    if outcome == "waiting" and result.error is None:
+        return errors.EXIT_WAITING
     if outcome == "escalated":
         return errors.EXIT_WAITING
     if result.error is not None:
@@ -80,6 +83,8 @@ def result_value(result: RunResult) -> dict[str, object]:
         "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
         "duration_s": round(state.active_s, 3),
         "escalations": [escalation_row(item) for item in state.escalations.values()],
+        "awaited": {key: dict(seen) for key, seen in state.awaited.items()},
+        "progress": progress(state),
         "permission_denials": [dict(denial) for denial in state.denials],
         "verification": _verification(state),
         "trail": {"head": result.head, "records": result.records},

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.agent.limits import exhausted
-from agentforge.app.looking import repository
+from agentforge.app.base import base_commit
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
+from agentforge.app.stirring import wake_on_the_way
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.events.blob_form import ZLIB, zlib_version
@@ -53,6 +54,7 @@ class StartOptions:
         tests: files or folders of tests that the user supplies.
         workflow: "" or "fix".
         violations: the findings that a fix repairs, as they were measured at the base.
+        after: what other tasks must reach first: {task_id, required_stage, repo}.
     """
 
     request: str
@@ -67,6 +69,7 @@ class StartOptions:
     tests: tuple[str, ...] = ()
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
+    after: tuple[Mapping[str, object], ...] = ()
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -76,11 +79,32 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
         AgentForgeError: nothing was created. Once the task exists, an error is in the result instead.
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
+    began = time.monotonic()
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+
+
+def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
+    """Create a task and leave it to somebody else to drive.
+
+    Raises:
+        AgentForgeError: nothing was created.
+    Side effects: a run folder under `.agentforge/tasks`.
+    """
+    _, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    models.close()
+    with log:
+        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
+
+
+def _begun(
+    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch
+) -> tuple[Git, Models, RunLog]:
+    """A task whose first record stands."""
     from agentforge.app.wiring import Models
     from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
-    began = time.monotonic()
     if not options.request.strip():
         raise UsageError(
             "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'
@@ -97,7 +121,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     )
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
-    return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+    return git, models, log
 
 
 def resume(
@@ -109,12 +133,15 @@ def resume(
     watch: Watch,
     limits: GivenLimits | None = None,
     model: str | None = None,
+    limiter: Callable[[str], None] | None = None,
 ) -> RunResult:
     """Go on with a task where its log ends.
 
     New limits also answer the escalations that asked for them; a limit that holds no longer (the minute of the breaker is
     over) is no question any more.
 
+    Args:
+        limiter: waits until one more request may be sent to a provider.
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
@@ -134,14 +161,9 @@ def resume(
     state = log.state
     if state.worktree:
         end_orphans(Path(state.worktree))
-    if state.outcome:
-        log.close()
-        raise ConflictError(
-            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
-        )
     try:
-        changed = raised(state, limits or {})
-    except UsageError:
+        changed = _changed_limits(state, limits or {})
+    except AgentForgeError:
         log.close()
         raise
     log.subscribe(watch)
@@ -155,8 +177,17 @@ def resume(
         )
     )
     _settle_limits(log, "new limits" if limits else "" if exhausted(log.state) else "no limit holds any longer")
-    models = Models(settings=settings, environ=environ, flag=model or _flag(state))
+    models = Models(settings=settings, environ=environ, flag=model or _flag(state), limiter=limiter)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
+
+
+def _changed_limits(state: RunState, limits: GivenLimits) -> dict[str, int | float | None]:
+    """The limits that hold from now on; a run that is over has none."""
+    if state.outcome:
+        raise ConflictError(
+            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
+        )
+    return raised(state, limits)
 
 
 def _settle_limits(log: RunLog, text: str) -> None:
@@ -164,32 +195,6 @@ def _settle_limits(log: RunLog, text: str) -> None:
     for item in log.state.open_escalations if text else ():
         if item.kind == "limit":
             log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
-
-
-def abort(cwd: Path, task_id: str, *, reason: str = "", settings: Settings | None = None) -> RunResult:
-    """End a task for good; its trail stays, its worktree goes.
-
-    Raises:
-        LockedError: another process drives it (stop that one first).
-        ConflictError: it is over already.
-    """
-    from agentforge.app.travelling import shared
-    from agentforge.app.workplace import drop_worktree
-    from agentforge.store.log import RunLog
-    from agentforge.store.tasks import find_task
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.orphans import end_orphans
-
-    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
-        if log.state.outcome:
-            raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
-        error = {"slug": "aborted", "message": reason or "aborted by the user", "hint": ""}
-        with shared(log, settings):
-            log.append(kinds.RunFinished(outcome="aborted", error=error))
-        if log.state.worktree:
-            end_orphans(Path(log.state.worktree))
-        drop_worktree(Git(log.folder.parents[2]), log.state)
-        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 
 # -- below: making, driving, leaving a run
@@ -248,6 +253,7 @@ def _create(
         apply=options.apply,
         workflow=options.workflow,
         violations=options.violations,
+        after=options.after,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -274,27 +280,6 @@ def _short(ref: str | None) -> str | None:
     return ref.removeprefix("refs/heads/") if ref else None
 
 
-def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
-    """The commit that a task starts from: HEAD, the given revision, or a commit of the files as they are.
-
-    Raises:
-        UsageError: both a revision and the files as they are were asked for.
-    Side effects: a snapshot of uncommitted changes is kept under `refs/agentforge/dirty`.
-    """
-    if options.include_dirty:
-        if options.base:
-            raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")
-        data.mkdir(parents=True, exist_ok=True)
-        tree = git.dirty_snapshot(data / f"dirty-{git.head()[:12]}.index")
-        head = git.head()
-        if tree == git.tree_of(head):
-            return head
-        commit = git.commit_tree(tree, parents=[head], message="Uncommitted changes, as the base of a task\n")
-        git.update_ref(f"refs/agentforge/dirty/{commit[:12]}", commit)
-        return commit
-    return git.resolve(options.base) if options.base else git.found_at
-
-
 def _drive(
     log: RunLog,
     *,
@@ -307,12 +292,13 @@ def _drive(
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
-    from agentforge.app.workplace import drop_worktree
+    from agentforge.config.paths import data_dir
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
 
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
+    wake_on_the_way(log, environ)
     with log, ExitStack() as outside:
         with _recorded_interruption(log):
             try:
@@ -338,7 +324,13 @@ def _drive(
             duration_s=time.monotonic() - began,
             error=error,
         )
+    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
+        from agentforge.app.waking import tell_waiting_runs
+
+        tell_waiting_runs(state, environ)
     if state.outcome in ("aborted", "analyzed"):
+        from agentforge.app.workplace import drop_worktree
+
         drop_worktree(Git(Path(state.repo)), state)
     return result
 

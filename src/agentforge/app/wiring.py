@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
     from agentforge.safety.permission import Rule
@@ -37,6 +38,7 @@ class Models:
     settings: Settings
     environ: Mapping[str, str]
     flag: str | None
+    limiter: Callable[[str], None] | None = None
     _open: dict[str, Model] = field(default_factory=dict)
 
     def of_stage(self, stage: str) -> Model:
@@ -52,8 +54,17 @@ class Models:
         key = f"{first.provider}/{first.name}"
         if key not in self._open:
             others = choose_fallbacks(self.settings, self.environ, first=first)
-            self._open[key] = self._chained([open_model(spec) for spec in (first, *others)])
+            self._open[key] = self._chained(
+                [self._limited(open_model(spec), spec.provider) for spec in (first, *others)]
+            )
         return self._open[key]
+
+    def _limited(self, model: Model, provider: str) -> Model:
+        if self.limiter is None:
+            return model
+        from agentforge.models.limited import LimitedModel
+
+        return LimitedModel(model, provider, self.limiter)
 
     def _chained(self, models: list[Model]) -> Model:
         if len(models) == 1:
@@ -132,6 +143,7 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
+        look=_look(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
@@ -195,6 +207,17 @@ def _keep(git: Git, state: RunState, tree: str) -> None:
     from agentforge.workspace.snapshots import keep
 
     keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
+    """Where other runs are looked for: loaded when one is needed."""
+
+    def look(need: Need, state: RunState) -> Sight:
+        from agentforge.app.awaiting import look_at
+
+        return look_at(need, state, environ=environ)
+
+    return look
 
 
 def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:

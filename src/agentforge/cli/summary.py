@@ -98,6 +98,8 @@ def _verdict(state: RunState) -> tuple[str, str]:
         return "failed", state.outcome
     if state.open_escalations:
         return "asked", "waits for you"
+    if state.waits_for:
+        return "asked", "waits for other tasks, and goes on by itself"
     return "note", f"stopped in {state.stage}" if state.stage else "stopped"
 
 

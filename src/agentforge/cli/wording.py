@@ -195,6 +195,17 @@ def _delivered(event: kinds.Delivered, _state: RunState) -> Notice:
     return Notice(text=f"branch {event.branch} at {event.commit[:10]}{applied}", sign="done")
 
 
+def _awaited(event: kinds.TaskAwaited, _state: RunState) -> Notice:
+    what = event.need.get("task_id") or event.need.get("artifact")
+    if event.status == "failed":
+        return Notice(text=f"{what} cannot be had: {event.seen}", sign="failed")
+    return Notice(text=f"waits for {what}: {event.seen}", sign="asked")
+
+
+def _arrived(event: kinds.TaskArrived, _state: RunState) -> Notice:
+    return Notice(text=f"{event.task_id} has what this task needs", sign="done")
+
+
 def _interrupted(event: kinds.RunInterrupted, state: RunState) -> Notice | None:
     if state.error is not None and state.error.get("slug") == event.slug:
         return None  # the failed call was told a line ago
@@ -225,6 +236,8 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.StagePassed: _passed,
     kinds.EscalationRaised: _asked,
     kinds.EscalationResolved: _answered,
+    kinds.TaskAwaited: _awaited,
+    kinds.TaskArrived: _arrived,
     kinds.Delivered: _delivered,
     kinds.RunInterrupted: _interrupted,
     kinds.RunFinished: _finished,

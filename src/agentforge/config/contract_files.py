@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.config.repositories import contracts_folders
 from agentforge.errors import ContractInvalid
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ _COMPILED = Path(__file__).with_name("builtin_contracts.json")
 def contract_set(repo: Path | None) -> ContractSet:
     """Load the contracts that hold in a repository: the builtin ones, overridden or extended by the project's.
 
+    A project's lie in `.agentforge/contracts`, and in the folder that the user's registry names for it.
+
     Args:
         repo: the repository's top folder; None = builtin only.
     Raises:
@@ -26,7 +30,8 @@ def contract_set(repo: Path | None) -> ContractSet:
     from agentforge.contracts.catalogue import build  # YAML is loaded with it
     from agentforge.contracts.dialect import is_for_code
 
-    files = {} if repo is None else _texts(repo / ".agentforge" / "contracts", full_name=True)
+    folders = () if repo is None else contracts_folders(repo, os.environ)
+    files = {path: text for folder in folders for path, text in _texts(folder, full_name=True).items()}
     own = {source: text for source, text in files.items() if not is_for_code(text, source=source)}
     return build(builtin_texts(), own, compiled=_COMPILED.read_text(encoding="utf-8") if _COMPILED.is_file() else "")
 

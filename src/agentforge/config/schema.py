@@ -123,6 +123,7 @@ def _check_project(layer: Layer) -> None:
         ("sandbox", "kind"): sandbox.get("kind") == "none",
         ("sandbox", "network"): sandbox.get("network", "off") != "off",
         ("deliver", "apply"): deliver.get("apply") is True,
+        ("fleet", "database_url"): "database_url" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("checks", "project_code"): checks.get("project_code") is True,
         ("fleet", "remote"): "remote" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("notify",): "notify" in layer.values,

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.paths import project_files
+from agentforge.config.repositories import contracts_folders
 from agentforge.config.sources import read_toml, read_yaml
 from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass
@@ -99,7 +100,8 @@ def _all(project: Path) -> Iterator[Item]:
         if path.is_symlink() or path.is_file():
             yield _item(project, path, kind)
             yield from _named_scripts(project, _json(path), kind)
-    for path in sorted((project / ".agentforge" / "contracts").glob("*.yaml")):
+    folders = contracts_folders(project, os.environ)
+    for path in sorted(path for folder in folders for path in folder.glob("*.yaml")):
         if _may_run(_bytes(path)):
             yield _item(project, path, "contract")
     toml, yaml = project_files(project)

@@ -120,7 +120,7 @@ def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -
 
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """End a task; a process of ours that drives it is stopped first."""
-    from agentforge.app.tasks import abort
+    from agentforge.app.ending import abort
 
     if board.children.interrupt(folder):
         board.children.wait(folder, seconds=_STOPPING_S)

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import cast
 
 from agentforge.events import kinds, sessions
+from agentforge.events.awaiting import looked_at_again, task_arrived, task_awaited
 from agentforge.events.denials import denial_of
 from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
@@ -84,13 +85,15 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         left_out=event.left_out,
         workflow=event.workflow,
         violations=event.violations,
+        after=event.after,
         started_at=at,
     )
 
 
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
     repo, worktree = event.repo or state.repo, event.worktree or state.worktree
-    return replace(state, limits=limits_from(event.limits, state.limits), repo=repo, worktree=worktree)
+    limits, awaited = limits_from(event.limits, state.limits), looked_at_again(state.awaited)
+    return replace(state, limits=limits, repo=repo, worktree=worktree, awaited=awaited)
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
@@ -362,6 +365,8 @@ _EVOLVERS = cast(
     {
         kinds.RunStarted: _run_started,
         kinds.RunResumed: _run_resumed,
+        kinds.TaskAwaited: task_awaited,
+        kinds.TaskArrived: task_arrived,
         kinds.RunForked: run_forked,
         kinds.ForkMade: fork_made,
         kinds.RunMarked: run_marked,

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.awaiting import TaskArrived as TaskArrived
+from agentforge.events.awaiting import TaskAwaited as TaskAwaited
 from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
 from agentforge.events.conversing import CheckpointMade as CheckpointMade
 from agentforge.events.conversing import CheckpointRestored as CheckpointRestored
@@ -49,17 +51,15 @@ class RunStarted(Event):
 
     Attributes:
         kind: "task" (pipeline), "session" (interactive) or "subagent".
-        request: verbatim, secrets redacted.
-        repo: absolute path of the user's repository.
+        request: verbatim, secrets redacted; repo: absolute path of the user's repository.
         base_ref: the branch HEAD was on, None when detached.
         limits: max_steps, budget_tokens, budget_usd, deadline_s, attempts (see state.Limits).
         tests: repository paths of tests that the user supplied.
-        digests: of settings, contracts, prompts, stages.
-        versions: agentforge, python, git.
+        digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
-        violations: what a fix repairs: findings as they were measured at the base.
+        violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -82,6 +82,7 @@ class RunStarted(Event):
     left_out: tuple[str, ...] = ()
     workflow: str = ""
     violations: tuple[Json, ...] = ()
+    after: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,6 +239,8 @@ class RunState:
         active_s: seconds of wall time in which a process drove the run.
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
+        after: what other runs must reach before this one begins.
+        awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
 
@@ -262,6 +264,8 @@ class RunState:
     left_out: tuple[str, ...] = ()
     workflow: str = ""
     violations: tuple[Json, ...] = ()
+    after: tuple[Json, ...] = ()
+    awaited: Mapping[str, Json] = field(default_factory=dict)
     started_at: str = ""
     last_at: str = ""
     active_s: float = 0.0
@@ -300,3 +304,8 @@ class RunState:
     def open_escalations(self) -> tuple[Escalation, ...]:
         """Escalations that nobody answered yet, oldest first."""
         return tuple(item for item in self.escalations.values() if item.resolution is None)
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """Keys of what this run waits for and that may come yet."""
+        return tuple(key for key, seen in self.awaited.items() if seen.get("status") == "waiting")

@@ -18,9 +18,11 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
 from agentforge.pipeline.decide import decide
+from agentforge.pipeline.dependencies import event_of, unmet
 from agentforge.pipeline.effects import (
     Ask,
     Attest,
+    AwaitTask,
     Deliver,
     EndReopening,
     Finish,
@@ -45,6 +47,7 @@ from agentforge.safety.redaction import redact, redact_value
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
+    from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.pipeline.measure import Measured
     from agentforge.pipeline.stage import Stage
 
@@ -76,6 +79,7 @@ class Performer:
             {
                 StartStage: self._start_stage,
                 SkipStage: self._skip_stage,
+                AwaitTask: self._await_task,
                 MeasureBaseline: self._baseline,
                 MeasureImpact: self._impact,
                 Reopen: self._reopen,
@@ -133,6 +137,10 @@ class Performer:
 
         return make_branch(state, self._runtime, commit=commit)
 
+    def look(self, need: Need, state: RunState) -> Sight:
+        """Look at the run that this one needs something of."""
+        return self._runtime.look(need, state)
+
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
@@ -185,6 +193,10 @@ class Performer:
 
     def _skip_stage(self, effect: SkipStage, _state: RunState) -> Iterator[Event]:
         yield kinds.StageSkipped(stage=effect.stage, reason=effect.reason)
+
+    def _await_task(self, effect: AwaitTask, state: RunState) -> Iterator[Event]:
+        need = next(need for need in unmet(state) if need.key == effect.key)
+        yield event_of(need, self.look(need, state))
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
@@ -298,5 +310,7 @@ class Performer:
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
     """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
+    if isinstance(effect, AwaitTask):
+        return True
     stage = effect.stage if isinstance(effect, StartStage) else state.stage
     return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]

@@ -8,6 +8,7 @@ from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import Effect, Stop
 from agentforge.events.state import Escalation, RunState
 from agentforge.pipeline.attempts import attempts_allowed, stuck_and_answered
+from agentforge.pipeline.dependencies import await_next, unmet
 from agentforge.pipeline.effects import (
     Ask,
     Attest,
@@ -41,7 +42,9 @@ def decide(state: RunState, stages: Stages) -> Effect | None:
     return _inside_stage(state, stages[state.stage])
 
 
-def _between_stages(state: RunState, stages: Stages) -> Effect:
+def _between_stages(state: RunState, stages: Stages) -> Effect | None:
+    if unmet(state):
+        return await_next(state)
     for stage in stages.values():
         known = state.stages.get(stage.name)
         if known is not None and known.status in ("verified", "skipped"):

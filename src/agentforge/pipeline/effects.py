@@ -15,6 +15,17 @@ class StartStage(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitTask(Effect):
+    """Look whether another run has what this one needs.
+
+    Attributes:
+        key: of the need (pipeline.dependencies.Need).
+    """
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkipStage(Effect):
     """The request's action does not need this stage."""
 

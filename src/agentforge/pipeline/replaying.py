@@ -22,7 +22,7 @@ from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Attest, Finish
+from agentforge.pipeline.effects import Attest, AwaitTask, Finish
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
@@ -265,6 +265,9 @@ class ReplayPerformer(Performer):
     def _attest(self, _effect: Attest, _state: RunState) -> Iterator[Event]:
         """Sign nothing: the signature of the record stands."""
         yield self._recorded(kinds.Attested)
+
+    def _await_task(self, _effect: AwaitTask, _state: RunState) -> Iterator[Event]:
+        yield self._log.next()[2]  # what other runs were like then
 
     def _facts_of_record(self) -> Measured:
         from agentforge.pipeline.measure import Measured

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
+    from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.pipeline.stage import Stage
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 def no_signer() -> Signer | None:
     """Nobody signs."""
     return None
+
+
+def nobody_looks(need: Need, _state: RunState) -> Sight:
+    """No other run can be seen from here."""
+    from agentforge.pipeline.dependencies import Sight
+
+    return Sight(status="failed", seen=f"{need.words} cannot be looked at from here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +78,7 @@ class Runtime:
         permits: the mode and the rules by which tool calls are decided.
         hooks: the user's own programs; None when there are none.
         signer: the user's signing key, None = there is none.
+        look: finds out whether another run has what this one needs.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
         instructions: what the repository's AGENTS.md says, when the project is trusted; "" otherwise.
@@ -103,5 +112,6 @@ class Runtime:
     instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
+    look: Callable[[Need, RunState], Sight] = nobody_looks
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
     verification: Mapping[str, object] = field(default_factory=dict)

@@ -26,9 +26,11 @@ class TaskRow:
     """A task in a listing.
 
     Attributes:
-        outcome: delivered, analyzed, failed, aborted, escalated, paused, running, or damaged (see `error`).
+        outcome: delivered, analyzed, failed, aborted, escalated, waiting, paused, running, or damaged (see `error`).
         started_at, last_at: ISO 8601, UTC.
         cost_usd: None when a price is unknown.
+        waits_for: keys of what other tasks must deliver first.
+        progress: percent of the way to a delivery.
         open_escalations: ids inside the task ("E1").
         error: why the task cannot be read.
     """
@@ -46,6 +48,8 @@ class TaskRow:
     completion_tokens: int = 0
     cost_usd: float | None = None
     open_escalations: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    progress: int = 0
     error: str = ""
 
 
@@ -147,7 +151,8 @@ def task_summary(folder: Path) -> dict[str, Any]:
 def standing_now(folder: Path, summary: dict[str, Any]) -> str:
     """How a task stands at this moment: whether a process drives it is no part of its record."""
     waiting = tuple(str(item) for item in cast("list[str]", summary["open_escalations"]))
-    return str(summary["outcome"] or _standing(folder, waiting))
+    needs = tuple(str(item) for item in cast("list[str]", summary.get("waits_for", [])))
+    return str(summary["outcome"] or _standing(folder, waiting, needs))
 
 
 def _task_folders(repo: Path) -> list[Path]:
@@ -159,7 +164,7 @@ def _task_folders(repo: Path) -> list[Path]:
 
 def _summary(folder: Path) -> dict[str, Any]:
     kept = read_summary(folder)
-    if kept is not None and _ends_with(folder / LOG, head=kept[0]):
+    if kept is not None and "progress" in kept[1] and _ends_with(folder / LOG, head=kept[0]):
         return dict(kept[1])
     return summary_value(load_state(folder))
 
@@ -179,14 +184,16 @@ def _row(folder: Path, summary: dict[str, Any]) -> TaskRow:
     known = {field.name for field in fields(TaskRow)}
     values = {name: value for name, value in summary.items() if name in known}
     values["open_escalations"] = tuple(values.get("open_escalations", ()))
-    values["outcome"] = values.get("outcome") or _standing(folder, values["open_escalations"])
+    values["waits_for"] = tuple(values.get("waits_for", ()))
+    waiting: tuple[str, ...] = values["open_escalations"]
+    values["outcome"] = values.get("outcome") or _standing(folder, waiting, values["waits_for"])
     return TaskRow(**{**values, "task_id": folder.name, "folder": folder})
 
 
-def _standing(folder: Path, open_escalations: tuple[str, ...]) -> str:
+def _standing(folder: Path, open_escalations: tuple[str, ...], waits_for: tuple[str, ...]) -> str:
     if open_escalations:
         return "escalated"
-    return "running" if read_holder(folder).alive else "paused"
+    return "running" if read_holder(folder).alive else "waiting" if waits_for else "paused"
 
 
 def _some(names: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from agentforge.events.state import RunState
+from agentforge.views.progress import progress
 from agentforge.views.words import cost_usd
 
 _REQUEST_SHOWN = 200
@@ -25,6 +26,8 @@ def summary_value(state: RunState) -> dict[str, object]:
         "completion_tokens": state.totals.completion_tokens,
         "cost_usd": cost_usd(state.totals),
         "open_escalations": [item.escalation_id for item in state.open_escalations],
+        "waits_for": list(state.waits_for),
+        "progress": progress(state),
         "kind": state.kind,
         "parent": state.parent,
         "ended_at": state.ended_at,

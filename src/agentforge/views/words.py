@@ -11,7 +11,7 @@ def seconds(at: str) -> str | None:
 
 
 def standing(state: RunState, *, interrupted: bool) -> str:
-    """How the run stands: delivered, analyzed, failed, aborted, escalated, paused or running.
+    """How the run stands: delivered, analyzed, failed, aborted, escalated, waiting, paused or running.
 
     Args:
         interrupted: the last thing recorded is that the driving process stopped.
@@ -20,6 +20,8 @@ def standing(state: RunState, *, interrupted: bool) -> str:
         return state.outcome
     if state.open_escalations:
         return "escalated"
+    if state.waits_for:
+        return "waiting"
     return "paused" if interrupted else "running"
 
 

@@ -63,11 +63,11 @@ Examples:
 @form_options
 def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_json: bool) -> int:
     """End task ID for good; its record stays."""
-    from agentforge.app import tasks
+    from agentforge.app.ending import abort as end_task
     from agentforge.cli.following import show_result
 
     place = open_place(cwd)
-    result = tasks.abort(place.cwd, task_id, reason=reason, settings=place.settings)
+    result = end_task(place.cwd, task_id, reason=reason, settings=place.settings, environ=place.environ)
     show_result(result, place=place, form=form_of(output_format, as_json=as_json))
     return 0
 

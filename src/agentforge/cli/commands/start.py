@@ -20,11 +20,14 @@ from agentforge.cli.options import (
     trust_option,
 )
 from agentforge.cli.place import Place, open_place
+from agentforge.cli.trusting import ensure_trust
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentforge.app.result import RunResult
-    from agentforge.app.tasks import Watch
+    from agentforge.app.tasks import StartOptions, Watch
 
 _MAX_REQUEST_BYTES = 1_000_000
 
@@ -36,9 +39,12 @@ Examples:
   agentforge start "slugify('A  B') must give 'a-b'" --tests tests/test_slug.py
   agentforge start "Split parser.py by noun" --approve spec --approve deliver
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
+  agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
+  agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
+  agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
 """
 )
-@click.argument("request")
+@click.argument("request", required=False)
 @click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
 @click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
 @click.option(
@@ -57,38 +63,81 @@ Examples:
 @click.option(
     "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
 )
+@click.option(
+    "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
+)
+@click.option(
+    "--after",
+    multiple=True,
+    metavar="TASK[:STAGE]",
+    help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
+)
+@click.option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
+@click.option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
+@click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
+@click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
+@click.option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
 @trust_option
 @log_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
-def start(request: str, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
+def start(request: str | None, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
     """Turn REQUEST into a verified branch; "-" reads it from standard input.
 
     The work happens in a worktree of its own. Your checkout, index and branches stay untouched unless --apply is given.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
-    from agentforge.app.tasks import StartOptions
+    form = form_of(output_format, as_json=as_json)
+    if given["from_issue"]:
+        from agentforge.cli.issues import start_once
+
+        if request is not None:
+            raise UsageError("a request and --from-issue exclude each other", hint="leave one of them out")
+        return start_once(
+            given["from_issue"],
+            place=open_place(given["cwd"]),
+            form=form,
+            start=lambda text: _start(text, given, mode, form),
+        )
+    return _start(_read_request(request or ""), given, mode, form)
+
+
+def _start(text: str, given: dict[str, Any], mode: str | None, form: Form) -> int:
+    """Start what is asked for: now, later, here, or in several repositories."""
+    if given["at"] or given["every"]:
+        from agentforge.cli.detaching import schedule
+
+        return schedule(text, place=open_place(given["cwd"]), at=given["at"], every=given["every"], form=form)
+    if given["repos"]:
+        from agentforge.cli.many import start_in_each
+
+        return start_in_each(
+            given["repos"],
+            place=open_place(given["cwd"]),
+            form=form,
+            start_one=lambda folder, branch, show: _start_one(
+                text, {**given, "cwd": folder, "base": given["base"] or branch, "mode": mode}, form=form, show=show
+            ),
+        )
+    return _start_one(text, {**given, "mode": mode}, form=form)
+
+
+def _start_one(
+    request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
+) -> int:
+    """Start one task in one repository."""
     from agentforge.app.tasks import start as start_task
     from agentforge.cli.following import follow
-    from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
     place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
     ensure_trust(place, given=given["trust"])
-    options = StartOptions(
-        request=_read_request(request),
-        cwd=place.cwd,
-        mode=mode or "autonomous",  # type: ignore[arg-type] # one of the two flag values, or the default
-        approve=stage_names(given["approve"]),
-        model=given["model"],
-        limits=plain(limits),
-        base=given["base"],
-        include_dirty=given["include_dirty"],
-        apply=given["apply"] or place.settings.flag("deliver.apply"),
-        tests=given["tests"],
-    )
-    form = form_of(output_format, as_json=as_json)
+    options = options_of(request, given, place)
+    if given["detach"]:
+        from agentforge.cli.detaching import enqueue
+
+        return enqueue(options, place=place, form=form, priority=given["priority"], show=show)
     begun: list[RunResult] = []
 
     def begin(watch: Watch) -> RunResult:
@@ -96,12 +145,43 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
         return begun[-1]
 
     other = _known_task(place, given["compare_to"])
-    code = follow(begin, place=place, form=form, compare_to=other)
+    code = follow(begin, place=place, form=form, compare_to=other, show=show)
     if other and begun and form == "text":
         from agentforge.cli.commands.compare import show_comparison
 
         show_comparison(place, other, begun[-1].state.run_id)
     return code
+
+
+def options_of(request: str, given: dict[str, Any], place: Place) -> StartOptions:
+    """What `start` was asked to do, from its flags.
+
+    Raises:
+        UsageError: a flag that cannot be read.
+    """
+    from agentforge.app.tasks import StartOptions
+
+    return StartOptions(
+        request=request,
+        cwd=place.cwd,
+        mode=given["mode"] or "autonomous",
+        approve=stage_names(given["approve"]),
+        model=given["model"],
+        limits=plain(limits_of(given)),
+        base=given["base"],
+        include_dirty=given["include_dirty"],
+        apply=given["apply"] or place.settings.flag("deliver.apply"),
+        tests=given["tests"],
+        after=_after(given["after"], place),
+    )
+
+
+def _after(words: tuple[str, ...], place: Place) -> tuple[dict[str, object], ...]:
+    if not words:
+        return ()
+    from agentforge.cli.many import needed_task
+
+    return tuple(needed_task(word, place) for word in words)
 
 
 def _known_task(place: Place, text: str | None) -> str | None:

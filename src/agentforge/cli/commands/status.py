@@ -10,6 +10,7 @@ from agentforge.cli.form import Form, write_json
 from agentforge.cli.options import cwd_option, form_of, form_options
 from agentforge.cli.place import Place, open_place
 from agentforge.cli.terminal import cut_words, style_for, table
+from agentforge.errors import UsageError
 
 
 @click.command(
@@ -17,38 +18,85 @@ from agentforge.cli.terminal import cut_words, style_for, table
 Examples:
   agentforge status
   agentforge status task-20261121-slugify
+  agentforge status --all
+  agentforge status --all --watch
   agentforge status --json
 """
 )
 @click.argument("task_id", metavar="[ID]", required=False)
+@click.option("--all", "everywhere", is_flag=True, help="All repositories of `agentforge repo list`.")
+@click.option("--watch", "watched", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
 @cwd_option
 @form_options
-def status(task_id: str | None, cwd: str | None, output_format: Form, as_json: bool) -> int:
+def status(
+    task_id: str | None, everywhere: bool, watched: bool, cwd: str | None, output_format: Form, as_json: bool
+) -> int:
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
     from agentforge.app import looking
     from agentforge.cli.following import show_result
 
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
+    if everywhere and task_id is not None:
+        raise UsageError("--all and an id exclude each other", hint="leave one of them out")
     if task_id is None:
-        return _list(place, form=form)
+        return _show(place, form=form, everywhere=everywhere, watched=watched)
+    if watched:
+        return _watch_one(task_id, place)
     show_result(looking.load(place.cwd, task_id), place=place, form=form)
     return 0
 
 
-def _list(place: Place, *, form: Form) -> int:
+def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
+    if watched:
+        if form != "text":
+            raise UsageError("--watch prints text", hint="for programs: start --output-format stream-json")
+        from agentforge.cli.overview import watch
+
+        return watch(lambda: _text(place, everywhere=everywhere))
+    if form == "text":
+        click.echo(_text(place, everywhere=everywhere))
+    else:
+        write_json(_value(place, everywhere=everywhere))
+    return 0
+
+
+def _watch_one(task_id: str, place: Place) -> int:
+    from agentforge.app.looking import task_folder
+    from agentforge.cli.overview import standing_words, watch
+    from agentforge.store.tasks import task_row
+
+    folder = task_folder(place.cwd, task_id)
+    return watch(lambda: f"{folder.name}: {standing_words(task_row(folder))}")
+
+
+def _value(place: Place, *, everywhere: bool) -> object:
     from dataclasses import asdict
 
     from agentforge.app import looking
 
-    rows = looking.listing(place.cwd)
-    if form != "text":
-        write_json([asdict(row) for row in rows])
-        return 0
-    if not rows:
-        click.echo('no tasks yet; begin with: agentforge start "..."')
-        return 0
+    if everywhere:
+        from agentforge.app.repositories import all_repositories
+        from agentforge.cli.overview import overview_value
+
+        return overview_value(all_repositories(place.cwd, place.environ))
+    return [asdict(row) for row in looking.listing(place.cwd)]
+
+
+def _text(place: Place, *, everywhere: bool) -> str:
+    from agentforge.app import looking
+
+    if everywhere:
+        from agentforge.app.repositories import all_repositories
+        from agentforge.cli.overview import overview_lines
+
+        rows = all_repositories(place.cwd, place.environ)
+        return "\n".join(overview_lines(rows)) or "no repositories yet; add one: agentforge repo add PATH"
+    tasks = looking.listing(place.cwd)
+    if not tasks:
+        return 'no tasks yet; begin with: agentforge start "..."'
     style = style_for(sys.stdout, place.environ)
-    cells = [(row.task_id, row.outcome, row.stage or "-", cut_words(" ".join(row.request.split()), 60)) for row in rows]
-    click.echo("\n".join(table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style)))
-    return 0
+    cells = [
+        (row.task_id, row.outcome, row.stage or "-", cut_words(" ".join(row.request.split()), 60)) for row in tasks
+    ]
+    return "\n".join(table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style))

@@ -1,0 +1,265 @@
+"""Many tasks over several workers that are killed at random: is every one delivered, and none twice? And what does it cost?
+
+    python bench/fleet.py --tasks 200 --workers 4                       # SQLite
+    python bench/fleet.py --tasks 200 --workers 4 --postgres            # a PostgreSQL of its own, on a private port
+
+The tasks are whole deliveries by scripted replies; results of equal test runs are shared, so what is measured is the fleet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+_SETTINGS = "[fleet]\nlease_s = {lease}\nperiod_s = 0.25\ncrashes = 25\n"
+_PROJECT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
+_CALLS = 5
+"""Model calls of one undisturbed task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What came out.
+
+    Attributes:
+        delivered_twice: runs with more than one record of a delivery.
+        repeated_calls: model calls beyond those of undisturbed tasks, over all tasks.
+        worst_repeated: the same for the task that was hit most, above its number of takeovers: must be <= 0.
+        overhead_s: worker seconds per task that no run used.
+    """
+
+    database: str
+    tasks: int
+    workers: int
+    delivered: int
+    delivered_twice: int
+    branches: int
+    kills: int
+    freezes: int
+    repeated_calls: int
+    worst_repeated: int
+    wall_s: float
+    tasks_per_minute: float
+    run_s: float
+    overhead_s: float
+
+
+class NoPostgres(Exception):
+    """There is no PostgreSQL on this machine that could be started."""
+
+
+def run_fleet(
+    folder: Path, *, tasks: int, workers: int, url: str = "", kill_every_s: float = 4.0, kills: int = 10**6,
+    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0,
+) -> Figures:  # fmt: skip
+    """Queue tasks, let workers drive them, kill workers at random, and count.
+
+    Args:
+        kills: at most so many workers are killed or frozen.
+    """
+    world = _world(folder)
+    config = Path(world.env["AGENTFORGE_HOME"]) / "config" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(_SETTINGS.format(lease=lease_s))
+    world.settings(_PROJECT)
+    environ = {**world.env, **({"AGENTFORGE_DATABASE_URL": url} if url else {})}
+    ledger = _queued(world, environ, tasks)
+    chance = random.Random(seed)
+    started = time.monotonic()
+    crew = [_worker(world, environ) for _ in range(workers)]
+    frozen: list[subprocess.Popen[bytes]] = []
+    hits = freezes = 0
+    next_hit = started + kill_every_s
+    try:
+        while ledger.counts().get("done", 0) < tasks and time.monotonic() - started < deadline_s:
+            time.sleep(0.1)
+            if time.monotonic() > next_hit and hits < kills:
+                next_hit = time.monotonic() + chance.uniform(0.5, 1.5) * kill_every_s
+                hits += 1
+                victim = crew.pop(chance.randrange(len(crew)))
+                if hits % 4 == 0:
+                    freezes += 1
+                    victim.send_signal(signal.SIGSTOP)
+                    frozen.append(victim)
+                else:
+                    victim.kill()
+                    victim.wait()
+                crew.append(_worker(world, environ))
+        wall = time.monotonic() - started
+        for one in frozen:  # they wake up and find that others have their tasks
+            one.send_signal(signal.SIGCONT)
+    finally:
+        for one in (*crew, *frozen):
+            one.terminate()
+        for one in (*crew, *frozen):
+            one.wait(timeout=60)
+    found = _figures(world, ledger, tasks=tasks, workers=workers, wall=wall, hits=hits, freezes=freezes, url=url)
+    ledger.close()
+    return found
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A PostgreSQL of its own in a private folder, on a private port.
+
+    Yields:
+        Its URL.
+    Raises:
+        NoPostgres: it is not installed, or cannot be started here.
+    """
+    programs = _postgres_programs()
+    folder = Path(tempfile.mkdtemp(prefix="agentforge-pg-"))
+    as_user: tuple[str, ...] = ()
+    if os.geteuid() == 0:
+        as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
+        shutil.chown(folder, "postgres")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    data = folder / "data"
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
+    try:
+        _do(*as_user, programs / "initdb", "-D", data, "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
+        _do(*as_user, programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+        _do(programs / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "agentforge", "agentforge")
+        yield f"postgresql://agentforge@127.0.0.1:{port}/agentforge"
+    finally:
+        subprocess.run([*as_user, programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"], capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _postgres_programs() -> Path:
+    found = shutil.which("initdb")
+    places = (
+        [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    )
+    for place in places:
+        if (place / "initdb").exists():
+            return place
+    raise NoPostgres("PostgreSQL is not installed (apt install postgresql)")
+
+
+def _do(*command: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd="/")
+    if done.returncode:
+        raise NoPostgres(f"{command[0]}: {done.stderr.strip()[:300]}")
+
+
+def _world(folder: Path) -> Any:
+    module = sys.modules.get("agentforge_world")
+    if module is None:
+        path = Path(__file__).resolve().parents[1] / "tests" / "e2e" / "world.py"
+        spec = importlib.util.spec_from_file_location("agentforge_world", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["agentforge_world"] = module
+        spec.loader.exec_module(module)
+    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache")
+
+
+def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:
+    from agentforge.app.tasks import StartOptions, create
+    from agentforge.config.settings import load
+    from agentforge.fleet.database import database_url, open_database
+    from agentforge.fleet.ledger import Ledger
+
+    settings = load(world.repo, environ)
+    ledger = Ledger(open_database(database_url(settings, environ)))
+    request = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"
+    options = StartOptions(request=request, cwd=world.repo, model=world.model())
+    for _ in range(tasks):
+        made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
+        ledger.add(world.repo, made.state.run_id)
+    return ledger
+
+
+def _worker(world: Any, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    with (world.home / "workers.log").open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "agentforge", "worker"],
+            cwd=world.repo,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def _figures(
+    world: Any, ledger: Any, *, tasks: int, workers: int, wall: float, hits: int, freezes: int, url: str
+) -> Figures:
+    from agentforge.store.reader import fold, read
+
+    jobs = {job.task_id: job for job in ledger.jobs(limit=10**6)}
+    delivered = twice = extra = 0
+    worst = -(10**6)
+    run_s = 0.0
+    for folder in sorted((world.repo / ".agentforge" / "tasks").iterdir()):
+        state = fold(folder).state
+        delivered += state.outcome == "delivered"
+        kinds = [type(record.event).__name__ for record in read(folder)]
+        twice += kinds.count("Delivered") > 1
+        more = kinds.count("ModelCalled") - _CALLS
+        extra += more
+        worst = max(worst, more - (jobs[folder.name].attempt - 1))
+        run_s += state.active_s
+    branches = len(world.git("branch", "--list", "agentforge/*").splitlines())
+    return Figures(
+        database="PostgreSQL" if url.startswith("postgres") else "SQLite",
+        tasks=tasks,
+        workers=workers,
+        delivered=delivered,
+        delivered_twice=twice,
+        branches=branches,
+        kills=hits - freezes,
+        freezes=freezes,
+        repeated_calls=extra,
+        worst_repeated=worst,
+        wall_s=round(wall, 1),
+        tasks_per_minute=round(60 * delivered / wall, 1),
+        run_s=round(run_s / max(1, tasks), 2),
+        overhead_s=round((wall * workers - run_s) / max(1, tasks), 2),
+    )
+
+
+def main() -> int:
+    """Run the measurement that the flags describe, and print its figures as JSON.
+
+    Returns:
+        0 when all was delivered and nothing twice.
+    """
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--kill-every", type=float, default=8.0, help="seconds between two kills, on average")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--postgres", action="store_true")
+    given = parser.parse_args()
+    with ExitStack() as stack:
+        url = stack.enter_context(postgres()) if given.postgres else ""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentforge-fleet-")))
+        found = run_fleet(
+            folder, tasks=given.tasks, workers=given.workers, url=url, kill_every_s=given.kill_every, seed=given.seed,
+            lease_s=10.0,
+        )  # fmt: skip
+    print(json.dumps(asdict(found), indent=2))
+    return 0 if found.delivered == found.tasks == found.branches and not found.delivered_twice else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

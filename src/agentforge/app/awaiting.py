@@ -1,0 +1,228 @@
+"""Looking at other runs: has a task reached the stage that this one needs, does a delivery hold the artifact?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentforge.errors import AgentForgeError, UsageError
+from agentforge.frozen import dataclass
+from agentforge.pipeline.dependencies import Need, Sight, unmet
+from agentforge.store.tasks import tasks_folder
+
+if TYPE_CHECKING:
+    from agentforge.events.state import RunState
+    from agentforge.store.reader import Folded
+
+_ENDS_WITH = (".json", ".yaml", ".yml", ".toml")
+_MANIFESTS = ("pyproject.toml", "package.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A run of another place."""
+
+    repo: Path
+    folder: Path
+    folded: Folded
+
+    @property
+    def state(self) -> RunState:
+        return self.folded.state
+
+
+def look_at(need: Need, state: RunState, *, environ: Mapping[str, str]) -> Sight:
+    """See whether what a run needs is there, may come, or cannot come any more.
+
+    Args:
+        state: of the run that needs it.
+    """
+    mine = str(tasks_folder(Path(state.repo)) / state.run_id)
+    try:
+        sight = _look(need, state, environ)
+    except AgentForgeError as exc:
+        sight = Sight(status="failed", seen=exc.message)
+    from dataclasses import replace
+
+    return sight if sight.status == "arrived" else replace(sight, trails=(mine, *sight.trails))
+
+
+def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
+    places = _places(state, environ)
+    if need.repo and need.repo not in places:
+        return Sight(status="failed", seen=f"no repository is known as {need.repo}: agentforge repo add PATH")
+    if need.repo and not places[need.repo].is_dir():
+        return Sight(status="failed", seen=f"the repository {need.repo} is not at {places[need.repo]} any more")
+    return _task_sight(need, state, places) if need.task_id else _artifact_sight(need, places)
+
+
+def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
+    """Repositories by name; the run's own comes first and is known as "" too."""
+    from agentforge.config.repositories import known_repositories
+
+    own = Path(state.repo)
+    known = known_repositories(environ, project=own)
+    return {"": own, **{name: entry.path for name, entry in known.items()}}
+
+
+def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sight:
+    found = _find(need, places)
+    if found is None:
+        where = f"in {need.repo}" if need.repo else "in any known repository"
+        return Sight(status="failed", seen=f"there is no task {need.task_id} {where}")
+    trails = (str(found.folder),)
+    circle = _circle(found, state, places)
+    if circle:
+        told = " -> ".join((state.run_id, *circle))
+        return Sight(status="failed", seen=f"the tasks wait for each other: {told}", trails=trails)
+    other = found.state
+    reached = other.stages.get(need.stage)
+    done = reached is not None and reached.status in ("verified", "skipped")
+    if done and (need.stage != "deliver" or other.delivered):
+        commit = str((other.delivered or {}).get("commit", ""))
+        return Sight(
+            status="arrived",
+            repo=str(found.repo),
+            task_id=other.run_id,
+            head=found.folded.head,
+            found={"stage": need.stage, "commit": commit},
+        )
+    if other.outcome:
+        why = f": {other.error.get('message')}" if other.error else ""
+        return Sight(status="failed", seen=f"task {other.run_id} is over: {other.outcome}{why}", trails=trails)
+    return Sight(status="waiting", seen=f"task {other.run_id} is at {other.stage or 'its beginning'}", trails=trails)
+
+
+def _find(need: Need, places: Mapping[str, Path]) -> _Found | None:
+    from agentforge.store.reader import LOG, fold
+
+    for repo in [places[need.repo]] if need.repo else places.values():
+        folder = tasks_folder(repo) / need.task_id
+        if need.task_id and "/" not in need.task_id and (folder / LOG).is_file():
+            return _Found(repo=repo, folder=folder, folded=fold(folder))
+    return None
+
+
+def _circle(found: _Found, state: RunState, places: Mapping[str, Path]) -> tuple[str, ...]:
+    """The way on which a run comes back to the one that wants to wait for it; () when there is none."""
+    mine = (Path(state.repo), state.run_id)
+    seen: set[Path] = set()
+    ways: list[tuple[_Found, tuple[str, ...]]] = [(found, (found.state.run_id,))]
+    while ways:
+        other, way = ways.pop()
+        if (other.repo.resolve(), other.state.run_id) == (mine[0].resolve(), mine[1]):
+            return way
+        if other.folder in seen or other.state.outcome:
+            continue
+        seen.add(other.folder)
+        for need in unmet(other.state):
+            if other.state.awaited.get(need.key, {}).get("status") == "failed":
+                continue  # refused: a human is asked, nobody waits for it
+            following = _find(need, {**places, "": other.repo})
+            if following is not None:
+                ways.append((following, (*way, following.state.run_id)))
+    return ()
+
+
+# -- artifacts of delivered runs
+
+
+def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
+    repo = places[need.repo]
+    trails: list[str] = []
+    newest = ""
+    for other in _delivered(repo):
+        commit = str((other.state.delivered or {}).get("commit", ""))
+        for path, version, digest in _versions_in(repo, commit, need.artifact):
+            if satisfies_or_fails(version, need.version):
+                return Sight(
+                    status="arrived",
+                    repo=str(repo),
+                    task_id=other.state.run_id,
+                    head=other.folded.head,
+                    found={"commit": commit, "path": path, "version": version, "digest": digest},
+                )
+            newest = newest or f"; the newest is {version}"
+            trails.append(str(other.folder))
+    coming = _under_way(repo)
+    seen = f"no delivered task of {need.repo} has {need.artifact} {need.version}{newest}"
+    if coming:
+        return Sight(status="waiting", seen=f"{seen}; under way: {', '.join(coming[:5])}", trails=tuple(trails[:5]))
+    return Sight(status="failed", seen=f"{seen}, and none is under way", trails=tuple(trails[:5]) or (str(repo),))
+
+
+def satisfies_or_fails(version: str, condition: str) -> bool:
+    """Whether a version meets a condition; what is written in a delivered file may be no version at all: then not.
+
+    Raises:
+        UsageError: the condition itself is wrong.
+    """
+    from agentforge.app.versions import satisfies
+
+    satisfies("0", condition)
+    try:
+        return satisfies(version, condition)
+    except UsageError:
+        return False
+
+
+def _delivered(repo: Path) -> Iterator[_Found]:
+    """The delivered runs of a repository, the newest first."""
+    from agentforge.store.reader import fold
+    from agentforge.store.tasks import list_tasks
+
+    for row in list_tasks(repo):
+        if row.outcome == "delivered":
+            yield _Found(repo=repo, folder=row.folder, folded=fold(row.folder))
+
+
+def _under_way(repo: Path) -> list[str]:
+    from agentforge.store.tasks import list_tasks
+
+    ended = ("delivered", "analyzed", "failed", "aborted", "damaged")
+    return [row.task_id for row in list_tasks(repo) if row.outcome not in ended]
+
+
+def _versions_in(repo: Path, commit: str, artifact: str) -> Iterator[tuple[str, str, str]]:
+    """(path, version, digest) of the files of a commit that say which version of the artifact they are."""
+    from agentforge.canonical import digest_bytes
+    from agentforge.workspace.git import Git
+
+    git = Git.open(repo)
+    for path in git.list_files(commit):
+        name = path.rpartition("/")[2]
+        if name in _MANIFESTS or (name.startswith(f"{artifact}.") and name.endswith(_ENDS_WITH)):
+            data = git.show(commit, path) or b""
+            version = _version_of(name, data, artifact)
+            if version:
+                yield path, version, digest_bytes(data)
+
+
+def _version_of(name: str, data: bytes, artifact: str) -> str:
+    """The version that a file states of the artifact, "" when it states none."""
+    value = _parsed(name, data)
+    if name in _MANIFESTS:
+        value = value.get("project", {}) if name == "pyproject.toml" else value
+        if not isinstance(value, Mapping) or value.get("name") != artifact:
+            return ""
+    version = value.get("version")
+    return version if isinstance(version, str) else ""
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    """The mapping that a file holds; one that is broken states nothing."""
+    import json
+    import tomllib
+
+    import yaml
+
+    try:
+        text = data.decode("utf-8")
+        if name.endswith(".toml"):
+            value: object = tomllib.loads(text)
+        else:
+            value = json.loads(text) if name.endswith(".json") else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):
+        return {}
+    return value if isinstance(value, Mapping) else {}

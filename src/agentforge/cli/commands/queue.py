@@ -1,0 +1,130 @@
+"""`agentforge queue`: what waits for a worker, and holding it back."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import Place, open_place
+from agentforge.cli.terminal import cut, printable, style_for, table
+
+if TYPE_CHECKING:
+    from agentforge.fleet.database import Database
+    from agentforge.fleet.ledger import Job, Ledger
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge start "Add a --json flag" --detach
+  agentforge queue list
+  agentforge queue pause task-20261121-slugify
+"""
+)
+def queue() -> None:
+    """See and steer the queue that the workers share."""
+
+
+@queue.command(
+    name="list", epilog="\b\nExamples:\n  agentforge queue list\n  agentforge queue list --all --limit 1000 --json"
+)
+@click.option("--all", "everything", is_flag=True, help="What is over, too.")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many.")
+@cwd_option
+@json_option
+def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> int:
+    """List the queue in the order in which it is worked off, and what is scheduled."""
+    from dataclasses import asdict
+
+    from agentforge.fleet.ledger import LIVE
+    from agentforge.fleet.schedules import Schedules
+
+    place, database, ledger = _opened(cwd)
+    jobs = ledger.jobs(statuses=() if everything else (*LIVE, "quarantined"), limit=limit)
+    counts, schedules = ledger.counts(), Schedules(database).all()
+    if as_json:
+        value = {"paused": ledger.paused(), "counts": counts, "jobs": [asdict(job) for job in jobs]}
+        write_json({**value, "schedules": [asdict(item) for item in schedules]})
+        return 0
+    if ledger.paused():
+        click.echo("the queue is paused: agentforge queue resume")
+    style = style_for(sys.stdout, place.environ)
+    cells = [(job.task_id, job.status, str(job.priority), str(job.attempt), job.repo, _note(job)) for job in jobs]
+    if cells:
+        head = ("TASK", "STATE", "PRIORITY", "ATTEMPT", "REPOSITORY", "NOTE")
+        click.echo("\n".join(table(cells, head=head, style=style)))
+    total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    click.echo(total or "the queue is empty")
+    for item in schedules:
+        click.echo(f"schedule {item.id}: {item.cron or 'once'}: {printable(' '.join(item.arguments))} in {item.folder}")
+    return 0
+
+
+@queue.command(epilog="\b\nExamples:\n  agentforge queue pause\n  agentforge queue pause task-20261121-slugify")
+@click.argument("task", required=False)
+@cwd_option
+def pause(task: str | None, cwd: str | None) -> int:
+    """Hold TASK back, or the whole queue; what runs ends its step first (TASK) or goes on (the queue)."""
+    _, _, ledger = _opened(cwd)
+    if task is None:
+        ledger.hold(paused=True)
+        click.echo("the queue is paused; what runs goes on")
+    else:
+        _set_aside(ledger, task, "paused")
+    return 0
+
+
+@queue.command(epilog="\b\nExamples:\n  agentforge queue resume\n  agentforge queue resume task-20261121-slugify")
+@click.argument("task", required=False)
+@cwd_option
+def resume(task: str | None, cwd: str | None) -> int:
+    """Let TASK go on, also one that was quarantined, or the whole queue."""
+    _, _, ledger = _opened(cwd)
+    if task is None:
+        ledger.hold(paused=False)
+        click.echo("the queue goes on")
+    else:
+        _set_aside(ledger, task, "queued")
+    return 0
+
+
+@queue.command(
+    epilog="\b\nExamples:\n  agentforge queue cancel task-20261121-slugify\n  agentforge queue cancel 3f2a9c"
+)
+@click.argument("task")
+@cwd_option
+def cancel(task: str, cwd: str | None) -> int:
+    """Take TASK, or a schedule, out of the queue; the task itself stays and can be resumed by hand, or aborted."""
+    from agentforge.fleet.schedules import Schedules
+
+    _, database, ledger = _opened(cwd)
+    schedules = Schedules(database)
+    if any(item.id == task for item in schedules.all()):
+        schedules.remove(task)
+        click.echo(f"schedule {task} is cancelled")
+    else:
+        _set_aside(ledger, task, "cancelled")
+    return 0
+
+
+def _set_aside(ledger: Ledger, task: str, status: str) -> None:
+    job = ledger.find(task)
+    ledger.set_aside(job, status)
+    click.echo(f"{job.task_id} is {status}")
+
+
+def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
+    from agentforge.fleet.database import database_url, open_database
+    from agentforge.fleet.ledger import Ledger
+
+    place = open_place(cwd)
+    database = open_database(database_url(place.settings, place.environ))
+    return place, database, Ledger(database)
+
+
+def _note(job: Job) -> str:
+    return cut(printable(job.note), 60) or "-"

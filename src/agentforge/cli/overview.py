@@ -1,0 +1,108 @@
+"""All repositories at a glance: one line for each, and one for every further task that is under way."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.terminal import printable
+
+if TYPE_CHECKING:
+    from agentforge.app.repositories import RepositoryRow
+    from agentforge.store.tasks import TaskRow
+
+_WORDS = {"running": "IN_PROGRESS", "delivered": "DELIVERED ✓", "analyzed": "ANALYZED ✓"}
+_ASKED = {
+    "question": "needs clarification",
+    "approval": "needs approval",
+    "stuck": "is stuck",
+    "limit": "a limit is reached",
+    "conflict": "needs a decision",
+    "in_doubt": "needs a decision",
+    "model": "the model cannot be asked",
+}
+_OVER = ("delivered", "analyzed", "failed", "aborted")
+_PERIOD_S = 1.0
+
+
+def overview_lines(rows: list[RepositoryRow]) -> list[str]:
+    """The lines of `status --all`."""
+    width = max((len(row.entry.name) for row in rows), default=0) + 3
+    lines = []
+    for row in rows:
+        label = f"{row.entry.name}:".ljust(width)
+        if row.problem:
+            lines.append(f"{label}MISSING ({printable(row.problem)})")
+            continue
+        first = row.foremost
+        lines.append(f"{label}{standing_words(first) if first else 'no tasks yet'}")
+        others = [task for task in row.tasks if task is not first and task.outcome not in _OVER]
+        lines += [f"  {task.task_id}: {standing_words(task)}" for task in others]
+    return lines
+
+
+def standing_words(task: TaskRow) -> str:
+    """How a task stands: `IN_PROGRESS (stage: green, 60%)`."""
+    word = _WORDS.get(task.outcome, task.outcome.upper())
+    if task.outcome == "escalated":
+        return f"{word} ({_what_is_asked(task)})"
+    if task.outcome == "waiting":
+        return f"{word} (for {', '.join(_short(key) for key in task.waits_for)}, {task.progress}%)"
+    if task.outcome in ("running", "paused", "queued"):
+        return f"{word} (stage: {task.stage or 'between two'}, {task.progress}%)"
+    return f"{word} ({printable(task.error)})" if task.error else word
+
+
+def overview_value(rows: list[RepositoryRow]) -> list[dict[str, object]]:
+    """The same for programs."""
+    from dataclasses import asdict
+
+    return [
+        {
+            "name": row.entry.name,
+            "path": str(row.entry.path),
+            "default_branch": row.entry.default_branch,
+            "problem": row.problem,
+            "tasks": [asdict(task) for task in row.tasks],
+        }
+        for row in rows
+    ]
+
+
+def watch(text: Callable[[], str]) -> int:
+    """Print a text again whenever it changes, until Ctrl-C.
+
+    Returns:
+        0.
+    """
+    clears = sys.stdout.isatty()
+    shown = ""
+    try:
+        while True:
+            now = text()
+            if now != shown:
+                click.echo(("\x1b[2J\x1b[H" if clears else "") + now)
+                sys.stdout.flush()
+                shown = now
+            time.sleep(_PERIOD_S)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _what_is_asked(task: TaskRow) -> str:
+    from agentforge.store.reader import load_state
+
+    waiting = load_state(task.folder).open_escalations
+    return _ASKED.get(waiting[0].kind, waiting[0].kind) if waiting else "answered"
+
+
+def _short(key: str) -> str:
+    """`task:repo:id:stage` and `artifact:repo:name:version` in words."""
+    kind, repo, name, rest = [*key.split(":", 3), "", "", ""][:4]
+    if kind == "task":
+        return f"{name}: {rest}"
+    return f"{repo}: {name} {rest}".strip()

@@ -1,0 +1,98 @@
+"""Drives one run in a process of its own, for a worker: `python -m agentforge.fleet.drive REPOSITORY TASK`.
+
+It ends with its worker, and on SIGTERM after the step that is under way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.errors import AgentForgeError
+from agentforge.events import kinds
+
+if TYPE_CHECKING:
+    from agentforge.app.result import RunResult
+    from agentforge.events.state import RunState
+
+_PR_SET_PDEATHSIG = 1
+_STOPS_AFTER = (kinds.StepFinished, kinds.StagePassed, kinds.StageVerified, kinds.FactsGathered)
+
+
+class HandedBack(AgentForgeError):
+    """The worker stops; the run goes on elsewhere."""
+
+    slug = "handed-back"
+    exit_code = 75
+
+
+class Driver:
+    """One run, which can be asked to stop between two steps."""
+
+    def __init__(self) -> None:
+        self._stopping = False
+
+    def stop(self, _number: int, _frame: object) -> None:
+        """Stop after the step that is under way."""
+        self._stopping = True
+
+    def watch(self, event: kinds.Event, _state: RunState) -> None:
+        """Hand the run back when that was asked for.
+
+        Raises:
+            HandedBack: at the end of a step.
+        """
+        if self._stopping and isinstance(event, _STOPS_AFTER):
+            self._stopping = False
+            raise HandedBack("the worker was told to stop", hint="the queue goes on with the run")
+
+    def drive(self, repo: Path, task_id: str, environ: Mapping[str, str]) -> RunResult:
+        """Go on with a run until it ends or waits."""
+        from agentforge.app.tasks import resume
+        from agentforge.config.settings import load
+        from agentforge.fleet.rates import limiter_of
+
+        settings = load(repo, environ)
+        limiter = limiter_of(settings, environ)
+        return resume(repo, task_id, settings=settings, environ=environ, watch=self.watch, limiter=limiter)
+
+
+def main(arguments: list[str]) -> int:
+    """Drive the run that the arguments name.
+
+    Returns:
+        The exit code of the run.
+    """
+    from agentforge.app.result import exit_code
+    from agentforge.config.dotenv import merged_environment
+
+    _die_with_parent(int(arguments[2]))
+    driver = Driver()
+    signal.signal(signal.SIGTERM, driver.stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the worker's terminal is the worker's to hand on
+    try:
+        result = driver.drive(Path(arguments[0]), arguments[1], merged_environment(os.environ))
+    except AgentForgeError as exc:
+        sys.stderr.write(f"error[{exc.slug}]: {exc}\n")
+        return exc.exit_code
+    if result.error is not None:
+        sys.stderr.write(f"error[{result.error.slug}]: {result.error}\n")
+        return result.error.exit_code
+    return exit_code(result)
+
+
+def _die_with_parent(parent: int) -> None:
+    """A worker that is killed takes its runs with it: the kernel sees to that."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
