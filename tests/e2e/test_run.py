@@ -54,3 +54,12 @@ def test_a_session_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
     assert again.out == "Again.\n", again.err
     snapshot = json.loads((data.parent / "sessions" / f"{session}.json").read_text())
     assert [one["content"] for one in snapshot["messages"] if one["role"] == "user"] == ["do it", "and now"]
+
+
+def test_what_is_not_trusted_is_left_out_and_said(world: World, tmp_path: Path) -> None:
+    (world.repo / "AGENTS.md").write_text("Say please.\n")
+    done = world.run("run", "do it", "--model", _script(tmp_path), "--mode", "plan")
+    assert "note: not used, because it is not trusted: AGENTS.md" in done.err
+    world.run("trust", "--yes")
+    done = world.run("run", "do it", "--model", _script(tmp_path), "--mode", "plan")
+    assert "not trusted" not in done.err

@@ -49,6 +49,8 @@ def _plain(text: str, secrets: tuple[str, ...]) -> str:
 
 def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
     """What a file tool would change, as far as that can be told before."""
+    if tool.preview is not None:
+        return tool.preview(arguments)
     if tool.name == "apply_patch":
         return str(arguments.get("patch", ""))
     paths = tool.writes(arguments)

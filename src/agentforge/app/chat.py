@@ -117,6 +117,11 @@ class Chat:
         """The session's id."""
         return self.log.state.run_id
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of the project and of skills was left out so far, and why; for people."""
+        return tuple(self.workshop.around.project.notices)
+
     def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
 
@@ -131,6 +136,10 @@ class Chat:
         turn = self.state.talk.turn + 1
         secrets = self.workshop.secrets
         plain = redact(text, secrets=secrets).text
+        chosen = self.workshop.around.skills.chosen(plain)
+        if chosen.active != self.workshop.around.skills.active:
+            self.change(skills=list(chosen.active), skill_matches=list(chosen.told))
+        notes = (*notes, *chosen.notes)
         tools = list(self.workshop.tools())
         if self.state.talk.settings.get("tools") != tools:
             self.change(tools=tools)

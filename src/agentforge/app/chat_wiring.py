@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app import wiring
 from agentforge.app.chat_sizing import Sizing
 from agentforge.app.person import Desk
+from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
@@ -52,6 +53,7 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = wiring.secret_values(environ)
         self._models: dict[str, wiring.Models] = {}
+        self.around = Surroundings(self)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the person changed for this session on top."""
@@ -69,6 +71,7 @@ class Workshop:
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
         self.close()
         self._models.clear()
+        self.around = Surroundings(self)
         for name in _FROM_SETTINGS:
             self.__dict__.pop(name, None)
 
@@ -118,7 +121,7 @@ class Workshop:
 
     @property
     def work_mode(self) -> str:
-        """ "build" or "plan"."""
+        """One of session.prompting.WORK_MODES."""
         return self.setting("work_mode") or self.options.work_mode or "build"
 
     @cached_property
@@ -141,8 +144,7 @@ class Workshop:
     @cached_property
     def instructions(self) -> tuple[str, ...]:
         """What user and project add to the instructions."""
-        keys = ("developer_instructions", "user_instructions")
-        return tuple(self.settings.text(key) for key in keys if self.settings.text(key))
+        return self.around.guidance.parts()
 
     def situation(self, state: RunState) -> str:
         """What the model should know now and would else forget: todos."""
@@ -166,7 +168,7 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
+        return self.around.offered(modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode))
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
@@ -180,24 +182,25 @@ class Workshop:
         without = left_out(self)
         offered = modes.BARE_TOOLS if self.options.bare and not self.options.allowed_tools else modes.BUILD_TOOLS
         wanted = [name for name in offered if name in known and name not in without]
-        return toolbox.find(name for name in wanted if is_allowed(name, allowed))
+        return {**toolbox.find(name for name in wanted if is_allowed(name, allowed)), **self.around.delegating(allowed)}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
         from agentforge.session.reach import tool_context
 
-        return tool_context(
+        context = tool_context(
             state,
             root=self.root,
             sandbox=self.sandbox,
             git=self.git,
             guard=self.guard,
-            writable=self.work_mode != "plan",
+            writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
             repository=self.shed.repository,
             browser=lambda: self.shed.browser,
             output=self.shed.output,
         )
+        return self.around.reaching(context)
 
     @cached_property
     def shed(self) -> ToolShed:
@@ -229,6 +232,8 @@ class Workshop:
     def effect_of(self, name: str) -> str:
         """What calling a tool can do; "" when there is no such tool now."""
         tool = self.tools().get(name)
+        if self.around.subagents.may_write(name):
+            return "execute"
         return tool.effect if tool is not None else ""
 
     @cached_property
@@ -252,9 +257,13 @@ class Workshop:
 
     def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
         """Carry out several subagent calls side by side."""
-        from agentforge.session.together import run_together
+        return self.around.subagents.together(indices, state, spec)
 
-        return run_together(indices, state, spec)
+    def scrubbed(self, text: str) -> str:
+        """A text without secrets."""
+        from agentforge.safety.redaction import redact
+
+        return redact(text, secrets=self.secrets).text
 
     # -- safety
 
@@ -267,7 +276,7 @@ class Workshop:
         root = str(self.root)
         return Policy(
             mode=Mode(self.setting("approval") or self.options.approval or self.settings.text("approval")),
-            rules=(*self.permission_rules, *self.remembered()),
+            rules=(*self.permission_rules, *self.remembered(), *self.around.skills.rules()),
             ground=Ground(
                 root=root,
                 folder=root,

@@ -36,6 +36,7 @@ def session_looks(folder: Path, settings: Settings, environ: Mapping[str, str]) 
     return (
         lambda: _hooks(settings),
         lambda: _servers(settings, environ),
+        lambda: _skills(folder, settings, environ),
         lambda: _extra("screen", "textual", "tui", "the screen; line by line works without"),
         lambda: _terminal(environ),
         lambda: _trust(folder, environ),
@@ -92,6 +93,22 @@ def _servers(settings: Settings, environ: Mapping[str, str]) -> Check:
     if wrong:
         return Check(name="mcp servers", status="warning", message="; ".join(wrong), detail="install it, or correct it")
     return Check(name="mcp servers", status="ok", message=", ".join(sorted(servers)))
+
+
+def _skills(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
+    from agentforge.app.skilling import look_for_skills
+
+    if not settings.flag("skills_enabled"):
+        return Check(name="skills", status="ok", message="switched off")
+    try:
+        catalogue, notices = look_for_skills(folder, settings=settings, environ=environ)
+    except AgentForgeError as exc:
+        return Check(name="skills", status="warning", message=exc.message, detail=exc.hint)
+    wrong = [one.reason for one in catalogue.skipped] + list(notices)
+    message = ", ".join(catalogue.skills) or "none"
+    if wrong:
+        return Check(name="skills", status="warning", message=message, detail="; ".join(wrong))
+    return Check(name="skills", status="ok", message=message)
 
 
 def _extra(name: str, module: str, extra: str, what: str) -> Check:

@@ -132,8 +132,20 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
+        instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
+
+
+def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
+    """What the repository's top folder says to agents; nothing before a person trusted it."""
+    from agentforge.app.guidance import found_instructions, read_instructions
+    from agentforge.app.project import Project
+
+    file = found_instructions(repo)
+    if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
+        return ""
+    return read_instructions(file).text
 
 
 def permits_of(settings: Settings) -> Permits:

@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
     "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
     "config": ("config:config", "Show the settings, each with its origin, and change them."),
+    "skills": ("skills:skills", "List skills, or check one that you write."),
     "policy": ("policy:policy", "Explain what may be done here without a question."),
     "tools": ("tools:tools", "List the tools that the agent can call here."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),

@@ -49,11 +49,9 @@ def show(trust: Trust) -> None:
 
 def tops_of(place: Place) -> tuple[Path, ...]:
     """The folders from which something of the project is loaded: the repository's top and that of its settings."""
-    from agentforge.config.paths import project_top
+    from agentforge.config.paths import project_tops
 
-    repo = next((folder for folder in (place.cwd, *place.cwd.parents) if (folder / ".git").exists()), None)
-    settings = project_top(place.cwd, place.environ)
-    return tuple(dict.fromkeys(folder.resolve() for folder in (repo, settings) if folder)) or (place.cwd,)
+    return project_tops(place.cwd, place.environ)
 
 
 def _agreed(trust: Trust) -> bool:

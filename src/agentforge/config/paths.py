@@ -61,6 +61,13 @@ def project_top(cwd: Path, environ: Mapping[str, str]) -> Path | None:
     return None
 
 
+def project_tops(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The folders from which something of the project is loaded: the repository's top and that of its settings."""
+    repo = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), None)
+    settings = project_top(cwd, environ)
+    return tuple(dict.fromkeys(folder.resolve() for folder in (repo, settings) if folder)) or (cwd,)
+
+
 def project_files(top: Path) -> tuple[Path, Path]:
     """Name the two files in which a project may keep settings; the first is the one the program writes."""
     return top / ".agentforge" / "config.toml", top / ".agentforge" / "config" / "settings.yaml"

@@ -26,6 +26,7 @@ _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/skills": "skill",
     ".agents/skills": "skill",
     ".claude/skills": "skill",
+    ".skills": "skill",
 }
 _FILES: Mapping[str, Kind] = {
     ".mcp.json": "mcp",
@@ -36,6 +37,7 @@ _FILES: Mapping[str, Kind] = {
     ".claude/settings.json": "hook",
     ".claude/settings.local.json": "hook",
     "AGENTS.md": "instructions",
+    "AGENT.MD": "instructions",
     "CLAUDE.md": "instructions",
     ".agentforge/AGENTS.md": "instructions",
 }
@@ -48,7 +50,8 @@ _SETTINGS: Mapping[str, Kind] = {
     "developer_instructions": "instructions",
     "user_instructions": "instructions",
 }
-_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+INSTRUCTION_FILES = ("AGENTS.md", "AGENT.MD", "CLAUDE.md")
+"""What a folder says to an agent: the first of these that is there."""
 _SKIPPED = frozenset({"__pycache__", ".git", "node_modules", "venv", "site-packages"})
 _MOST_FOLDERS = 20_000
 _MOST_FILES = 2000
@@ -107,11 +110,27 @@ def _all(project: Path) -> Iterator[Item]:
                 name = f"{Path(layer.name).relative_to(project)}: {key}"
                 yield Item(name=name, kind=kind, digest=digest_value(value))
                 yield from _named_scripts(project, value, kind)
+                if key == "skill_roots":
+                    yield from _skill_roots(project, value)
+
+
+def instruction_item(project: Path, path: Path) -> Item:
+    """One file with instructions as it is now."""
+    return _item(project, path, "instructions")
+
+
+def _skill_roots(project: Path, value: object) -> Iterator[Item]:
+    """The files of skills that lie elsewhere in the project."""
+    for text in value if isinstance(value, list) else ():
+        folder = project / str(text)
+        if folder.resolve().is_relative_to(project.resolve()):
+            for path in _files_below(folder):
+                yield _item(project, path, "skill")
 
 
 def is_nested(name: str) -> bool:
     """Whether an item is found only by looking into every folder."""
-    return name not in _FILES and name.rpartition("/")[2] in _INSTRUCTIONS
+    return name not in _FILES and name.rpartition("/")[2] in INSTRUCTION_FILES
 
 
 def _instructions_below(project: Path) -> Iterator[Item]:
@@ -123,7 +142,7 @@ def _instructions_below(project: Path) -> Iterator[Item]:
         except OSError:  # a folder that cannot be read holds nothing that could be loaded
             continue
         for entry in entries:
-            if entry.name in _INSTRUCTIONS and (entry.is_symlink() or entry.is_file()):
+            if entry.name in INSTRUCTION_FILES and (entry.is_symlink() or entry.is_file()):
                 yield _item(project, Path(entry.path), "instructions")
             elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED and not entry.name.startswith("."):
                 pending.append(Path(entry.path))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from agentforge.canonical import canonical_bytes
 from agentforge.config.paths import data_dir
-from agentforge.config.steering import Item, is_nested, steering_items
+from agentforge.config.steering import Item, instruction_item, is_nested, steering_items
 from agentforge.errors import StorageError, TrustRequired
 from agentforge.frozen import dataclass
 
@@ -83,6 +83,16 @@ def trusted(project: Path, environ: Mapping[str, str], *, kinds: Collection[str]
     before = {name: digest for name, digest in (known.items if known else {}).items() if deep or not is_nested(name)}
     since = known.since if known else ""
     return Trust(project=project, items=items, changes=tuple(_changes(items, before)), since=since, deep=deep)
+
+
+def is_trusted_instruction(project: Path, environ: Mapping[str, str], file: Path) -> bool:
+    """Whether a person agreed to the instructions of a sub-folder as they are now."""
+    project = project.resolve()
+    known = _read(environ).get(str(project))
+    if known is None or not file.is_relative_to(project):
+        return False
+    item = instruction_item(project, file)
+    return known.items.get(item.name) == item.digest
 
 
 def require_trust(project: Path, environ: Mapping[str, str], *, kinds: Collection[str] | None = None) -> Trust:

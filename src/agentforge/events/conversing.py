@@ -171,3 +171,24 @@ class ChildFinished(Event):
     usage: Json = field(default_factory=dict)
     cost_usd: float | None = 0.0
     duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritersMerged(Event):
+    """The patches of several writers were put together and tested; nothing of the user's folder changed yet.
+
+    Attributes:
+        patch: digest of the blob with the whole patch, "" when nothing came out.
+        base, tree: git trees before and after.
+        conflicts: {path, writer, reason}: changes that were left out.
+        tests: in words, how the project's tests went on the merged tree.
+        passed: no test fails that passed before.
+    """
+
+    patch: str
+    base: str
+    tree: str
+    paths: tuple[str, ...] = ()
+    conflicts: tuple[Json, ...] = ()
+    tests: str = ""
+    passed: bool = False

@@ -22,6 +22,7 @@ from agentforge.events.conversing import TodosChanged as TodosChanged
 from agentforge.events.conversing import TurnFinished as TurnFinished
 from agentforge.events.conversing import TurnOutcome as TurnOutcome
 from agentforge.events.conversing import UserSaid as UserSaid
+from agentforge.events.conversing import WritersMerged as WritersMerged
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.relations import ForkMade as ForkMade

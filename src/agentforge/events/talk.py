@@ -64,6 +64,7 @@ class Talk:
         last_command: the last shell command and its summary, pinned.
         checkpoints: {checkpoint_id, reason, tree, turn, label, at, entries}, oldest first.
         children: subagents: {child, name, goal, outcome, usage, cost_usd, duration_ms}.
+        merges: patches of writers that were put together: {patch, paths, passed}, oldest first.
         compactions: how often the history was compacted.
         since_compaction: entries that were added since; a compaction that gains nothing is not repeated.
         mutated: the current turn has a checkpoint from before its first change.
@@ -88,6 +89,7 @@ class Talk:
     last_command: str = ""
     checkpoints: tuple[Json, ...] = ()
     children: tuple[Json, ...] = ()
+    merges: tuple[Json, ...] = ()
     compactions: int = 0
     since_compaction: int = 0
     mutated: bool = False
@@ -269,6 +271,7 @@ def _checkpoint_restored(state: RunState, event: conversing.CheckpointRestored, 
         children=talk.children,
         redo=talk.redo,
         token_factor=max(talk.token_factor, back.token_factor),
+        merges=talk.merges,
     )
 
 
@@ -288,13 +291,18 @@ def _child_finished(state: RunState, event: conversing.ChildFinished, _at: str) 
     return replace(state.talk, children=rows)
 
 
+def _writers_merged(state: RunState, event: conversing.WritersMerged, _at: str) -> Talk:
+    row: Json = {"patch": event.patch, "paths": list(event.paths), "passed": event.passed}
+    return replace(state.talk, merges=(*state.talk.merges, row))
+
+
 def talk_from(value: Json) -> Talk:
     """Build a conversation from its JSON value; fields that this program does not know are left out."""
     known = {name: item for name, item in value.items() if name in Talk.__dataclass_fields__}
     entries = tuple(_entry_from(cast("Json", row)) for row in cast("list[object]", value.get("entries", ())))
     lists: dict[str, Any] = {
         name: tuple(cast("list[object]", known[name]))
-        for name in ("changed_paths", "checkpoints", "children", "asked", "redo")
+        for name in ("changed_paths", "checkpoints", "children", "merges", "asked", "redo")
         if name in known
     }
     values: dict[str, Any] = {**known, **lists, "entries": entries}
@@ -326,5 +334,6 @@ _FOLDS = cast(
         "CheckpointRestored": _checkpoint_restored,
         "ChildStarted": _child_started,
         "ChildFinished": _child_finished,
+        "WritersMerged": _writers_merged,
     },
 )

@@ -31,6 +31,7 @@ parameters user users currently instead need needs want wants allow allows given
 """
 _PIECE_COST = 48  # its name, its frame and its fence
 _LEAST_CODE = 400
+_WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -40,7 +41,8 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
         from agentforge.pipeline.fix_material import gather_fix
 
         return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
-    return [piece for piece in _GATHERERS.get(stage, _nothing)(state, runtime) if piece.text.strip()]
+    pieces = _GATHERERS.get(stage, _nothing)(state, runtime)
+    return [piece for piece in (*pieces, *_asked_of_agents(stage, runtime)) if piece.text.strip()]
 
 
 def terms_of(text: str, *, limit: int = 24) -> list[str]:
@@ -51,6 +53,14 @@ def terms_of(text: str, *, limit: int = 24) -> list[str]:
         if len(clean) > 2 and clean.lower() not in _STOP:
             seen.setdefault(clean)
     return list(seen)[:limit]
+
+
+def _asked_of_agents(stage: str, runtime: Runtime) -> list[Piece]:
+    """What the repository asks of agents, behind everything else: it gets the room that is left."""
+    if stage not in _WITH_INSTRUCTIONS:
+        return []
+    text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
+    return [Piece(name=name, text=text, limit=400, note="read_file AGENTS.md for all of it")]
 
 
 def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:

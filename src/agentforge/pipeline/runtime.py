@@ -72,6 +72,7 @@ class Runtime:
         signer: the user's signing key, None = there is none.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
+        instructions: what the repository's AGENTS.md says, when the project is trusted; "" otherwise.
         keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
@@ -99,6 +100,7 @@ class Runtime:
     permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
     hooks: HookEngine | None = None
+    instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
     check_reports: dict[object, CheckReport] = field(default_factory=dict)

@@ -21,8 +21,8 @@ _HARMLESS = ("read-only", "git-read")
 
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
-    """The tools of a mode: in plan mode only those that change nothing."""
-    if work_mode != "plan":
+    """The tools of a mode: all but build have only those that change nothing; the swarm's modes add their own."""
+    if work_mode == "build":
         return dict(tools)
     return {name: tool for name, tool in tools.items() if looks_only(tool)}
 

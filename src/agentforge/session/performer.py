@@ -11,7 +11,7 @@ from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.perform import AgentSpec
 from agentforge.context.conversation import build_request
 from agentforge.events import kinds
-from agentforge.session.decide import decide
+from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
 from agentforge.tools.invocation import InvocationPolicy
 
@@ -100,9 +100,17 @@ class SessionPerformer:
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         yield from self._runtime.before_call(state, effect.index)
+        if state.turn.calls[effect.index].name.startswith(SPAWNS):
+            yield from self._runtime.together((effect.index,), state, self.spec(state))
+            return
         yield from agent_perform.perform_tool(effect, state, self.spec(state))
 
     def _run_together(self, effect: RunTogether, state: RunState) -> Iterator[Event]:
+        for index in effect.indices:
+            before = tuple(self._runtime.before_call(state, index))
+            yield from before
+            if before:  # one checkpoint stands for all of them
+                break
         yield from self._runtime.together(effect.indices, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-WORK_MODES = ("build", "plan")
+WORK_MODES = ("build", "plan", "swarm", "swarm-build")
 
 
 @cache

@@ -39,6 +39,16 @@ def place(context: ToolContext, path: str) -> Path:
         ) from exc
 
 
+def reaching(context: ToolContext, path: str) -> ToolContext:
+    """The context in which a path outside the workspace can be read, when it lies in a readable folder."""
+    from dataclasses import replace
+
+    if not path.startswith("/"):
+        return context
+    real = Path(path).resolve()
+    return next((replace(context, root=folder) for folder in context.readable if real.is_relative_to(folder)), context)
+
+
 def shown(context: ToolContext, target: Path) -> str:
     """The path of a file as the model writes it: relative to the root."""
     return target.relative_to(context.root.resolve()).as_posix()

@@ -13,6 +13,8 @@ _LONGEST_LINE = 1000
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
+    inside = context
+    context = _files.reaching(context, text(arguments, "path"))
     path = _files.shown(context, _files.place(context, text(arguments, "path")))
     offset, limit = number(arguments, "offset", default=1), number(arguments, "limit", default=_LINES)
     lines = _lines(_files.read(context, path).text)
@@ -22,13 +24,14 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     last = offset + len(part) - 1
     summary = f"{path} lines {offset}-{last} of {len(lines)}" if lines else f"{path} is empty"
     more = (f"read_file {path} offset={last + 1} for the rest",) if last < len(lines) else ()
+    here = context is inside  # a file outside the workspace is no file of its
     return Observation(
         status="success",
         summary=summary,
         text=_files.numbered([_short(line) for line in part], first=offset),
-        artifacts=(path,),
+        artifacts=(path,) if here else (),
         next_actions=more,
-        view={"path": path, "offset": offset, "limit": limit},
+        view={"path": path, "offset": offset, "limit": limit} if here else None,
     )
 
 

@@ -29,6 +29,7 @@ class Observation:
         artifacts: repository paths that were read or written.
         changed: repository paths that were written, created or deleted.
         view: {path, offset, limit}: the part of a file that the model asked to see; the context shows it fresh.
+        note: words of the harness or of trusted instructions that go with the text, outside of the fence.
         payload: for submit_artifact the draft, for ask_human the question; consumed by the agent loop.
     """
 
@@ -41,6 +42,7 @@ class Observation:
     artifacts: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     view: Mapping[str, object] | None = None
+    note: str = ""
     payload: Mapping[str, object] | None = None
 
 
@@ -102,9 +104,11 @@ class ToolContext:
         may_write: None when the path may be written, else the reason why not.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
+        guides: instructions that go with files, which the model has not seen: (tool, paths) -> text, "" none.
+        readable: folders outside the workspace from which read_file may read, too.
         todos: the session's todos, id -> {text, done}; a tool changes them by `payload["todos"]`.
         memory: what is remembered across sessions; None where there is no memory.
-        spawn: starts a subagent: (name, goal, call_id) -> its report; None where there are none.
+        spawn: starts the subagent of this call: (name, goal) -> its report; None where there are none.
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
         git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
         browser: the browser of a conversation, started when it is first used; None where there is none.
@@ -120,9 +124,11 @@ class ToolContext:
     may_read: Callable[[str], bool] = lambda _path: True
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
+    guides: Callable[[str, tuple[str, ...]], str] = lambda _tool, _paths: ""
+    readable: tuple[Path, ...] = ()
     todos: Mapping[str, object] = field(default_factory=dict)
     memory: Memory | None = None
-    spawn: Callable[[str, str, str], Observation] | None = None
+    spawn: Callable[[str, str], Observation] | None = None
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
     git: Git | None = None
     browser: Callable[[], Browser] | None = None
@@ -139,6 +145,7 @@ class Tool:
         reads: the repository paths that a call would read.
         url: what a call would fetch; "" nothing.
         command: the bash line that a call would run and the folder in which it would; "" none.
+        preview: what a call would change, as a unified diff for a person; None where dispatch can tell by itself.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
         looks: whoever offers it says that it changes nothing: plan mode offers it, approval still decides.
         acts: the class of what this very call does, where that depends on its arguments; "" is `does`.
@@ -153,6 +160,7 @@ class Tool:
     reads: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
     url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
+    preview: Callable[[Mapping[str, object]], str] | None = None
     does: str = ""
     looks: bool = False
     acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""

@@ -154,7 +154,9 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
 def _performed(prepared: Prepared, context: ToolContext) -> Observation:
     tool = prepared.tool
     try:
-        return tool.run(prepared.arguments, context)
+        observation = tool.run(prepared.arguments, context)
+        note = context.guides(tool.name, (*observation.artifacts, *observation.changed))
+        return replace(observation, note=note) if note else observation
     except ToolError as answer:
         return answer.observation
     except (InfrastructureError, IntegrityError):
@@ -177,6 +179,8 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     text = cut_middle(full, limit=policy.text_limit_tokens)
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
+    if observation.note:
+        text = f"{text}\n\n{scrubbed(observation.note)}".lstrip("\n")
     payload = observation.payload
     shown = replace(
         observation,

@@ -76,7 +76,17 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         chat.desk.rules += rules
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
-        return _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        _tell_left_out(chat)
+        return code
+
+
+def _tell_left_out(chat: Chat) -> None:
+    """What of the project was not used."""
+    if chat.notices:
+        from agentforge.cli.terminal import printable
+
+        sys.stderr.write("".join(f"note: {printable(notice)}\n" for notice in chat.notices))
 
 
 def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:

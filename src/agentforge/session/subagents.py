@@ -1,0 +1,114 @@
+"""Which subagents there are: six of our own that only look, and those that the settings define. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from agentforge.frozen import dataclass
+from agentforge.session.decide import SPAWNS
+from agentforge.session.prompting import prompt
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
+
+LOOKING = ("read_file", "list_dir", "glob", "grep", "git_diff")
+"""What the subagents of our own may call."""
+
+_OWN: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "explore": ("Find where something is: files, symbols, flows.", ("read_file", "list_dir", "glob", "grep")),
+    "debugger": ("Find the cause of a failure from the code and its messages.", LOOKING),
+    "codebase_investigator": ("Explain how a part of the code works, with evidence.", LOOKING),
+    "code_reviewer": ("Review the changes, or named files, for defects.", LOOKING),
+    "test_planner": ("Say which tests are missing and what each must show.", LOOKING),
+    "architect": ("Weigh ways to build something and recommend one.", LOOKING),
+}
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,50}")
+MAX_TURNS = 20
+TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subagent:
+    """One kind of subagent.
+
+    Attributes:
+        name: of the tool behind `subagent_`, and the name under which its steps are counted.
+        goal_prompt: its instructions.
+        allowed_tools: names of the tools that it may call; None = those of its parent.
+        looks_only: it changes nothing, whatever the mode of its parent.
+        max_turns: its model calls, 1-100.
+        timeout_seconds: of wall time, >= 10.
+    """
+
+    name: str
+    description: str
+    goal_prompt: str
+    allowed_tools: tuple[str, ...] | None = None
+    looks_only: bool = False
+    max_turns: int = MAX_TURNS
+    timeout_seconds: float = TIMEOUT_S
+
+
+def own_subagents() -> dict[str, Subagent]:
+    """The six that ship with the program."""
+    return {
+        name: Subagent(
+            name=name,
+            description=description,
+            goal_prompt=prompt(f"subagents/{name}"),
+            allowed_tools=tools,
+            looks_only=True,
+        )
+        for name, (description, tools) in _OWN.items()
+    }
+
+
+def defined(rows: Iterable[Mapping[str, object]]) -> tuple[dict[str, Subagent], tuple[str, ...]]:
+    """Read `[[subagents]]` of the settings.
+
+    Returns:
+        Subagents by name, and what is wrong with those that were left out.
+    """
+    found: dict[str, Subagent] = {}
+    wrong: list[str] = []
+    for row in rows:
+        name = str(row["name"])
+        if not _NAME.fullmatch(name):
+            wrong.append(f"subagent {name!r}: a name is letters, digits, - and _, at most 50")
+        elif name in found:
+            wrong.append(f"subagent {name!r} is defined twice; the first one holds")
+        else:
+            found[name] = _read(name, row)
+    return found, tuple(wrong)
+
+
+def tool_of(subagent: Subagent) -> Tool:
+    """The tool that starts a subagent. It changes nothing itself: every call of the subagent is judged for itself."""
+
+    def run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
+        goal = str(arguments["goal"]).strip()
+        if not goal:
+            return failed("the goal is empty", error_type="bad-arguments")
+        if context.spawn is None:
+            return failed("a subagent starts no subagents", error_type="no-nesting", retryable=False)
+        return context.spawn(subagent.name, goal)
+
+    return Tool(
+        name=SPAWNS + subagent.name,
+        description=f"Subagent: {subagent.description[:300]}",
+        parameters=takes("goal", goal=TEXT),
+        effect="read",
+        run=run,
+    )
+
+
+def _read(name: str, row: Mapping[str, object]) -> Subagent:
+    allowed = cast("list[str] | None", row.get("allowed_tools"))
+    return Subagent(
+        name=name,
+        description=str(row["description"]),
+        goal_prompt=str(row["goal_prompt"]),
+        allowed_tools=None if allowed is None else tuple(allowed),
+        max_turns=int(cast("int", row.get("max_turns", MAX_TURNS))),
+        timeout_seconds=float(cast("float", row.get("timeout_seconds", TIMEOUT_S))),
+    )
