@@ -68,7 +68,7 @@ def _provider(chat: Chat, rest: str) -> SlashReply:
         raise UsageError(f"{name}: which model?", hint=f"/provider {name} [url] MODEL")
     overrides: dict[str, object] = {"model.provider": name, "model.name": model, "model.base_url": url or None}
     before = dict(chat.state.talk.settings)
-    _override(chat, overrides, model="")
+    _override(chat, overrides, model=f"{name}/{model}")  # also where the session was begun with --model
     try:
         chosen = chat.workshop.model().name
     except Exception:
