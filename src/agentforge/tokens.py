@@ -25,12 +25,18 @@ _PIECE = re.compile(
 
 def count_tokens(text: str) -> int:
     """Estimate what `text` costs in a model's context, in tokens; never below zero, zero only for nothing or one space."""
-    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _counted(text)
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARS else _remembered_long(text)
 
 
 @lru_cache(maxsize=1024)
 def _remembered(text: str) -> int:
     """Most of a context is the same from step to step: counted once."""
+    return _counted(text)
+
+
+@lru_cache(maxsize=4)
+def _remembered_long(text: str) -> int:
+    """What a person pasted is asked about at every step, too."""
     return _counted(text)
 
 

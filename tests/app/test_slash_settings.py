@@ -80,8 +80,8 @@ def test_settings_are_read_again_and_a_broken_file_keeps_the_old_ones(chat: Chat
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("max_turns = 7\n")
     assert run_slash(chat, "/reload").ok
-    assert chat.workshop.rules().max_turns == 7
+    assert chat.workshop.sizing.rules().max_turns == 7
     file.write_text("max_turnz = 8\n")
     assert run_slash(chat, "/reload").ok is False
-    assert chat.workshop.rules().max_turns == 7
+    assert chat.workshop.sizing.rules().max_turns == 7
     assert "max_turns" in run_slash(chat, "/config max_").text

@@ -17,7 +17,13 @@ from agentforge.cli.lazy import COMMANDS
 
 def _process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-m", "agentforge", *arguments], capture_output=True, text=True, env=environ)
+    return subprocess.run(
+        [sys.executable, "-m", "agentforge", *arguments],
+        capture_output=True,
+        text=True,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def test_the_version_is_one_line() -> None:
@@ -27,10 +33,10 @@ def test_the_version_is_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"agentforge {__version__}\n", "")
 
 
-def test_without_arguments_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([]) == 0
-    out = capsys.readouterr().out
-    assert all(f"\n  {name} " in out for name in COMMANDS)
+def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_listed() -> None:
+    done = _process()
+    assert done.returncode == 0
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize(

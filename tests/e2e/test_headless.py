@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_loopback import Raw, Say
+from agentforge_loopback import Raw, Refuse, Say
 
 if TYPE_CHECKING:
     from agentforge_loopback import Asked, LoopbackProvider
@@ -94,6 +94,16 @@ def test_twelve_equal_calls_end_the_turn(world: World) -> None:
     world.settings("loop_limit = 3\n")
     again = world.run("replay", done.json["session_id"], "--json")
     assert (again.code, again.json["difference"]["now"]) == (4, "EndTurn stuck"), again.out
+
+
+def test_a_model_is_warned_before_a_loop_ends_its_turn(world: World, loopback: LoopbackProvider) -> None:
+    loopback.answer = lambda asked: (
+        Say(text="I stop.")
+        if "same results 3 times" in json.dumps(asked.body)
+        else Say(calls=(("read_file", '{"path": "textkit.py"}'),))
+    )
+    done = _served(world, loopback, "look", "--json")
+    assert (done.code, done.json["result"], done.json["num_turns"]) == (0, "I stop.", 4)
 
 
 def test_two_thousand_pieces_cost_little(world: World, loopback: LoopbackProvider) -> None:
@@ -250,3 +260,34 @@ def test_a_session_is_replayed_without_a_model(world: World, loopback: LoopbackP
     done = world.run("replay", first["session_id"][:8], "--json")
     assert (done.code, done.json["ok"], done.json["requests"]) == (0, True, 17), done.out
     assert len(loopback.asked) == 16
+
+
+def test_a_model_with_a_smaller_window_than_the_settings_say_is_met(world: World, loopback: LoopbackProvider) -> None:
+    (world.repo / "long.txt").write_text("".join(f"line {n} of a long file\n" for n in range(400)))
+
+    def answer(asked: Asked) -> Say | Refuse:
+        if len(json.dumps(asked.body["messages"])) > 9_000:
+            return Refuse(status=400, message="maximum context length is 2048 tokens", code="context_length_exceeded")
+        if len(loopback.asked) > 12:
+            return Say(text="Read.")
+        return Say(calls=(("read_file", json.dumps({"path": "long.txt", "offset": len(loopback.asked)})),))
+
+    loopback.answer = answer
+    done = _served(world, loopback, "read it", "--json")
+    assert (done.code, done.json["result"]) == (0, "Read."), done.out
+
+
+def test_five_pasted_megabytes_are_cut_for_the_model(world: World) -> None:
+    done = world.run("run", "-", "--model", _script(world, {"text": "Ok."}), "--json", stdin=b"word " * 1_000_000)
+    assert (done.code, done.json["result"]) == (0, "Ok."), done.out
+    assert done.json["usage"]["input_tokens"] < 8_000
+
+
+def test_a_session_whose_folder_is_gone_is_not_gone_on_with(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    model = _script(world, {"text": "Hello."}, {"text": "Again."})
+    first = world.run("run", "hi", "--model", model, "--json", "--cwd", str(folder)).json["session_id"]
+    folder.rmdir()
+    done = world.run("run", "on", "--resume", first, "--model", model)
+    assert (done.code, "is gone" in done.err) == (2, True)

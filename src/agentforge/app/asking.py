@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool
 
 _DIFF_LINES = 400
+_KNOWN = ("write_file", "append_file", "edit")
 
 
 def question_of(
@@ -43,25 +44,32 @@ def question_of(
     )
 
 
-def _plain(text: str, secrets: tuple[str, ...]) -> str:
-    return redact(clean(text), secrets=secrets).text
+def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tuple[str, ...]) -> str:
+    """What a file tool would change, as a unified diff, as far as that can be told before.
 
-
-def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
-    """What a file tool would change, as far as that can be told before."""
-    if tool.preview is not None:
-        return tool.preview(arguments)
-    if tool.name == "apply_patch":
+    Args:
+        paths: the files that the call writes.
+    """
+    if name == "apply_patch":
         return str(arguments.get("patch", ""))
-    paths = tool.writes(arguments)
-    if len(paths) != 1:
+    if len(paths) != 1 or name not in _KNOWN:
         return ""
     before = _content(root / paths[0])
-    after = _after(tool.name, arguments, before)
+    after = _after(name, arguments, before)
     if after is None:
         return ""
     lines = unified_diff(before.splitlines(), after.splitlines(), f"a/{paths[0]}", f"b/{paths[0]}", lineterm="")
     return "\n".join(list(lines)[:_DIFF_LINES])
+
+
+def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
+    if tool.preview is not None:
+        return tool.preview(arguments)
+    return preview(tool.name, arguments, root, paths=tool.writes(arguments))
+
+
+def _plain(text: str, secrets: tuple[str, ...]) -> str:
+    return redact(clean(text), secrets=secrets).text
 
 
 def _after(name: str, arguments: Mapping[str, object], before: str) -> str | None:

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.person import Desk, Person
 from agentforge.cancelling import Cancellation, under
-from agentforge.errors import AgentForgeError, ConflictError, ModelError
+from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.session.performer import last_words, run_turn
 
 if TYPE_CHECKING:
+    from agentforge.app.background import Job
     from agentforge.app.chat_wiring import Workshop
     from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
+    from agentforge.session.runtime import SessionRuntime
     from agentforge.store.log import RunLog
+
+_SMALLER = 6
+"""How often a request that was too long is built anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +76,7 @@ class Chat:
     """One session that this process drives. Use as a context manager, or close it.
 
     Attributes:
+        jobs: tasks of the pipeline that were started from here.
         notes: what the person should know about how the session was opened, such as what was put right in it.
     """
 
@@ -83,6 +89,7 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.jobs: list[Job] = []
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
@@ -154,7 +161,7 @@ class Chat:
         self._stop = Cancellation()
         try:
             with under(self._stop):
-                state = run_turn(self.log, runtime)
+                state = self._driven(runtime)
         except KeyboardInterrupt:
             self.drop(outcome="interrupted", reason="the user stopped it")
             raise
@@ -162,6 +169,15 @@ class Chat:
             self.drop(outcome="failed", reason=str(error))
             return TurnResult(text=last_words(self.state), outcome="failed", reason=str(error), error=error)
         return TurnResult(text=last_words(state), outcome=state.talk.outcome, reason=state.talk.reason)
+
+    def _driven(self, runtime: SessionRuntime) -> RunState:
+        """Drive the turn; a request that was too long is built anew, smaller (Talk.token_factor)."""
+        for _ in range(_SMALLER):
+            try:
+                return run_turn(self.log, runtime)
+            except ContextTooLong:
+                continue
+        return run_turn(self.log, runtime)
 
     def stop(self) -> None:
         """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""

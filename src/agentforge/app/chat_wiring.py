@@ -15,7 +15,7 @@ from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
-from agentforge.store.clock import utc_now
+from agentforge.workspace.watching import Watch
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool, ToolContext
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Sandbox
-    from agentforge.workspace.watching import Watch
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
@@ -195,8 +194,7 @@ class Workshop:
             state,
             root=self.root,
             sandbox=self.sandbox,
-            git=self.git,
-            guard=self.guard,
+            watch=self.guard,
             writable=self.work_mode in ("build", "swarm-build"),
             ask=self.desk.person.ask,
             repository=self.shed.repository,
@@ -233,7 +231,7 @@ class Workshop:
         """Where conversation and workspace can be brought back to."""
         from agentforge.app.checkpointing import Checkpoints
 
-        return Checkpoints(self.log, git=lambda: self.git, guard=lambda: self.guard, effect_of=self.effect_of)
+        return Checkpoints(self.log, git=lambda: self.git, guard=self.guard, effect_of=self.effect_of)
 
     def effect_of(self, name: str) -> str:
         """What calling a tool can do; "" when there is no such tool now."""
@@ -243,17 +241,13 @@ class Workshop:
         return tool.effect if tool is not None else ""
 
     @cached_property
-    def guard(self) -> Watch | None:
-        """Remembers the workspace before a command."""
-        if self.git is None:
-            return None
-        from agentforge.workspace.watching import Watch
-
-        return Watch(self.git, index=self.log.folder / "index")
+    def guard(self) -> Watch:
+        """Remembers the folder before a command."""
+        return Watch(lambda: self.git, index=self.log.folder / "index")
 
     def snapshot(self, state: RunState) -> tuple[str, bytes] | None:
         """Tree of the workspace after a step and the patch since the one before."""
-        if self.guard is None or self.git is None:
+        if self.git is None:
             return None
         before, now = state.trees.get("work", ""), self.guard.tree()
         if now == before:
@@ -275,57 +269,20 @@ class Workshop:
 
     def policy(self) -> Policy:
         """What holds for tool calls now."""
-        from agentforge.safety.decision import Policy
-        from agentforge.safety.modes import Mode
-        from agentforge.safety.places import Ground
+        from agentforge.app.judging import policy_of
 
-        root = str(self.root)
-        return Policy(
-            mode=Mode(self.setting("approval") or self.options.approval or self.settings.text("approval")),
-            rules=(*self.permission_rules, *self.remembered(), *self.around.skills.rules()),
-            ground=Ground(
-                root=root,
-                folder=root,
-                home=str(Path.home()),
-                real=os.path.realpath,
-                scratch=("/tmp", "/var/tmp") if self.sandbox.kind != "none" else (),
-            ),
-            now=utc_now(),
-            tainted=bool(self.log.state.untrusted),
-            confined=self.sandbox.kind != "none",
-        )
+        return policy_of(self)
 
     @cached_property
     def permission_rules(self) -> tuple[Rule, ...]:
         """The rules of all settings files."""
         return wiring.rules_of(self.settings)
 
-    def remembered(self) -> tuple[Rule, ...]:
-        """The rules that the person allowed in this session."""
-        from agentforge.safety.modes import Verdict
-        from agentforge.safety.permission import read_rule
-
-        return tuple(read_rule(text, Verdict.ALLOW, origin="this session") for text in self.desk.rules)
-
     def judge(self, tool: Tool, arguments: Mapping[str, object]) -> str | None:
         """Judge a call: None lets it pass, a text says why not."""
-        from agentforge.app.asking import question_of
-        from agentforge.tools.approval import decide_tool, refusal
+        from agentforge.app.judging import judged
 
-        if tool.effect in ("submit", "ask"):
-            return None
-        if self.work_mode == "plan" and not modes.only_looking(tool, arguments):
-            return "plan mode changes nothing"
-        policy = self.policy()
-        decision = decide_tool(tool, arguments, policy)
-        if decision.verdict == "allow":
-            return None
-        if decision.verdict == "ask":
-            question = question_of(tool, arguments, decision, policy=policy, root=self.root, secrets=self.secrets)
-            if self.desk.asks(question):
-                return None
-        words = self.desk.words()
-        return refusal(decision, asked=self.desk.present) + (f" They said: {words}" if words else "")
+        return judged(self, tool, arguments)
 
     def confirm(self, reason: str) -> bool:
         """Ask the person about what a hook wants decided."""

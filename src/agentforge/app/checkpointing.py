@@ -11,7 +11,6 @@ from agentforge.errors import ConflictError, RepositoryError, UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
-from agentforge.workspace.restoring import Restoration
 
 if TYPE_CHECKING:
     from agentforge.events.conversing import Restored
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from agentforge.events.talk import Talk
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
+    from agentforge.workspace.restoring import Restoration
     from agentforge.workspace.watching import Watch
 
 _MUTATING = ("write", "execute")
@@ -52,7 +52,7 @@ class Checkpoints:
         log: RunLog,
         *,
         git: Callable[[], Git | None],
-        guard: Callable[[], Watch | None],
+        guard: Watch,
         effect_of: Callable[[str], str],
     ) -> None:
         self._log = log
@@ -171,9 +171,8 @@ class Checkpoints:
 
     def _tree(self) -> str:
         """The tree of the folder; "" where its files cannot be recorded."""
-        guard = self._guard()
         try:
-            return guard.tree() if guard is not None else ""
+            return self._guard.tree()
         except RepositoryError:  # a file that nobody may read; the conversation can still be kept
             return ""
 
@@ -190,10 +189,10 @@ class Checkpoints:
     def _plan(self, tree: str) -> Restoration | None:
         from agentforge.workspace.restoring import plan_restore
 
-        git, guard = self._git(), self._guard()
-        if not tree or git is None or guard is None:
+        git = self._git()
+        if not tree or git is None:
             return None
-        return plan_restore(git, now=guard.tree(), wanted=tree, own=self._written())
+        return plan_restore(git, now=self._guard.tree(), wanted=tree, own=self._written())
 
     def _written(self) -> set[str]:
         """Paths that tools of this session wrote, ever."""

@@ -100,17 +100,19 @@ class Desk:
         self._step = step
         self._answers: list[Event] = []
         self._words = ""
+        self._absent = isinstance(person, Nobody)
 
     @property
     def present(self) -> bool:
-        """Whether somebody can be asked at all."""
-        return not isinstance(self.person, Nobody)
+        """Whether somebody answered when they were asked last."""
+        return not self._absent
 
     def asks(self, question: Question) -> bool:
         """Put a call to the person; whether it may be made."""
         began = time.monotonic()
         reply = self.person.approve(question)
         self._words = ""
+        self._absent = reply is None
         if reply is None:
             return False
         rules = [offer.rule for offer in question.offers] if reply.decision == "always" else []

@@ -77,6 +77,11 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
             raise
         return _imported(file, options, settings=settings, environ=environ)
     log = RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews)
+    if not Path(log.state.repo).is_dir():
+        log.close()
+        raise UsageError(
+            f"the session's folder {log.state.repo} is gone", hint=f"make it again, or: agentforge export {session_id}"
+        )
     limits = _from_here(options.limits, log.state)
     log.append(kinds.RunResumed(pid=os.getpid(), versions=versions(), limits=limits))
     given = {"name": options.name, "work_mode": options.work_mode, "model": options.model}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,6 +51,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }
 """Command -> (module:attribute under cli.commands, short help)."""
+
+APPROVAL_MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 
 
 class LazyGroup(click.Group):
@@ -105,12 +107,44 @@ class LazyGroup(click.Group):
     epilog="`agentforge COMMAND --help` shows flags and examples. `agentforge demo` shows the whole way.",
 )
 @click.option("--version", "-V", is_flag=True, help="Print the version.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
+@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="plan only looks.")
+@click.option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
+@click.option("--resume", "session", metavar="ID", help="Go on with this session.")
+@click.option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")
+@click.option("--cwd", metavar="DIR", help="Work in this folder.")
+@click.option("--plain", is_flag=True, help="Line by line instead of the screen.")
 @click.pass_context
-def agentforge(ctx: click.Context, version: bool) -> None:
-    """A request becomes a verified branch, with proof."""
+def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
+    """A request becomes a verified branch, with proof. Without a command: the interactive agent.
+
+    On a terminal it opens the screen; in a pipe every line is a message. The options below are for it; a command has its
+    own.
+    """
     if version:
         from agentforge import __version__
 
         click.echo(f"agentforge {__version__}")
-    elif ctx.invoked_subcommand is None:
+        return None
+    if ctx.invoked_subcommand is not None:
+        _only_for_the_agent(ctx)
+        return None
+    from agentforge.cli.talking import nothing_to_read, talk
+
+    if nothing_to_read():
         click.echo(ctx.get_help())
+        return None
+    return talk(given)
+
+
+def _only_for_the_agent(ctx: click.Context) -> None:
+    """An option before a command would be lost; say so."""
+    given = [
+        option.opts[0]
+        for option in ctx.command.params
+        if option.name and ctx.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(
+            f"{given[0]} stands before the command - write: agentforge {ctx.invoked_subcommand} ... {given[0]}", ctx=ctx
+        )

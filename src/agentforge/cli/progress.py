@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
+from agentforge.app.showing import cost_text, tokens_text
 from agentforge.cli.form import Form
 from agentforge.cli.terminal import Style, cut, printable, style_for, terminal_columns
-from agentforge.cli.wording import Notice, cost_text, doing, notice, tokens_text
+from agentforge.cli.wording import Notice, doing, notice
 from agentforge.config.durations import show_duration
 from agentforge.events.kinds import Event, RunFinished
 from agentforge.events.state import RunState

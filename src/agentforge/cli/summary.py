@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 
+from agentforge.app.showing import cost_text
 from agentforge.cli.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
-from agentforge.cli.wording import cost_text, counted
+from agentforge.cli.wording import counted
 from agentforge.config.durations import show_duration
 from agentforge.events.state import Escalation, RunState
 

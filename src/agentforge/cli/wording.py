@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from agentforge.app.showing import cost_text, tokens_text
 from agentforge.cli.terminal import cut, printable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -61,20 +62,6 @@ def call_text(name: str, arguments: Mapping[str, object]) -> str:
         if isinstance(value, str) and value:
             return cut(f"{name} {printable(value)}", 80)
     return name
-
-
-def tokens_text(count: int) -> str:
-    """Tokens in at most six characters: 950, 12.3k, 1.2M."""
-    if count < 1000:
-        return str(count)
-    return f"{count / 1000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
-
-
-def cost_text(cost_usd: float, *, known: bool) -> str:
-    """Money, or that it is not known."""
-    if not known:
-        return f"${cost_usd:.2f} + unknown" if cost_usd else "cost unknown"
-    return f"${cost_usd:.2f}" if cost_usd >= 0.01 or cost_usd == 0 else f"${cost_usd:.4f}"
 
 
 def counted(number: int, word: str) -> str:

@@ -130,9 +130,15 @@ def _short_value(value: object) -> object:
 def _bounded(block: Sequence[Entry], message: int) -> tuple[Entry, ...]:
     """What a person pasted does not fill the window."""
     return tuple(
-        replace(entry, text=cut_middle(entry.text, limit=message)) if entry.kind in ("user", "assistant") else entry
+        replace(entry, text=_cut(entry.text, message)) if entry.kind in ("user", "assistant") else entry
         for entry in block
     )
+
+
+@lru_cache(maxsize=64)
+def _cut(text: str, limit: int) -> str:
+    """What was pasted is looked through once and not at every step."""
+    return cut_middle(text, limit=limit)
 
 
 def _first_whole(parts: Sequence[tuple[Entry, ...]], room: int) -> int:

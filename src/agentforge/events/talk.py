@@ -70,7 +70,8 @@ class Talk:
         mutated: the current turn has a checkpoint from before its first change.
         asked: the beginnings of the user's last messages, pinned.
         sent_tokens: our count of the last request; with the provider's it gives `token_factor`.
-        token_factor: the most tokens that the provider counted for one of ours, in eighths; never below 1.
+        token_factor: the most tokens that the provider counted for one of ours, in eighths; never below 1, and half as much
+            again for each request that it refused as too long.
         latest_usage: prompt_tokens, completion_tokens, cached_tokens of the last reply.
         standing: number of the last turn that is part of the conversation; less than `turn` after one was taken back.
         redo: checkpoints to which what was taken back can be brought forward, the next one last.
@@ -104,6 +105,7 @@ class Talk:
 _ASKED_PINNED = 5
 _ASKED_LENGTH = 300
 _MOST_FACTOR = 3.0
+_MOST_REFUSED = 16.0
 _PATHS_PINNED = 30
 _GOAL_LENGTH = 1000
 
@@ -160,7 +162,7 @@ def _factor(talk: Talk, usage: Json) -> float:
     if not usage.get("reported") or not talk.sent_tokens:
         return talk.token_factor
     counted = cast("int", usage.get("prompt_tokens", 0)) / talk.sent_tokens
-    return min(_MOST_FACTOR, max(talk.token_factor, -(-counted * 8 // 1) / 8))
+    return max(talk.token_factor, min(_MOST_FACTOR, -(-counted * 8 // 1) / 8))
 
 
 def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> Talk:
@@ -171,6 +173,14 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> Talk
     return _with(
         talk, Entry(kind="assistant", turn=talk.turn, step=event.step, text=event.text, calls=tuple(event.tool_calls))
     )
+
+
+def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> Talk:
+    """A request that was too long for the model: what it takes is smaller than the settings say."""
+    talk = state.talk
+    if event.slug != "context-too-long":
+        return talk
+    return replace(talk, token_factor=min(_MOST_REFUSED, -(-talk.token_factor * 12 // 1) / 8))
 
 
 def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> Talk:
@@ -323,6 +333,7 @@ _FOLDS = cast(
     {
         "UserSaid": _user_said,
         "ModelCalled": _model_called,
+        "ModelFailed": _model_failed,
         "ModelReplied": _model_replied,
         "ToolFinished": _tool_finished,
         "TurnFinished": _turn_finished,

@@ -9,6 +9,7 @@ from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.perform import AgentSpec
+from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.conversation import build_request
 from agentforge.events import kinds
 from agentforge.session.decide import SPAWNS, decide
@@ -71,7 +72,7 @@ class SessionPerformer:
                 system=runtime.system(),
                 tools=tuple(tool.schema for tool in tools.values()),
                 budget=runtime.budget(),
-                situation=runtime.situation(now),
+                situation="\n\n".join(part for part in (runtime.situation(now), warning(now)) if part),
             ),
             tools=tools,
             tool_context=runtime.tool_context(state),
@@ -127,6 +128,14 @@ class SessionPerformer:
             said = hooks.after_agent(state.talk.said, last_words(state))
             yield from said.runs
         yield kinds.TurnFinished(turn=state.talk.turn, outcome=effect.outcome, reason=effect.reason)
+
+
+def warning(state: RunState) -> str:
+    """What is said to a model before it repeats itself so often that the turn ends."""
+    times = repetitions(state.turn.loop)
+    if times < WARN_AFTER:
+        return ""
+    return f"The last calls gave the same results {times} times. Do something else, or say what is in the way."
 
 
 def last_words(state: RunState) -> str:

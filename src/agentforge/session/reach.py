@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.tools.browsing import Browser
     from agentforge.workspace.git import Git
-    from agentforge.workspace.guard import Guard
     from agentforge.workspace.process import Completed
     from agentforge.workspace.sandbox import Sandbox
     from agentforge.workspace.settling import Settled
+    from agentforge.workspace.watching import Watch
 
 
 def tool_context(
@@ -26,8 +26,7 @@ def tool_context(
     *,
     root: Path,
     sandbox: Sandbox,
-    git: Git | None,
-    guard: Guard | None,
+    watch: Watch,
     writable: bool,
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None,
     repository: Git | None = None,
@@ -54,14 +53,7 @@ def tool_context(
             with overheard(output) if output is not None else nullcontext():
                 return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
-        if guard is None or not writable:
-            return run(), None
-        return guard.watch(run, may_write=lambda _path: None)
-
-    def diff(path: str) -> str:
-        if git is None or guard is None:
-            return ""
-        return git.diff(git.tree_of(state.base_commit or "HEAD"), guard.tree(), paths=[path] if path else ())
+        return watch.watch(run) if writable else (run(), None)
 
     return ToolContext(
         root=root,
@@ -69,7 +61,7 @@ def tool_context(
         run_command=run_command,
         run_tests=_not_here,
         run_checks=_not_here,
-        git_diff=diff,
+        git_diff=lambda path: watch.diff(path, since=state.base_commit),
         may_write=lambda _path: None if writable else "plan mode writes no files",
         seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
         todos=state.talk.todos,

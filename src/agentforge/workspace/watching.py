@@ -1,4 +1,4 @@
-"""A command in the user's own folder: what it changed is told, nothing is put back."""
+"""The user's own folder while commands work in it: what they changed is told, nothing is put back."""
 
 from __future__ import annotations
 
@@ -6,44 +6,82 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.workspace.guard import Guard
-
 if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.gitdiff import Change
+    from agentforge.workspace.guard import Guard
     from agentforge.workspace.process import Completed
-    from agentforge.workspace.settling import MayWrite, Settled
+    from agentforge.workspace.settling import Settled, Touched
 
 
-class Watch(Guard):
-    """Knows the folder as it was before a command. The folder is the user's: whatever a command left there stays."""
+class Watch:
+    """Knows the folder as it was before a command. The folder is the user's: whatever a command left there stays.
 
-    def __init__(self, git: Git, *, index: Path) -> None:
-        super().__init__(git, git.top, index=index)
-        self._repository = git
+    Args:
+        git: where trees are kept, asked for when the first is taken; None = the folder has too many files.
+        index: the private index of the snapshots.
+    """
 
-    def watch(self, command: Callable[[], Completed], *, may_write: MayWrite) -> tuple[Completed, Settled | None]:
+    def __init__(self, git: Callable[[], Git | None], *, index: Path) -> None:
+        self._git = git
+        self._index = index
+        self._guard: Guard | None = None
+        self._first = ""
+
+    def tree(self) -> str:
+        """Give the tree of the folder as it is now; "" where none can be taken.
+
+        Raises:
+            RepositoryError: a file cannot be recorded.
+        """
+        git = self._git()
+        if git is None:
+            return ""
+        if self._guard is None:
+            from agentforge.workspace.guard import Guard
+
+            self._guard = Guard(git, git.top, index=self._index)
+        tree = self._guard.tree()
+        self._first = self._first or tree
+        return tree
+
+    def watch(self, command: Callable[[], Completed]) -> tuple[Completed, Settled | None]:
         """Run a command and say which files it changed; ignored files do not count."""
-        del may_write
         before = self.tree()
         done = command()
-        after = self.tree()
-        if after == before:
+        after, git = self.tree(), self._git()
+        if git is None or after == before:
             return done, None
         from agentforge.workspace.settling import Settled
 
-        return done, Settled(kept=tuple(map(_touched, self._repository.changed(before, after))), refused=())
+        return done, Settled(kept=tuple(map(_touched, git.changed(before, after))), refused=())
+
+    def diff(self, path: str, *, since: str) -> str:
+        """The patch from a commit or tree to the folder as it is now.
+
+        Args:
+            path: "" = everything.
+            since: "" = the last commit; in a folder without a repository, the first change of this process.
+        """
+        from agentforge.workspace.private_repository import PrivateGit
+
+        git = self._git()
+        if git is None:
+            return ""
+        if isinstance(git, PrivateGit):
+            since = since or self._first or self.tree()
+        return git.diff(git.tree_of(since or "HEAD"), self.tree(), paths=[path] if path else ())
 
     def put_back(self, tree: str) -> None:
         """Leave the folder alone; a conversation is brought back by a checkpoint, when the user says so."""
         del tree
 
 
-def _touched(change: Change):  # type: ignore[no-untyped-def] # settling is imported where a command changed something
+def _touched(change: Change) -> Touched:
     from agentforge.workspace.settling import Touched
 
     return Touched(
         path=change.path,
-        what={"added": "new", "deleted": "deleted"}.get(change.status, "changed"),  # type: ignore[arg-type]
+        what="new" if change.status == "added" else "deleted" if change.status == "deleted" else "changed",
         lines=None if change.binary else (change.added, change.removed),
     )

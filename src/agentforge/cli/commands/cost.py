@@ -83,7 +83,7 @@ def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str
 
 
 def _money(row: Mapping[str, Any]) -> str:
-    from agentforge.cli.wording import cost_text
+    from agentforge.app.showing import cost_text
 
     if not row["calls"]:
         return "-"

@@ -1,0 +1,107 @@
+"""Tasks of the pipeline that a conversation starts: each a process of its own, which goes on when the conversation ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agentforge.frozen import dataclass
+
+_TAIL = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobLine:
+    """Where a task stands.
+
+    Attributes:
+        task_id: "" until it has one.
+        outcome: "" while it goes on, else as in the result of `agentforge start`.
+        error: why there is no task.
+    """
+
+    title: str
+    task_id: str = ""
+    stage: str = ""
+    step: int = 0
+    outcome: str = ""
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """As one line."""
+        where = f"{self.stage} step {self.step}" if self.stage else "starting"
+        end = f"{self.outcome}{': ' + self.error if self.error else ''}"
+        return f"{self.task_id or self.title} · {end if self.outcome else where}"
+
+
+class Job:
+    """One `agentforge start` or `resume` in the background; its stream of events goes to a file.
+
+    Args:
+        arguments: of the command line, the command first.
+    Side effects: starts the process, in a session of its own.
+    """
+
+    def __init__(self, arguments: Sequence[str], *, title: str, cwd: Path, output: Path) -> None:
+        self.title = title
+        self.line = JobLine(title=title)
+        self._output = output
+        self._offset = 0
+        output.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with output.open("wb") as stream, output.with_suffix(".err").open("wb") as complaints:
+            output.chmod(0o600)
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "agentforge", arguments[0], "--output-format", "stream-json", *arguments[1:]],
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=complaints,
+                start_new_session=True,
+                env={**os.environ},
+            )
+
+    def look(self) -> JobLine:
+        """Read what was written since the last look."""
+        code = self.process.poll()
+        with self._output.open("rb") as stream:
+            stream.seek(self._offset)
+            data = stream.read()
+        whole, _, _ = data.rpartition(b"\n")
+        self._offset += len(whole) + (1 if whole else 0)
+        for row in whole.splitlines():
+            self.line = _after(self.line, json.loads(row))
+        if code is not None and not self.line.outcome:
+            self.line = _changed(self.line, outcome="failed", error=self._complaint() or f"exit code {code}")
+        return self.line
+
+    def _complaint(self) -> str:
+        text = self._output.with_suffix(".err").read_text("utf-8", "replace").strip()
+        return text[-_TAIL:]
+
+
+def _after(line: JobLine, value: dict[str, Any]) -> JobLine:
+    kind, data = value.get("type"), value.get("data") or {}
+    if kind == "result":
+        error = (value.get("error") or {}).get("message", "")
+        return _changed(
+            line, outcome=str(value.get("outcome", "")), error=error, task_id=value.get("task_id") or line.task_id
+        )
+    task_id = data.get("run_id", "") if kind == "RunStarted" else ""
+    return _changed(
+        line,
+        task_id=task_id or line.task_id,
+        stage=value.get("stage") or line.stage,
+        step=value.get("step") or line.step,
+    )
+
+
+def _changed(line: JobLine, **changes: Any) -> JobLine:
+    from dataclasses import replace
+
+    return replace(line, **changes)

@@ -1,0 +1,74 @@
+"""May this call of a conversation be made? The mode and the rules as they are now, and the person where they are asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.session import modes
+from agentforge.store.clock import utc_now
+
+if TYPE_CHECKING:
+    from agentforge.app.chat_wiring import Workshop
+    from agentforge.safety.decision import Policy
+    from agentforge.safety.permission import Rule
+    from agentforge.tools.base import Tool
+
+
+def policy_of(workshop: Workshop) -> Policy:
+    """What holds for tool calls in a session now."""
+    from agentforge.safety.decision import Policy
+    from agentforge.safety.modes import Mode
+    from agentforge.safety.places import Ground
+
+    root = str(workshop.root)
+    confined = workshop.sandbox.kind != "none"
+    mode = workshop.setting("approval") or workshop.options.approval or workshop.settings.text("approval")
+    return Policy(
+        mode=Mode(mode),
+        rules=(*workshop.permission_rules, *_remembered(workshop), *workshop.around.skills.rules()),
+        ground=Ground(
+            root=root,
+            folder=root,
+            home=str(Path.home()),
+            real=os.path.realpath,
+            scratch=("/tmp", "/var/tmp") if confined else (),
+        ),
+        now=utc_now(),
+        tainted=bool(workshop.log.state.untrusted),
+        confined=confined,
+    )
+
+
+def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> str | None:
+    """Judge a call: None lets it pass, a text says why not.
+
+    Side effects: the person is asked where the mode or a rule says so.
+    """
+    from agentforge.app.asking import question_of
+    from agentforge.tools.approval import decide_tool, refusal
+
+    if tool.effect in ("submit", "ask"):
+        return None
+    if workshop.work_mode == "plan" and not modes.only_looking(tool, arguments):
+        return "plan mode changes nothing"
+    policy, desk = workshop.policy(), workshop.desk
+    decision = decide_tool(tool, arguments, policy)
+    if decision.verdict == "allow":
+        return None
+    if decision.verdict == "ask":
+        question = question_of(tool, arguments, decision, policy=policy, root=workshop.root, secrets=workshop.secrets)
+        if desk.asks(question):
+            return None
+    words = desk.words()
+    return refusal(decision, asked=desk.present) + (f" They said: {words}" if words else "")
+
+
+def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
+    """The rules that the person allowed in this session."""
+    from agentforge.safety.modes import Verdict
+    from agentforge.safety.permission import read_rule
+
+    return tuple(read_rule(text, Verdict.ALLOW, origin="this session") for text in workshop.desk.rules)

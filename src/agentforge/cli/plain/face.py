@@ -1,0 +1,195 @@
+"""The conversation line by line: read a message, let the agent work, print, until the input ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash import commands, run_slash
+from agentforge.cli.plain.person import PlainPerson
+from agentforge.cli.plain.reading import PipeReader, TerminalReader
+from agentforge.cli.terminal import Style, printable, style_for
+from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
+from agentforge.safety.hygiene import clean
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+    from agentforge.app.person import Person
+    from agentforge.cli.place import Place
+
+OpenChat = Callable[[str, "Person"], "Chat"]
+_EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
+
+
+class _Ended(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM, SIGHUP): the turn stops, and nothing is read any more."""
+
+
+class PlainFace:
+    """Drives one conversation after the other over stdin and stdout.
+
+    Args:
+        open_chat: (session, person) -> chat; "" = a new session.
+    """
+
+    def __init__(self, open_chat: OpenChat, *, place: Place, session: str) -> None:
+        self._open = open_chat
+        self._style: Style = style_for(sys.stdout, place.environ)
+        self._terminal = sys.stdin.isatty()
+        self._reader = _terminal_reader(place, self._words) if self._terminal else PipeReader()
+        ask = self._reader.answer if isinstance(self._reader, TerminalReader) else None
+        self._person = PlainPerson(sys.stdout, style=self._style, ask=ask)
+        self._chat = open_chat(session, self._person)
+        self._code = 0
+
+    def run(self) -> int:
+        """Go on until the input ends.
+
+        Returns:
+            0; behind a pipe the exit code of the first message that was not completed.
+        """
+        if self._terminal:
+            self._person.line(self._style.paint(self._head(), "dim"))
+        for note in self._chat.notes:
+            self._person.line(self._style.paint(printable(note), "dim"))
+        try:
+            with _termination():
+                while self._one_message():
+                    pass
+        except _Ended:
+            return EXIT_INTERRUPTED
+        finally:
+            self._close()
+        return 0 if self._terminal else self._code
+
+    def _one_message(self) -> bool:
+        """Read and carry out one line; False = leave."""
+        try:
+            text = self._reader.read()
+        except _Ended:
+            raise
+        except KeyboardInterrupt:
+            return False
+        if text is None:
+            return False
+        if not text.strip():
+            return True
+        return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
+
+    def _say(self, text: str) -> bool:
+        from agentforge.app.mentions import notes_of
+
+        found = notes_of(text, self._chat.workshop.root)
+        for line in found.shown:
+            self._person.line(self._style.paint(printable(line), "dim"))
+        try:
+            result = self._chat.say(text, notes=found.notes)
+        except _Ended:
+            raise
+        except KeyboardInterrupt:
+            self._person.line(self._style.paint("stopped", "yellow"))
+            self._note_code(EXIT_INTERRUPTED)
+            return self._terminal
+        except AgentForgeError as error:
+            self._chat.drop(outcome="failed", reason=str(error))
+            return self._failed(error)
+        self._person.finish_line()
+        if result.error is not None:
+            return self._failed(result.error)
+        if result.outcome != "completed":
+            self._complain(f"{result.outcome}: {result.reason}")
+            self._note_code(_EXIT.get(result.outcome, 1))
+        return True
+
+    def _slash(self, line: str) -> bool:
+        try:
+            reply = run_slash(self._chat, line.strip())
+        except _Ended:
+            raise
+        except KeyboardInterrupt:
+            self._person.line("stopped")
+            return self._terminal
+        if reply.text:
+            self._person.line(clean(reply.text))
+        if not reply.ok:
+            self._note_code(2)
+        if reply.action == "say":
+            return self._say(reply.prompt)
+        if reply.action == "open":
+            return self._switch(reply.session)
+        return reply.action != "exit"
+
+    def _switch(self, session: str) -> bool:
+        try:
+            chat = self._open(session, self._person)
+        except AgentForgeError as error:
+            return self._failed(error)
+        self._chat.close()
+        self._chat = chat
+        self._person.line(self._style.paint(self._head(), "dim"))
+        return True
+
+    def _failed(self, error: AgentForgeError) -> bool:
+        self._complain(f"error[{error.slug}]: {error}")
+        self._note_code(error.exit_code)
+        return True
+
+    def _complain(self, text: str) -> None:
+        self._person.finish_line()
+        sys.stderr.write(f"{printable(text)}\n")
+        sys.stderr.flush()
+
+    def _note_code(self, code: int) -> None:
+        self._code = self._code or code
+
+    def _head(self) -> str:
+        from agentforge import __version__
+        from agentforge.app.standing import standing
+
+        parts = standing(self._chat, self._chat.state, context_tokens=0).parts()
+        dot = f" {self._style.sign('dot')} "
+        return dot.join([f"agentforge {__version__}", *parts[:3], "/help shows the commands"])
+
+    def _close(self) -> None:
+        self._person.finish_line()
+        chat = self._chat
+        if self._terminal and chat.state.talk.turn:
+            self._person.line(f"session kept; go on with: agentforge --resume {chat.session_id[:8]}")
+        chat.close()
+
+    def _words(self, word: str) -> list[str]:
+        """What a begun word could become: a command, or a file behind an @."""
+        if word.startswith("/"):
+            return [f"/{name} " for name in commands() if name.startswith(word[1:])]
+        if word.startswith("@"):
+            from agentforge.app.mentions import as_mention, fitting
+            from agentforge.workspace.search import files
+
+            return [as_mention(path) for path in fitting(files(self._chat.workshop.root), word[1:])]
+        return []
+
+
+def _terminal_reader(place: Place, words: Callable[[str], list[str]]) -> TerminalReader:
+    from agentforge.app.typed import Typed
+    from agentforge.config.paths import data_dir
+
+    return TerminalReader(Typed(data_dir(place.environ), place.cwd), complete=words)
+
+
+@contextmanager
+def _termination() -> Iterator[None]:
+    """SIGTERM and SIGHUP stop the turn and leave; the session is kept."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise _Ended
+
+    wanted = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, end) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)

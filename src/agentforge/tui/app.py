@@ -1,0 +1,206 @@
+"""The application: what is typed goes to the engine, what happens goes into the transcript."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import Vertical
+
+from agentforge.app.typed import Typed
+from agentforge.config.paths import data_dir
+from agentforge.tui import engine as engines
+from agentforge.tui.choices import Choices
+from agentforge.tui.completion import Completion
+from agentforge.tui.flow import Flow
+from agentforge.tui.looks import THEMES, Signs, knows_unicode, themes
+from agentforge.tui.prompt import Prompt
+from agentforge.tui.transcript import Transcript
+from agentforge.tui.watching import Lines, Parts, Todos, Working
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.events import Resize
+
+_JOBS_S = 1.0
+_WAITING_S = 30.0
+_SHORT, _NARROW = 16, 40
+_PRESSES = 3
+_KEYS = ("F1 help", "^C stop", "Alt+Enter new line", "^O open call", "^D leave", "^T todos", "F2 theme", "^Y copy")
+COMMANDS = (("theme", "Next theme, or the one that is named."), ("keys", "Show the keys."))
+
+
+class ScreenApp(App[int]):
+    """The screen of one engine.
+
+    Attributes:
+        crash: what broke the engine by a defect of the program.
+    """
+
+    CSS_PATH = "screen.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [  # noqa: RUF012 - as Textual wants it
+        Binding("ctrl+c", "interrupt", "Stop", priority=True),
+        Binding("ctrl+d", "leave_empty", "Leave"),
+        Binding("ctrl+q", "interrupt", show=False),
+        Binding("ctrl+o", "open_last", "Open the last call", priority=True),
+        Binding("ctrl+t", "todos", "Todos", priority=True),
+        Binding("ctrl+y", "copy", "Copy", priority=True),
+        Binding("ctrl+end", "end", "To the end", priority=True),
+        Binding("pageup", "scroll(-1)", priority=True, show=False),
+        Binding("pagedown", "scroll(1)", priority=True, show=False),
+        Binding("f1", "keys", "Help", priority=True),
+        Binding("f2", "theme", "Theme", priority=True),
+    ]
+
+    def __init__(self, engine: engines.Engine, *, cwd: Path) -> None:
+        from agentforge.tui.driver import TerminalDriver
+
+        super().__init__(driver_class=TerminalDriver)
+        self.engine = engine
+        self.signs = Signs(unicode=knows_unicode(engine.environ))
+        self.crash: BaseException | None = None
+        self.transcript = Transcript(self.signs)
+        self.completion = Completion()
+        self.busy = False
+        self.engine_data = data_dir(engine.environ)
+        self.prompt = Prompt(Typed(self.engine_data, cwd), placeholder="Ask, or / for commands, @ for files")
+        self.working, self.todos, self.status = (
+            Working(self.signs),
+            Todos(self.signs),
+            Parts(self.signs, id="status"),
+        )
+        self.jobs, self.queue = Lines(id="jobs"), Lines(id="queue")
+        self.choices = Choices(self)
+        self.flow = Flow(self)
+        self._pressed = 0
+
+    def compose(self) -> ComposeResult:
+        """Transcript above, everything else below."""
+        yield self.transcript
+        with Vertical(id="below"):
+            yield from (self.todos, self.jobs, self.working, self.queue, self.completion, self.prompt, self.status)
+            yield Parts(self.signs, *_KEYS, id="keys")
+
+    async def on_mount(self) -> None:
+        """Begin."""
+        for theme in themes():
+            self.register_theme(theme)
+        self.theme = self.choices.theme()
+        self.set_class(not self.signs.unicode, "-ascii")
+        loop = asyncio.get_running_loop()
+        here = contextvars.copy_context()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the screen was left meanwhile
+                loop.call_soon_threadsafe(self.flow.wanted, context=here)
+
+        self.engine.link.attach(wake)
+        self.engine.start()
+        self.prompt.focus()
+        await self.flow.opened()
+        self.set_interval(_JOBS_S, self.flow.look_at_jobs)
+        self.set_timer(_JOBS_S, self.choices.look_for_questions)
+        self.set_interval(_WAITING_S, self.choices.look_for_questions)
+
+    def on_resize(self, event: Resize) -> None:
+        """Leave out what a small terminal has no room for."""
+        self.set_class(event.size.height < _SHORT, "-short")
+        self.set_class(event.size.width < _NARROW, "-narrow")
+
+    # -- what the person does
+
+    async def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        """A message or a command."""
+        await self.give(event.text, event.notes)
+
+    async def give(self, text: str, notes: tuple[str, ...] = ()) -> None:
+        """Give a line to the engine now, or when it is done with the one before."""
+        if text.startswith("/") and await self.choices.own_command(text):
+            return
+        if self.busy:
+            self.flow.queue_up(text, notes)
+            return
+        self.busy = True
+        await self.transcript.said(text)
+        self.transcript.anchor()
+        self.working.begin()
+        if text.startswith("/"):
+            self.engine.slash(text)
+        else:
+            self.engine.say(text, notes)
+
+    def action_interrupt(self) -> None:
+        """Stop the turn; else clear the input; else leave. Whoever presses on and on leaves a turn that cannot be stopped."""
+        self._pressed = self._pressed + 1 if self.busy else 0
+        if self._pressed > _PRESSES:
+            self.leave(130)
+        elif self.busy:
+            self.choices.withdraw()
+            self.engine.stop()
+        elif self.prompt.text:
+            self.prompt.clear_all()
+        else:
+            self.leave(0)
+
+    def action_leave_empty(self) -> None:
+        """Leave when nothing is typed."""
+        if not self.prompt.text:
+            self.leave(0)
+
+    def leave(self, code: int) -> None:
+        """Leave the screen; the session is kept."""
+        self.choices.withdraw()
+        self.engine.stop()
+        self.exit(code, return_code=code)
+
+    def action_open_last(self) -> None:
+        """Open or close the newest call."""
+        row = self.transcript.last_call()
+        if row is not None:
+            row.action_open()
+            row.scroll_visible(animate=False)
+
+    def action_todos(self) -> None:
+        """Hide or show the todos."""
+        self.todos.flip()
+
+    def action_copy(self) -> None:
+        """Copy the selected text, else the last answer."""
+        answers = [text for kind, text in self.transcript.record if kind == "reply"]
+        text = self.screen.get_selected_text() or (answers[-1] if answers else "")
+        if text:
+            self.copy_to_clipboard(text)
+
+    def action_end(self) -> None:
+        """Back to the newest."""
+        self.transcript.anchor()
+
+    def action_scroll(self, way: int) -> None:
+        """Scroll by most of a page."""
+        place = self.transcript if len(self.screen_stack) == 1 else self.screen.query_one(".body")
+        place.scroll_relative(y=way * max(1, place.size.height - 2), animate=False)
+
+    def action_keys(self) -> None:
+        """Show the help."""
+        from agentforge.tui.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(COMMANDS))
+
+    def action_theme(self) -> None:
+        """The next theme."""
+        self.choices.set_theme(THEMES[(THEMES.index(self.theme) + 1) % len(THEMES)])
+
+    def on_prompt_begun(self, event: Prompt.Begun) -> None:
+        """Offer what fits."""
+        self.choices.offer(event.word, first=event.first)
+
+    def on_prompt_moved(self, event: Prompt.Moved) -> None:
+        """Choose among what is offered."""
+        self.choices.moved(event.how)

@@ -1,0 +1,170 @@
+"""What stops the agent until the person answers: a call that needs approval, a question of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from agentforge.app.person import Question, Reply
+from agentforge.safety.hygiene import clean
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.events import Key
+    from textual.timer import Timer
+
+_COMMAND = 4_000
+
+
+class ApprovalScreen(ModalScreen["Reply | None"]):
+    """A call, why it is asked about, what it would change; once, always (the narrow rule), or no with a reason.
+
+    Args:
+        guarded: the person was typing as this came up: keys are taken only after the next pause of `grace_s`.
+    """
+
+    AUTO_FOCUS = ""
+    grace_s = 0.7
+
+    def __init__(self, question: Question, *, guarded: bool) -> None:
+        super().__init__()
+        self.question = question
+        self._guarded = guarded
+        self._pause: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The card."""
+        question = self.question
+        what = f"Allow {question.tool}?" if question.tool else "A hook asks: allow it?"
+        with Vertical(classes="card"):
+            yield Static(Content.styled(what, "bold $warning"), classes="title")
+            with VerticalScroll(classes="body", can_focus=False):
+                yield Static(Content(clean(question.text)[:_COMMAND]), classes="what")
+                yield Static(Content.styled(question.reason, "$foreground-muted"))
+                if question.diff:
+                    from agentforge.tui.diffs import coloured
+
+                    yield Static(coloured(question.diff, dark=self.app.current_theme.dark), classes="detail")
+                for offer in question.offers:
+                    yield Static(_offer(offer), classes="offer")
+            yield Static(self._keys(), classes="keys")
+            reason = Input(placeholder="why not? Enter sends it to the agent", id="reason")
+            reason.display = False
+            yield reason
+
+    def on_mount(self) -> None:
+        """Wait for a pause where the person was typing."""
+        if self._guarded:
+            self._pause = self.set_timer(self.grace_s, self._unguard)
+
+    def on_key(self, event: Key) -> None:
+        """Take the decision."""
+        if self.query_one("#reason", Input).display:
+            if event.key == "escape":
+                event.stop()
+                self.dismiss(Reply(decision="reject"))
+            return
+        if event.key in ("up", "down", "pageup", "pagedown"):
+            self.query_one(".body", VerticalScroll).scroll_relative(
+                y=-3 if event.key.endswith("up") else 3, animate=False
+            )
+            return
+        event.stop()
+        if self._guarded:
+            if self._pause is not None:
+                self._pause.reset()
+            return
+        self._decide(event.key)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The reason is told."""
+        event.stop()
+        self.dismiss(Reply(decision="reject", text=event.value.strip()))
+
+    def _decide(self, key: str) -> None:
+        if key == "y":
+            self.dismiss(Reply(decision="once"))
+        elif key == "a" and self.question.offers:
+            self.dismiss(Reply(decision="always"))
+        elif key == "escape":
+            self.dismiss(Reply(decision="reject"))
+        elif key == "n":
+            reason = self.query_one("#reason", Input)
+            reason.display = True
+            self.query_one(".card").add_class("asks-why")
+            reason.focus()
+
+    def _unguard(self) -> None:
+        self._guarded = False
+        self.query_one(".keys", Static).update(self._keys())
+
+    def _keys(self) -> Content:
+        if self._guarded:
+            return Content.styled("you were typing: keys are taken after a pause", "$foreground-muted")
+        keys = [
+            ("y", "allow once"),
+            *([("a", "always")] if self.question.offers else []),
+            ("n", "reject with a reason"),
+            ("esc", "reject"),
+        ]
+        return Content("   ").join(Content.assemble((key, "bold $primary"), f" {word}") for key, word in keys)
+
+
+def _offer(offer: object) -> Content:
+    rule, matches = getattr(offer, "rule", ""), "; ".join(getattr(offer, "matches", ()))
+    still = "; ".join(getattr(offer, "still_asked", ()))
+    rows = [
+        Content.assemble(
+            ("always allows ", "$foreground-muted"), (rule, "bold"), (" for this session", "$foreground-muted")
+        ),
+        Content.styled(f"  lets pass: {matches}", "$foreground-muted") if matches else None,
+        Content.styled(f"  still asks: {still}", "$foreground-muted") if still else None,
+    ]
+    return Content("\n").join(row for row in rows if row is not None)
+
+
+class QuestionScreen(ModalScreen["str | None"]):
+    """A question: choose by number, or type an answer."""
+
+    BINDINGS = [("escape", "dismiss(None)", "No answer")]  # noqa: RUF012 - as Textual wants it
+
+    def __init__(self, question: str, options: tuple[str, ...] = (), *, title: str = "The agent asks") -> None:
+        super().__init__()
+        self._question = question
+        self._options = options
+        self._title = title
+
+    def compose(self) -> ComposeResult:
+        """The card."""
+        rows = [
+            Content.assemble((f"{number} ", "bold $primary"), clean(option))
+            for number, option in enumerate(self._options, start=1)
+        ]
+        with Vertical(classes="card"):
+            yield Static(Content.styled(self._title, "bold $accent"), classes="title")
+            with VerticalScroll(classes="body", can_focus=False):
+                yield Static(Content(clean(self._question)), classes="what")
+                if rows:
+                    yield Static(Content("\n").join(rows))
+            yield Input(placeholder="a number, or your own words" if rows else "your answer", id="answer")
+            yield Static(
+                Content.assemble(("enter", "bold $primary"), " answer   ", ("esc", "bold $primary"), " no answer"),
+                classes="keys",
+            )
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.query_one("#answer", Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer."""
+        event.stop()
+        text = event.value.strip()
+        if text.isdecimal() and 1 <= int(text) <= len(self._options):
+            text = self._options[int(text) - 1]
+        if text:
+            self.dismiss(text)

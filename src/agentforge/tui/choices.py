@@ -1,0 +1,202 @@
+"""What the person chooses beside typing: completions, themes, approvals, answers to the agent and to waiting tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentforge.app.mentions import as_mention, fitting
+from agentforge.tui.completion import commands_for
+from agentforge.tui.engine import Remark
+from agentforge.tui.link import AskedApproval, AskedQuestion
+from agentforge.tui.looks import THEMES
+
+if TYPE_CHECKING:
+    from textual.screen import ModalScreen
+
+    from agentforge.app.answers import Waiting
+    from agentforge.tui.app import ScreenApp
+
+_APPROVE = ("approve", "reject", "abort")
+
+
+class Choices:
+    """The choosing half of the screen."""
+
+    def __init__(self, app: ScreenApp) -> None:
+        self._app = app
+        self._files: list[str] | None = None
+        self._loading = False
+        self._asked: list[tuple[AskedApproval | AskedQuestion, ModalScreen[Any]]] = []
+        self._theme_file = app.engine_data / "theme"
+
+    # -- themes
+
+    def theme(self) -> str:
+        """The theme that was chosen last."""
+        try:
+            name = self._theme_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return THEMES[0]
+        return name if name in THEMES else THEMES[0]
+
+    def set_theme(self, name: str) -> None:
+        """Choose a theme, for later sessions, too."""
+        from agentforge.store.files import replace_file
+
+        self._app.theme = name
+        replace_file(self._theme_file, name.encode())
+
+    async def own_command(self, text: str) -> bool:
+        """Carry out a command that only the screen has; whether it was one."""
+        name, _, rest = text[1:].partition(" ")
+        if name == "theme":
+            if rest.strip() in THEMES:
+                self.set_theme(rest.strip())
+            elif rest.strip():
+                await self._app.transcript.remark(
+                    f"there is no theme {rest.strip()!r}: {', '.join(THEMES)}", kind="error"
+                )
+            else:
+                self._app.action_theme()
+        elif name == "keys":
+            self._app.action_keys()
+        elif name in ("exit", "quit"):
+            self._app.leave(0)
+        elif name == "resolve" and not rest.strip():
+            self._app.run_worker(self._find_questions, thread=True, exclusive=True, group="resolve")
+        else:
+            return False
+        return True
+
+    # -- completions
+
+    def offer(self, word: str, *, first: bool) -> None:
+        """Offer what a begun word could become."""
+        from agentforge.tui.app import COMMANDS
+
+        rows: list[tuple[str, str]] = []
+        if first:
+            word, rows = commands_for(self._app.engine.chat, word, COMMANDS)
+            rows = [row for row in rows if row[0].strip() != word.strip()]
+        elif word:
+            if self._files is None:
+                self._load_files(word)
+            rows = [(f"{as_mention(path)} ", "") for path in fitting(self._files or [], word[1:].strip('"'), most=20)]
+        self._app.prompt.completing = self._app.completion.offer(word, rows)
+
+    def moved(self, how: str) -> None:
+        """Choose among what is offered."""
+        completion, prompt = self._app.completion, self._app.prompt
+        if how in ("up", "down"):
+            completion.move(-1 if how == "up" else 1)
+            return
+        prompt.completing = False
+        word, chosen = completion.word, completion.chosen
+        completion.offer("", ())
+        if how == "take":
+            prompt.take(word, chosen)
+
+    def forget_files(self) -> None:
+        """The next @ lists the files anew."""
+        self._files = None
+
+    def _load_files(self, word: str) -> None:
+        """List the files in another thread, then offer again."""
+        if self._loading:
+            return
+        self._loading = True
+
+        def load() -> None:
+            from agentforge.workspace.search import files
+
+            found = files(self._app.engine.root)
+            self._app.call_from_thread(self._loaded, found, word)
+
+        self._app.run_worker(load, thread=True, group="files")
+
+    def _loaded(self, found: list[str], word: str) -> None:
+        self._files, self._loading = found, False
+        prompt = self._app.prompt
+        if prompt.text.rstrip().endswith(word):
+            prompt.on_text_area_changed()
+
+    # -- what the agent asks
+
+    def ask(self, asked: AskedApproval | AskedQuestion) -> None:
+        """Put a question on the screen; several stand behind each other."""
+        from agentforge.tui.asking import ApprovalScreen, QuestionScreen
+
+        self._app.bell()
+        if isinstance(asked, AskedApproval):
+            approval = ApprovalScreen(asked.question, guarded=bool(self._app.prompt.text))
+            self._asked.append((asked, approval))
+            self._app.push_screen(approval, asked.answer)
+        else:
+            question = QuestionScreen(asked.question, asked.options)
+            self._asked.append((asked, question))
+            self._app.push_screen(question, asked.answer)
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answers any more: take the questions from the screen."""
+        for asked, screen in reversed(self._asked):
+            asked.answer(None)
+            if screen in self._app.screen_stack:
+                screen.dismiss(None)
+        self._asked = []
+
+    # -- what tasks ask
+
+    def look_for_questions(self) -> None:
+        """Count what waits for an answer, in another thread; where there are no tasks nothing is started."""
+        if (self._app.engine.root / ".agentforge" / "tasks").is_dir():
+            self._app.run_worker(self._count, thread=True, exclusive=True, group="waiting")
+
+    def _count(self) -> None:
+        from agentforge.app.answers import pending
+        from agentforge.errors import AgentForgeError
+
+        try:
+            count = len(pending(self._app.engine.root))
+        except AgentForgeError:
+            count = 0
+        self._app.call_from_thread(self._app.flow.set_waiting, count)
+
+    def _find_questions(self) -> None:
+        from agentforge.app.answers import pending
+        from agentforge.errors import AgentForgeError
+
+        try:
+            rows = pending(self._app.engine.root)
+        except AgentForgeError as error:
+            self._app.engine.link.put(Remark(text=str(error), kind="error"))
+            return
+        if not rows:
+            self._app.engine.link.put(Remark(text="nothing waits for you"))
+        else:
+            self._app.call_from_thread(self._put, rows)
+
+    def _put(self, rows: list[Waiting]) -> None:
+        """Ask the oldest; the next ones when it is answered."""
+        from agentforge.tui.asking import QuestionScreen
+
+        row, rest = rows[0], rows[1:]
+        options = row.item.options or (_APPROVE if row.item.kind in ("approval", "limit") else ())
+
+        async def answered(text: str | None) -> None:
+            if text is not None:
+                await self._app.give(f"/resolve {row.address} {_decision(text, row)}")
+            if rest:
+                self._put(rest)
+
+        title = f"{row.address} ({row.item.kind}, {row.item.stage})"
+        self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
+
+
+def _decision(text: str, row: Waiting) -> str:
+    """The words of /resolve for what was answered."""
+    word, _, reason = text.partition(" ")
+    if row.item.kind in ("approval", "limit") and word.rstrip(":,") in _APPROVE:
+        return f"{word.rstrip(':,')} {reason}".strip()
+    if row.item.kind == "approval":
+        return f"reject {text}"
+    return f"answer {text}" if text != "abort" else "abort"

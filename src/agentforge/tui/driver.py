@@ -1,0 +1,67 @@
+"""Reading the terminal: a long paste in one piece, and bytes that are no UTF-8 without a crash."""
+
+from __future__ import annotations
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Paste
+from textual.message import Message
+
+_BEGIN, _END = "\x1b[200~", "\x1b[201~"
+_CHUNK = 1 << 16
+
+
+class PasteReader:
+    """Takes pastes out of what the terminal sends, whole; the rest goes to the parser of keys sign by sign."""
+
+    def __init__(self, parser: XTermParser) -> None:
+        self._parser = parser
+        self._pieces: list[str] | None = None
+        self._tail = ""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Read what came; yields keys, mouse, pastes."""
+        while data:
+            if self._pieces is None:
+                before, begun, data = data.partition(_BEGIN)
+                if before:
+                    yield from self._parser.feed(before)
+                if begun:
+                    self._pieces, self._tail = [], ""
+            elif _END in self._tail + data:
+                whole, _, data = "".join([*self._pieces, data]).partition(_END)
+                self._pieces = None
+                yield Paste(whole.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n"))
+            else:
+                self._pieces.append(data)
+                self._tail = (self._tail + data)[-len(_END) :]
+                return
+
+
+class TerminalDriver(LinuxDriver):
+    """The driver of Textual with another way of reading."""
+
+    def run_input_thread(self) -> None:
+        """Read until the screen is left."""
+        selector = selectors.SelectSelector()
+        selector.register(self.fileno, selectors.EVENT_READ)
+        parser = XTermParser(self._debug)
+        reader = PasteReader(parser)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        try:
+            while not self.exit_event.is_set():
+                if selector.select(0.1):
+                    data = os.read(self.fileno, _CHUNK)
+                    if not data:
+                        return
+                    for message in reader.feed(decode(data)):
+                        self.process_message(message)
+                for message in parser.tick():
+                    self.process_message(message)
+        finally:
+            selector.close()

@@ -1,0 +1,177 @@
+"""What happens in the engine, brought onto the screen: taken in portions, so that drawing never costs much of the time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from agentforge.app.standing import standing
+from agentforge.events import conversing, kinds
+from agentforge.tui import engine as engines
+from agentforge.tui.link import AskedApproval, AskedQuestion, Happened
+from agentforge.tui.watching import job_lines
+
+if TYPE_CHECKING:
+    from agentforge.tui.app import ScreenApp
+
+_FRAME_S = 0.05
+_SLOWEST_S = 0.5
+_SHARE = 10.0
+
+
+class Flow:
+    """From the engine to the screen."""
+
+    def __init__(self, app: ScreenApp) -> None:
+        self._app = app
+        self._queued: list[tuple[str, tuple[str, ...]]] = []
+        self._context_tokens = 0
+        self._waiting = 0
+        self._due = False
+        self._flushed = 0.0
+        self._spent = 0.0
+        self._pause = _FRAME_S
+        self._order = asyncio.Lock()
+
+    def wanted(self) -> None:
+        """Something is there: take it now, or when the last drawing is long enough ago."""
+        if not self._due:
+            self._due = True
+            self._app.set_timer(max(0.001, self._flushed + self._pause - time.monotonic()), self.take_all)
+
+    async def take_all(self) -> None:
+        """Take everything that happened; draw seldom enough that drawing costs a small share of the time."""
+        spent = time.thread_time()
+        self._pause = min(_SLOWEST_S, max(_FRAME_S, (spent - self._spent) * _SHARE if self._due else _FRAME_S))
+        self._spent = spent
+        self._flushed = time.monotonic()
+        self._due = False
+        async with self._order:
+            for item in self._app.engine.link.taken():
+                await self._take(item)
+
+    async def _take(self, item: object) -> None:
+        if isinstance(item, str):
+            self._app.working.writes()
+            await self._app.transcript.stream(item)
+        elif isinstance(item, Happened):
+            await self._happened(item)
+        elif isinstance(item, AskedApproval | AskedQuestion):
+            self._app.choices.ask(item)
+        elif isinstance(item, engines.TurnEnded):
+            await self._turn_ended(item)
+        elif isinstance(item, engines.SlashEnded):
+            await self._slash_ended(item)
+        elif isinstance(item, engines.Remark):
+            await self._app.transcript.remark(item.text, kind=item.kind)
+        elif isinstance(item, engines.Opened):
+            await self.opened()
+        elif isinstance(item, engines.Crashed):
+            self._app.crash = item.error
+            self._app.exit(1, return_code=1)
+
+    async def _happened(self, item: Happened) -> None:
+        await self._app.transcript.happened(item)
+        self._app.working.happened(item.event)
+        if isinstance(item.event, kinds.ModelCalled):
+            self._context_tokens = item.event.context_tokens
+        if isinstance(item.event, conversing.TodosChanged | conversing.CheckpointRestored):
+            self._app.todos.show(item.state.talk.todos)
+        if isinstance(item.event, kinds.ModelReplied | conversing.SessionChanged | conversing.TurnFinished):
+            self.show_status()
+
+    async def _turn_ended(self, end: engines.TurnEnded) -> None:
+        self._app.choices.withdraw()
+        await self._app.transcript.end_reply()
+        self._app.transcript.stop_calls()
+        if end.stopped:
+            await self._app.transcript.remark("stopped; the session goes on", kind="denied")
+            self._give_back()
+        elif end.error is not None:
+            await self._app.transcript.remark(str(end.error), kind="error")
+        elif end.result is not None and end.result.outcome != "completed":
+            await self._app.transcript.remark(f"{end.result.outcome}: {end.result.reason}", kind="denied")
+        await self._next()
+
+    async def _slash_ended(self, end: engines.SlashEnded) -> None:
+        reply = end.reply
+        if reply.text and reply.ok:
+            await self._app.transcript.answer(reply.text)
+        elif reply.text:
+            await self._app.transcript.remark(reply.text, kind="error")
+        self.show_status()
+        if reply.action == "exit":
+            self._app.leave(0)
+        elif reply.action == "open":
+            self._app.engine.open(reply.session)
+        elif reply.action == "say":
+            self._app.engine.say(reply.prompt, ())
+        else:
+            await self._next()
+
+    async def _next(self) -> None:
+        """The engine is free: what was queued comes now."""
+        self._app.busy = False
+        self._app.working.end()
+        self.show_status()
+        if self._queued:
+            text, notes = self._queued.pop(0)
+            self.show_queue()
+            await self._app.give(text, notes)
+
+    async def opened(self) -> None:
+        """Show the session that is open now."""
+        state = self._app.engine.chat.state
+        self._context_tokens = 0
+        if state.talk.entries:
+            await self._app.transcript.show_history(state.talk)
+        elif not state.talk.turn:
+            await self._app.transcript.remark("a new session; F1 shows keys and commands", kept=False)
+        for note in self._app.engine.chat.notes:
+            await self._app.transcript.remark(note)
+        self._app.todos.show(state.talk.todos)
+        await self._next()
+        if state.talk.open:
+            await self._app.transcript.remark("the last turn was cut off: its finished steps are kept", kind="denied")
+            self._app.engine.chat.drop(reason="the process ended")
+
+    def _give_back(self) -> None:
+        """What was queued behind a turn that was stopped goes back into the input."""
+        if self._queued:
+            prompt = self._app.prompt
+            prompt.put("\n".join([*(text for text, _ in self._queued), *([prompt.text] if prompt.text else [])]))
+            self._queued = []
+            self.show_queue()
+
+    def queue_up(self, text: str, notes: tuple[str, ...]) -> None:
+        """Keep a message until the engine is free."""
+        self._queued.append((text, notes))
+        self.show_queue()
+
+    def show_queue(self) -> None:
+        """Show what is kept."""
+        lines = [f"{self._app.signs['note']} next: {' '.join(text.split())[:200]}" for text, _ in self._queued]
+        self._app.queue.show(lines)
+
+    def show_status(self) -> None:
+        """Show where the session stands."""
+        chat = self._app.engine.chat
+        waiting = (f"{self._waiting} waiting: /resolve",) if self._waiting else ()
+        self._app.status.show(*waiting, *standing(chat, chat.state, context_tokens=self._context_tokens).parts())
+
+    def set_waiting(self, count: int) -> None:
+        """So many questions of tasks wait."""
+        self._waiting = count
+        self.show_status()
+
+    async def look_at_jobs(self) -> None:
+        """Read how the tasks in the background go on."""
+        jobs = self._app.engine.chat.jobs
+        for job in [job for job in jobs if not job.line.outcome]:
+            line = job.look()
+            if line.outcome:
+                good = line.outcome in ("delivered", "analyzed")
+                await self._app.transcript.remark(line.text, kind="success" if good else "denied")
+                self._app.choices.look_for_questions()
+        self._app.jobs.show(job_lines(jobs, self._app.signs))

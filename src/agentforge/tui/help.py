@@ -1,0 +1,61 @@
+"""F1: the keys and the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+KEYS = (
+    ("Enter", "send; while the agent works: for its next turn"),
+    ("Alt+Enter, Shift+Enter, Ctrl+J, \\ Enter", "new line"),
+    ("Up, Down", "what you typed before"),
+    ("@name, /name, Tab", "complete a file, a command"),
+    ("Ctrl+C", "stop the turn; clear the input; leave when there is nothing"),
+    ("Ctrl+D", "leave"),
+    ("Ctrl+O", "open or close the last call"),
+    ("Tab, Shift+Tab, Enter", "go to a call, open it"),
+    ("PageUp, PageDown, Ctrl+End", "scroll, back to the end"),
+    ("Ctrl+T", "show or hide the todos"),
+    ("Ctrl+Y", "copy the selected text, or the last answer"),
+    ("F2", "next theme"),
+    ("F1", "this"),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys and commands; any of the closing keys closes it."""
+
+    BINDINGS = [("escape,q,f1,enter", "dismiss", "Close"), ("ctrl+c", "dismiss", "Close")]  # noqa: RUF012
+
+    def __init__(self, extra: tuple[tuple[str, str], ...]) -> None:
+        super().__init__()
+        self._extra = extra
+
+    def compose(self) -> ComposeResult:
+        """The card."""
+        with Vertical(classes="card"):
+            yield Static(Content.styled("Keys and commands", "bold $accent"), classes="title")
+            with VerticalScroll(classes="body"):
+                yield Static(_table(KEYS))
+                yield Static("")
+                yield Static(_table(self._commands()))
+            yield Static(Content.assemble(("esc", "bold $primary"), " close"), classes="keys")
+
+    def _commands(self) -> tuple[tuple[str, str], ...]:
+        from agentforge.app.slash import commands
+
+        unique = {command.name: command for command in commands().values()}
+        rows = [(f"/{one.name} {one.usage}".strip(), one.summary) for one in unique.values()]
+        return (*rows, *((f"/{name}", summary) for name, summary in self._extra))
+
+
+def _table(rows: tuple[tuple[str, str], ...]) -> Content:
+    lines = [Content.assemble((name, "bold $primary"), f"  {text}") for name, text in rows]
+    return Content("\n").join(lines)

@@ -1,0 +1,163 @@
+"""What the transcript is made of: a message, an answer that streams in, a call that opens to its detail, a remark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from agentforge.app.showing import CallLine
+from agentforge.safety.hygiene import clean
+from agentforge.tui.looks import COLOURS, Signs
+
+if TYPE_CHECKING:
+    from textual.app import RenderResult
+    from textual.events import Click
+
+_DETAIL_LINES = 200
+_DETAIL_CHARACTERS = 20_000
+
+
+class Said(Static):
+    """What the person said."""
+
+    def __init__(self, text: str, *, signs: Signs, classes: str = "") -> None:
+        super().__init__(Content.assemble((f"{signs['person']} ", "bold $primary"), clean(text)), classes=classes)
+
+
+class Remarked(Static):
+    """A line of the program itself.
+
+    Args:
+        kind: "note" | "error" | "denied" | "success".
+    """
+
+    def __init__(self, text: str, *, signs: Signs, kind: str = "note") -> None:
+        colour = COLOURS[kind]
+        style = "$foreground-muted" if kind == "note" else colour
+        super().__init__(Content.assemble((f"{signs[kind]} ", colour), (clean(text), style)))
+
+
+class _Line(Widget):
+    """One line that is cut where the screen ends; the result stays in sight, the argument gives way."""
+
+    def __init__(self, row: CallRow) -> None:
+        super().__init__()
+        self._row = row
+
+    def render(self) -> RenderResult:
+        """Draw the line as wide as there is room."""
+        return self._row.drawn(self.size.width)
+
+
+class CallRow(Vertical):
+    """A tool call, or a subagent, on one line; Enter or a click opens what it did.
+
+    Attributes:
+        line: as it stands now.
+        diff: what a file tool changed.
+        detail: arguments and output, for people.
+    """
+
+    BINDINGS = [("enter", "open", "Open")]  # noqa: RUF012 - as Textual wants it
+    can_focus = True
+
+    def __init__(self, line: CallLine, *, signs: Signs, diff: str = "", sign: str = "") -> None:
+        super().__init__()
+        self.line = line
+        self.diff = diff
+        self.arguments: Mapping[str, object] = {}
+        self.output = ""
+        self._signs = signs
+        self._sign = sign
+        self._line = _Line(self)
+
+    @property
+    def opened(self) -> bool:
+        """Whether the detail is shown."""
+        return len(self.children) > 1
+
+    def compose(self):  # type: ignore[no-untyped-def]  # ComposeResult
+        """The line alone."""
+        yield self._line
+
+    def change(self, line: CallLine, *, output: str = "") -> None:
+        """Show how the call stands now."""
+        self.line = line
+        self.output = output or self.output
+        self._line.refresh()
+        if self.opened:
+            self.children[1].remove()
+            self._show_detail()
+
+    def drawn(self, width: int) -> Content:
+        """The line, in at most `width` columns."""
+        line, mark = (
+            self.line,
+            self._signs[self._sign if self.line.status == "running" and self._sign else self.line.status],
+        )
+        size = counts_of(self.diff)
+        tail = " · ".join(part for part in (size, line.result, line.duration) if part)
+        tail = tail.replace("·", self._signs["dot"])
+        room = max(8, width - len(mark) - len(line.name) - 4)
+        head = cut(line.argument, max(8, room - min(len(tail), room // 2)), more=self._signs["more"])
+        tail = cut(tail, max(0, room - len(head)), more=self._signs["more"])
+        return Content.assemble(
+            (f"{mark} ", COLOURS.get(self._sign if line.status == "running" else line.status, COLOURS["running"])),
+            (line.name, "bold"),
+            f" {head}",
+            (f"  {tail}" if tail else "", "$foreground-muted"),
+        )
+
+    def action_open(self) -> None:
+        """Open or close the detail."""
+        if self.opened:
+            self.children[1].remove()
+        else:
+            self._show_detail()
+
+    def on_click(self, event: Click) -> None:
+        """A click on the line opens it, too."""
+        if event.widget is self._line:
+            self.action_open()
+
+    def _show_detail(self) -> None:
+        if self.diff:
+            from agentforge.tui.diffs import coloured
+
+            self.mount(Static(coloured(self.diff, dark=self.app.current_theme.dark), classes="detail"))
+        else:
+            self.mount(Static(Content(self._detail()), classes="detail"))
+
+    def _detail(self) -> str:
+        shown = [
+            f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in self.arguments.items()
+        ]
+        text = clean("\n".join([*shown, *(["", self.output] if self.output else [])]))[:_DETAIL_CHARACTERS]
+        lines = text.splitlines()
+        more = [f"... {len(lines) - _DETAIL_LINES} lines more"] if len(lines) > _DETAIL_LINES else []
+        return "\n".join([*lines[:_DETAIL_LINES], *more]) or "nothing more to show"
+
+
+def cut(text: str, room: int, *, more: str) -> str:
+    """Cut a text to `room` columns; wide signs count twice."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= room:
+        return text
+    return set_cell_size(text, max(0, room - len(more))).rstrip() + more if room > len(more) else ""
+
+
+def counts_of(diff: str) -> str:
+    """How much a diff changes, "" when it changes nothing."""
+    if not diff:
+        return ""
+    from agentforge.tui.diffs import counts
+
+    return counts(diff)

@@ -1,0 +1,63 @@
+"""Opening the screen and leaving it in order."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.tui.engine import Engine, OpenChat
+
+if TYPE_CHECKING:
+    from agentforge.tui.app import ScreenApp
+
+
+def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str) -> int:
+    """Show the conversation until the person leaves.
+
+    Returns:
+        The exit code.
+    Raises:
+        AgentForgeError: the session cannot be opened.
+    Side effects: takes the terminal; when it is left, the conversation is printed on the normal screen.
+    """
+    engine = Engine(open_chat, session=session, environ=environ)
+    from agentforge.tui.app import ScreenApp
+    from agentforge.tui.leaving import farewell
+
+    app = ScreenApp(engine, cwd=cwd)
+    try:
+        with _termination(app):
+            app.run()
+    finally:
+        engine.leave()
+    chat = engine.chat
+    sys.stdout.write(
+        farewell(
+            app.transcript.record,
+            session_id=chat.session_id if chat.state.talk.turn else "",
+            colour=not environ.get("NO_COLOR"),
+            unicode=app.signs.unicode,
+        )
+    )
+    if app.crash is not None:
+        raise app.crash
+    return app.return_code or 0
+
+
+class _termination:  # noqa: N801 - reads as a word of the language
+    """SIGTERM and SIGHUP leave as the person would."""
+
+    def __init__(self, app: ScreenApp) -> None:
+        self._app = app
+        self._before: dict[int, Callable[..., object] | int | None] = {}
+
+    def __enter__(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, lambda *_: self._app.call_later(self._app.leave, 130))
+
+    def __exit__(self, *_error: object) -> None:
+        for number, action in self._before.items():
+            signal.signal(number, action)

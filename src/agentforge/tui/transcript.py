@@ -1,0 +1,212 @@
+"""The conversation as it is shown: rows in order, the newest in sight unless the person scrolled up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+
+from agentforge.app.showing import CallLine, begun, duration_text, ended, output_of, unstarted
+from agentforge.events import conversing, kinds
+from agentforge.safety.hygiene import clean
+from agentforge.tui.looks import Signs
+from agentforge.tui.rows import CallRow, Remarked, Said
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from textual.widgets import Markdown
+
+    from agentforge.events.state import RunState
+    from agentforge.events.talk import Talk
+    from agentforge.tui.link import Happened
+
+_ROWS = 300
+_DROPPED = 100
+_REPLY = 24_000
+_HISTORY = 40
+
+
+class Transcript(VerticalScroll):
+    """All rows; `record` is the same as plain text, for the normal screen when this one is left."""
+
+    def __init__(self, signs: Signs) -> None:
+        super().__init__(id="transcript")
+        self.signs = signs
+        self.record: list[tuple[str, str]] = []
+        self._reply: Markdown | None = None
+        self._reply_text: list[str] = []
+        self._reply_size = 0
+        self._streamed = False
+        self._calls: dict[object, CallRow] = {}
+        self._alone = _Alone()
+
+    def on_mount(self) -> None:
+        """Stay at the end as rows come."""
+        self.anchor()
+
+    async def said(self, text: str, *, queued: bool = False) -> None:
+        """Show what the person said."""
+        async with self._alone:
+            await self.end_reply()
+            self.record.append(("said", text))
+            await self._add(Said(text, signs=self.signs, classes="queued" if queued else ""))
+
+    async def remark(self, text: str, *, kind: str = "note", kept: bool = True) -> None:
+        """Show a line of the program; `kept` = it is in the record, too."""
+        async with self._alone:
+            await self.end_reply()
+            self.record += [(kind, text)] if kept else []
+            await self._add(Remarked(text, signs=self.signs, kind=kind))
+
+    async def answer(self, text: str) -> None:
+        """Show a whole text in Markdown."""
+        async with self._alone:
+            await self.stream(text)
+            await self.end_reply()
+
+    async def stream(self, text: str) -> None:
+        """Show a piece of the answer that comes in."""
+        async with self._alone:
+            from textual.widgets import Markdown
+
+            text = clean(text)
+            if not text:
+                return
+            self._streamed = True
+            if self._reply is None or self._reply_size > _REPLY:
+                await self.end_reply()
+                self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
+                await self._add(self._reply)
+            self._reply_text.append(text)
+            self._reply_size += len(text)
+            await self._reply.append(text)
+
+    async def end_reply(self) -> None:
+        """The answer is whole."""
+        async with self._alone:
+            if self._reply is not None:
+                self.record.append(("reply", "".join(self._reply_text)))
+            self._reply, self._reply_text, self._reply_size = None, [], 0
+
+    async def happened(self, item: Happened) -> None:
+        """Show an event."""
+        async with self._alone:
+            event = item.event
+            if isinstance(event, kinds.ModelCalled):
+                self._streamed = False
+            elif isinstance(event, kinds.ModelReplied):
+                if event.text and not self._streamed:
+                    await self.stream(event.text)
+                await self.end_reply()
+            elif isinstance(event, kinds.ToolStarted):
+                await self._call(event, item.diff)
+            elif isinstance(event, kinds.ToolFinished):
+                await self._called(event, item.state)
+            elif isinstance(event, conversing.ChildStarted):
+                line = CallLine(name=event.name, argument=" ".join(clean(event.goal).split()))
+                await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
+            elif isinstance(event, conversing.ChildFinished):
+                self._child_finished(event)
+            elif isinstance(event, conversing.HistoryCompacted):
+                await self.remark(f"the oldest {event.entries} messages were summarised to make room")
+
+    async def show_history(self, talk: Talk) -> None:
+        """Show the end of a conversation that goes on."""
+        async with self._alone:
+            entries = talk.entries[-_HISTORY:]
+            if len(talk.entries) > len(entries):
+                await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
+            for entry in entries:
+                if entry.kind == "user":
+                    await self.said(entry.text.split("\n\n<file ")[0])
+                elif entry.kind == "tool":
+                    status = entry.status if entry.status in ("success", "error", "denied") else "success"
+                    row = CallRow(
+                        CallLine(name=entry.name, argument="", status=status, result=entry.summary), signs=self.signs
+                    )
+                    row.output = output_of(entry.text)
+                    await self._add(row)
+                elif entry.text:
+                    await self.answer(entry.text)
+
+    def stop_calls(self) -> None:
+        """Calls that were cut off do not look as if they still ran."""
+        for row in self._calls.values():
+            row.change(CallLine(name=row.line.name, argument=row.line.argument, status="denied", result="stopped"))
+        self._calls.clear()
+
+    def last_call(self) -> CallRow | None:
+        """The newest call."""
+        rows = self.query(CallRow)
+        return rows.last() if rows else None
+
+    async def _call(self, event: kinds.ToolStarted, diff: str) -> None:
+        row = CallRow(begun(event), signs=self.signs, diff=diff)
+        row.arguments = event.arguments
+        await self._begin((event.step, event.index), row)
+
+    async def _called(self, event: kinds.ToolFinished, state: RunState) -> None:
+        row = self._calls.pop((event.step, event.index), None)
+        if row is None:
+            row = CallRow(unstarted(event, state), signs=self.signs)
+            await self._begin(None, row)
+            self._calls.pop(None)
+        line = ended(row.line, event)
+        if event.status != "success":
+            row.diff = ""
+        row.change(line, output=output_of(event.text))
+        self.record.append((line.status, line.text))
+
+    async def _begin(self, key: object, row: CallRow) -> None:
+        await self.end_reply()
+        self._calls[key] = row
+        await self._add(row)
+
+    def _child_finished(self, event: conversing.ChildFinished) -> None:
+        row = self._calls.pop(event.child, None)
+        if row is not None:
+            status = "success" if event.outcome == "completed" else "error"
+            seconds = duration_text(event.duration_ms / 1000)
+            line = CallLine(
+                name=row.line.name, argument=row.line.argument, status=status, result=event.outcome, duration=seconds
+            )
+            row.change(line)
+            self.record.append((status, line.text))
+
+    async def _add(self, *rows: Widget) -> None:
+        await self.mount(*rows)
+        children: Iterable[Widget] = list(self.children)
+        if len(self.children) > _ROWS:
+            await self.remove_children(list(children)[:_DROPPED])
+
+
+class _Alone:
+    """Lets one task after the other write; the one that writes may enter again."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._owner: asyncio.Task[object] | None = None
+        self._depth = 0
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if self._owner is not task:
+            await self._lock.acquire()
+            self._owner = task
+        self._depth += 1
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            self._lock.release()
+
+
+def _parser() -> MarkdownIt:
+    """Tables, but no links that nobody wrote: `textkit.py` is a file, not a host in Paraguay."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -1,0 +1,98 @@
+"""Files named by @, long pastes, what was typed before."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from agentforge.app.mentions import as_mention, fitting, notes_of, pasted
+from agentforge.app.typed import Typed
+
+
+def test_a_file_goes_along_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    found = notes_of("look at @a.py, please", tmp_path)
+    assert found.notes == ('<file path="a.py">\nx = 1\n\n</file>',)
+    assert found.shown == ("@a.py: 2 lines",)
+
+
+@pytest.mark.parametrize(
+    "text", ["mail ann@example.org", "a decorator @dataclass", "@", "x @@a.py", "git@host:a.py", "see @missing.py"]
+)
+def test_an_at_that_names_no_file_is_left_alone(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.py").write_text("x")
+    assert notes_of(text, tmp_path).notes == ()
+
+
+def test_what_lies_outside_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "loop").symlink_to(root / "loop")
+    found = notes_of("@../secret @link @/etc/passwd @loop", root)
+    assert found.notes == ()
+    assert [line.split(":")[0] for line in found.shown] == ["@../secret", "@link", "@/etc/passwd"]
+
+
+def test_spaces_folders_and_what_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "my file.txt").write_text("hello")
+    (tmp_path / "data.bin").write_bytes(b"\0\1")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "b.py").write_text("")
+    found = notes_of(f"{as_mention('my file.txt')} @data.bin @src", tmp_path)
+    assert [note.split("\n")[0] for note in found.notes] == ['<file path="my file.txt">', '<folder path="src">']
+    assert "@data.bin: not a text, left out" in found.shown
+
+
+def test_a_long_file_is_cut_and_many_files_end(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"{number}.txt").write_text("y" * 100_000)
+    found = notes_of(" ".join(f"@{number}.txt" for number in range(6)), tmp_path)
+    assert sum(map(len, found.notes)) < 210_000
+    assert "cut" in found.shown[0]
+    assert "enough already" in found.shown[-1]
+
+
+def test_the_best_fitting_file_stands_first() -> None:
+    files = ["docs/views.md", "src/view.py", "src/overview.py", "v/i/e.w"]
+    assert fitting(files, "view") == ["src/view.py", "docs/views.md", "src/overview.py", "v/i/e.w"]
+    assert fitting(files, "zzz") == []
+
+
+def test_twenty_thousand_files_are_searched_at_once() -> None:
+    files = [f"src/package_{number % 97}/module_{number}.py" for number in range(20_000)]
+    began = time.process_time()
+    assert fitting(files, "module_19999") == ["src/package_17/module_19999.py"]
+    assert time.process_time() - began < 0.5
+
+
+def test_a_long_paste_is_named_and_cut_in_the_middle() -> None:
+    name, note = pasted("a" * 50_000 + "z", 3)
+    assert name == "[pasted 3: 1 lines, 50,001 characters]"
+    assert "34,001 characters left out" in note
+    assert note.endswith("z\n</pasted>")
+
+
+def test_what_was_typed_is_kept_per_project(tmp_path: Path) -> None:
+    here, there = tmp_path / "a", tmp_path / "b"
+    typed = Typed(tmp_path, here)
+    for text in ("one", "two\nlines", "two\nlines", "", "  "):
+        typed.add(text)
+    assert Typed(tmp_path, here).lines == ["one", "two\nlines"]
+    assert Typed(tmp_path, there).lines == []
+    (file,) = (tmp_path / "typed").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_history_that_is_damaged_or_grows_is_no_trouble(tmp_path: Path) -> None:
+    typed = Typed(tmp_path, tmp_path)
+    for number in range(1200):
+        typed.add(f"{number}")
+    (file,) = (tmp_path / "typed").iterdir()
+    with file.open("ab") as stream:
+        stream.write(b'\xff{"cut\n[1]\n')
+    assert Typed(tmp_path, tmp_path).lines[-1] == "1199"
+    assert len(file.read_bytes().splitlines()) < 1100
