@@ -100,6 +100,17 @@ def test_fallbacks_are_taken_out_again(chat: Chat) -> None:
     assert run_slash(chat, "/fallbacks remove openai/a").data["fallbacks"] == ["openai/b"]
 
 
+def test_a_fallback_that_cannot_be_asked_is_refused_and_nothing_is_lost(chat: Chat) -> None:
+    reply = run_slash(chat, "/fallbacks add anthropic/a")
+    assert (reply.ok, "ANTHROPIC_API_KEY" in reply.text) == (False, True)
+    assert run_slash(chat, "/fallbacks").data["fallbacks"] == []
+    assert run_slash(chat, "/model").ok
+
+
+def test_what_no_secret_is_is_shown(chat: Chat) -> None:
+    assert "limits.tokens_per_minute | `\"none\"`" in run_slash(chat, "/config limits").text
+
+
 def test_a_session_is_resumed_and_a_checkpoint_restored_by_the_beginning_of_its_id(
     chat: Chat, folder: Path, open_chat: Open
 ) -> None:
