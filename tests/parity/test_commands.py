@@ -108,7 +108,7 @@ def test_a_fallback_that_cannot_be_asked_is_refused_and_nothing_is_lost(chat: Ch
 
 
 def test_what_no_secret_is_is_shown(chat: Chat) -> None:
-    assert "limits.tokens_per_minute | `\"none\"`" in run_slash(chat, "/config limits").text
+    assert 'limits.tokens_per_minute | `"none"`' in run_slash(chat, "/config limits").text
 
 
 def test_a_session_is_resumed_and_a_checkpoint_restored_by_the_beginning_of_its_id(

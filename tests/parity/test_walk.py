@@ -32,7 +32,9 @@ def agentforge(folder: Path, home: Path):  # type: ignore[no-untyped-def]  # a f
 def model(tmp_path: Path) -> str:
     write = {"name": "write_file", "args": {"path": "new.txt", "content": "hello"}}
     script = tmp_path / "chat.yaml"
-    script.write_text(yaml.safe_dump({"chat": [{"text": "", "tool_calls": [write]}, {"text": "Done."}, {"text": "More."}]}))
+    script.write_text(
+        yaml.safe_dump({"chat": [{"text": "", "tool_calls": [write]}, {"text": "Done."}, {"text": "More."}]})
+    )
     return f"scripted/{script}"
 
 

@@ -184,7 +184,7 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
     if observation.note:
-        text = f"{text}\n\n{scrubbed(observation.note)}".lstrip("\n")
+        text = f"{text}\n\n{policy.plain(observation.note)}".lstrip("\n")
     payload = observation.payload
     shown = replace(
         observation,
