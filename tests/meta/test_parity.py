@@ -87,7 +87,7 @@ def test_every_tool_is_in_the_table_and_takes_its_parameters(rows: Rows) -> None
     listed = {
         name: given.split(", ") for name, given in re.findall(r"`(\w+)\(([^)]*)\)`", "\n".join(_rows(rows, "Tools")))
     }
-    assert _TOOLS <= set(listed)
+    assert set(listed) >= _TOOLS
     tools = toolbox.find(_TOOLS)
     missing = {
         f"{name}: {parameter}"
