@@ -49,7 +49,7 @@ def test_a_user_who_moves_over_finds_the_commands(agentforge, folder: Path, home
     assert session in agentforge("report", "--session-id", session)
     assert session[:8] in agentforge("sessions")
     assert "do it" in agentforge("export", session[:8])
-    assert "<html" in agentforge("export", session[:8], "--format", "html")
+    assert "<html" in agentforge("export", "--format", "html")
 
 
 def test_what_is_written_is_the_owners_alone(agentforge, home: Path, model: str) -> None:  # type: ignore[no-untyped-def]
