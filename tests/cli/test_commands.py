@@ -110,7 +110,7 @@ def test_the_doctor_looks_at_everything(capsys: pytest.CaptureFixture[str], repo
     checks = {check["name"]: check for check in found["checks"]}
     assert list(checks) == [
         "settings", "python", "git", "repository", "bubblewrap", "escapes", "attacks", "injections", "tests", "ripgrep", "ruff",
-        "ty", "model", "data folder", "hooks", "mcp servers", "screen", "terminal", "trust",
+        "ty", "model", "data folder", "hooks", "mcp servers", "skills", "screen", "terminal", "trust",
     ]  # fmt: skip
     tried = {one["name"]: one for one in found["escapes"]}
     assert {"home", "outside", "hook", "tcp", "udp", "dns", "alive", "threads", "memory", "output"} <= set(tried)
@@ -140,7 +140,7 @@ def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixtu
     found = _json(capsys, "doctor", "--json", code=7)
     assert found["checks"][0]["status"] == "error"
     assert "unknown setting x" in found["checks"][0]["message"]
-    assert len(found["checks"]) == 19  # what is wrong with one does not hide the others
+    assert len(found["checks"]) == 20  # what is wrong with one does not hide the others
 
 
 def test_contracts_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,9 @@ from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
     from agentforge.events.state import Escalation, RunState
+    from agentforge.store.log import RunLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +56,25 @@ def escalations(cwd: Path, *, waiting_only: bool = False) -> list[Waiting]:
     return sorted(found, key=lambda row: row.item.raised_at)
 
 
-def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: str = "", by: str = "user") -> RunResult:
+def resolve(
+    cwd: Path,
+    escalation_id: str,
+    *,
+    decision: kinds.Decision,
+    text: str = "",
+    by: str = "user",
+    settings: Settings | None = None,
+) -> RunResult:
     """Record a human's answer; `resume` goes on with it.
 
     Args:
         escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
+        settings: the answer travels where they name a remote.
     Raises:
         ConflictError: it was answered already.
         UsageError: there is no such escalation, the id fits several, or an answer has no text.
     """
+    from agentforge.app.travelling import shared
     from agentforge.app.wiring import secret_values
     from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
@@ -81,11 +93,16 @@ def resolve(cwd: Path, escalation_id: str, *, decision: kinds.Decision, text: st
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         text = _without_secrets(text)
-        if row.item.kind == "limit" and decision in ("approve", "answer"):
-            granted = _granted(log.state, row.item)
-            log.append(kinds.RunResumed(pid=0, limits=granted))
-        log.append(kinds.EscalationResolved(escalation_id=row.item.escalation_id, decision=decision, text=text, by=by))
+        with shared(log, settings):
+            record_answer(log, row.item, decision=decision, text=text, by=by)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
+
+
+def record_answer(log: RunLog, item: Escalation, *, decision: kinds.Decision, text: str, by: str) -> None:
+    """Record an answer; one that grants a limit raises it."""
+    if item.kind == "limit" and decision in ("approve", "answer"):
+        log.append(kinds.RunResumed(pid=0, limits=_granted(log.state, item)))
+    log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision=decision, text=text, by=by))
 
 
 def _without_secrets(text: str) -> str:

@@ -16,17 +16,22 @@ _ENDED = (*_DONE, "failed", "aborted")
 
 
 def metrics(cwd: Path, *, since: date | None = None) -> Value:
-    """Compute the metrics of a repository's tasks.
+    """Compute the metrics of a repository's tasks; see `metrics_of`."""
+    from agentforge.store.tasks import task_summaries
+
+    return metrics_of(task_summaries(repository(cwd)), since=since)
+
+
+def metrics_of(found: Sequence[Value], *, since: date | None = None) -> Value:
+    """Compute the metrics of tasks, of one repository or of many.
 
     A rate is None where nothing was counted. An escalation is a question that nobody had asked for: approvals that the
     user wanted (`--supervised`, `--approve`) are no failure of the pipeline, and are counted apart.
 
     Args:
+        found: what the views say of the tasks (store.tasks.task_summaries).
         since: only tasks that were started on this day (UTC) or later.
     """
-    from agentforge.store.tasks import task_summaries
-
-    found = task_summaries(repository(cwd))
     readable = [value for value in found if value["standing"] != "damaged"]
     tasks = [value for value in readable if _recent(value, since) and value.get("kind") == "task"]
     damaged = [value["task_id"] for value in found if value["standing"] == "damaged"]
@@ -37,6 +42,27 @@ def metrics(cwd: Path, *, since: date | None = None) -> Value:
         "trust": _trust(tasks, damaged=damaged),
         "productivity": _productivity(tasks),
     }
+
+
+def weekly(found: Sequence[Value]) -> list[Value]:
+    """How the tasks that ended went, week by week, oldest first: how many, how many with success, tokens and money.
+
+    A week in which nothing ended stands between two others as zeros; `cost_usd` leaves out calls without a known price.
+    """
+    ended = [value for value in found if value.get("kind") == "task" and value["ended_at"]]
+    rows = {week: _empty_week(week) for week in _weeks(value["ended_at"] for value in ended)}
+    for value in ended:
+        row = rows[_week(date.fromisoformat(value["ended_at"][:10]))]
+        row["ended"] += 1
+        row["done"] += value["outcome"] in _DONE
+        row["escalated"] += any(kind != "approval" for kind, _, _ in value["escalations"])
+        row["tokens"] += _tokens(value)
+        row["cost_usd"] += sum(spent["cost_usd"] for spent in value["spending"])
+    return list(rows.values())
+
+
+def _empty_week(week: str) -> Value:
+    return {"week": week, "ended": 0, "done": 0, "escalated": 0, "tokens": 0, "cost_usd": 0.0}
 
 
 def _recent(value: Mapping[str, Any], since: date | None) -> bool:

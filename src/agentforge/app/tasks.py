@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -166,13 +166,14 @@ def _settle_limits(log: RunLog, text: str) -> None:
             log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision="approve", text=text))
 
 
-def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
+def abort(cwd: Path, task_id: str, *, reason: str = "", settings: Settings | None = None) -> RunResult:
     """End a task for good; its trail stays, its worktree goes.
 
     Raises:
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
+    from agentforge.app.travelling import shared
     from agentforge.app.workplace import drop_worktree
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task
@@ -182,11 +183,12 @@ def abort(cwd: Path, task_id: str, *, reason: str = "") -> RunResult:
     with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
-        message = reason or "aborted by the user"
-        log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
+        error = {"slug": "aborted", "message": reason or "aborted by the user", "hint": ""}
+        with shared(log, settings):
+            log.append(kinds.RunFinished(outcome="aborted", error=error))
         if log.state.worktree:
             end_orphans(Path(log.state.worktree))
-        drop_worktree(Git(Path(log.state.repo)), log.state)
+        drop_worktree(Git(log.folder.parents[2]), log.state)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 
@@ -307,12 +309,17 @@ def _drive(
     from agentforge.app.wiring import wire
     from agentforge.app.workplace import drop_worktree
     from agentforge.pipeline.controller import run_pipeline
+    from agentforge.workspace.git import Git
 
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
-    with log:
+    with log, ExitStack() as outside:
         with _recorded_interruption(log):
             try:
+                if _reaches_out(settings, environ):
+                    from agentforge.app.reaching import reach_out
+
+                    reach_out(log, git or Git(Path(log.state.repo)), outside, settings=settings, environ=environ)
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
@@ -332,10 +339,14 @@ def _drive(
             error=error,
         )
     if state.outcome in ("aborted", "analyzed"):
-        from agentforge.workspace.git import Git
-
         drop_worktree(Git(Path(state.repo)), state)
     return result
+
+
+def _reaches_out(settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether anything outside wants to know of the run; nothing is loaded for one that stays where it is."""
+    wanted = any(settings.get(name) for name in ("fleet.remote", "notify", "telemetry"))
+    return wanted or "OTEL_EXPORTER_OTLP_ENDPOINT" in environ
 
 
 @contextmanager

@@ -43,12 +43,17 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
 
 
 def drop_worktree(git: Git, state: RunState) -> None:
-    """Remove the worktree and what lies beside it; what is already gone is no error."""
+    """Remove the worktree and what lies beside it; what is already gone is no error.
+
+    A folder that a trail names and that no task could have been given is left alone: a trail may come from elsewhere.
+    """
     import shutil
 
     from agentforge.app.wiring import scratch_of
 
     place = Path(state.worktree)
+    if not place.is_absolute() or place.name != state.run_id or place.parent.parent.name != "worktrees":
+        return
     if place.exists():
         git.remove_worktree(place)
     shutil.rmtree(scratch_of(place), ignore_errors=True)

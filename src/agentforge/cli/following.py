@@ -119,7 +119,14 @@ def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None]
         limits.update(reply.limits)  # raised limits answer their question when the task is resumed
         if not reply.limits:
             address = f"{task_id}.{item.escalation_id}"
-            answers.resolve(place.cwd, address, decision=reply.decision, text=reply.text, by=user_name(place))
+            answers.resolve(
+                place.cwd,
+                address,
+                decision=reply.decision,
+                text=reply.text,
+                by=user_name(place),
+                settings=place.settings,
+            )
     return limits
 
 

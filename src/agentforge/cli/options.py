@@ -97,6 +97,15 @@ def trust_option(command: Decorated) -> Decorated:
     )(command)
 
 
+def log_option(command: Decorated) -> Decorated:
+    """Add `--log-format`; it is the setting telemetry.log_format."""
+    return click.option(
+        "--log-format",
+        type=click.Choice(("text", "json")),
+        help="json: one JSON line per event on standard error, without what was said.",
+    )(command)
+
+
 def form_of(output_format: Form, *, as_json: bool) -> Form:
     """Combine the two flags."""
     return "json" if as_json and output_format == "text" else output_format

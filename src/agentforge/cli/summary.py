@@ -11,6 +11,7 @@ from agentforge.cli.terminal import Style, cut_words, printable, printable_lines
 from agentforge.cli.wording import counted
 from agentforge.config.durations import show_duration
 from agentforge.events.state import Escalation, RunState
+from agentforge.views.answering import answers_for as answers_for
 
 _LISTED = 8
 _WIDTH = 160
@@ -54,18 +55,6 @@ def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[st
     lines += [f"  {part}" for line in printable_lines(item.question) for part in _fitting(line, style)]
     lines += [f"    {number}. {printable(option)}" for number, option in enumerate(item.options, start=1)]
     return [*lines, "", *(f"  {command}" for command in answers_for(item, task_id=task_id))]
-
-
-def answers_for(item: Escalation, *, task_id: str) -> list[str]:
-    """The commands that settle an escalation."""
-    resolve = f"agentforge resolve {task_id}.{item.escalation_id}"
-    if item.kind == "approval":
-        return [f"{resolve} --approve --resume", f'{resolve} --reject "REASON" --resume']
-    if item.kind == "limit":
-        name = item.reason.partition(":")[0].replace("_", "-")
-        later = [f"agentforge resume {task_id}  (a minute later)"] if name.endswith("per-minute") else []
-        return [*later, f"agentforge resume {task_id} --{name} +N", f"agentforge abort {task_id}"]
-    return [f'{resolve} --answer "TEXT" --resume', f"{resolve} --abort"]
 
 
 def assumptions(state: RunState) -> list[str]:

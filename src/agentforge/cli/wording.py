@@ -87,6 +87,19 @@ def _recovered(event: kinds.LogRecovered, _state: RunState) -> Notice:
     return Notice(text=f"a torn record of {event.quarantined_bytes} bytes was moved to {event.quarantine}")
 
 
+def _shared(event: kinds.RunShared, _state: RunState) -> Notice:
+    if event.error:
+        text = f"the run does not reach {event.remote}: {event.error}; it goes on and is pushed later"
+        return Notice(text=text, sign="failed")
+    return Notice(text=f"the run stands at {event.remote} again", detail=True)
+
+
+def _told(event: kinds.NotificationSent, _state: RunState) -> Notice:
+    if event.error:
+        return Notice(text=f"nobody was told of {event.about} by {event.channel}: {event.error}", sign="failed")
+    return Notice(text=f"told of {event.about} by {event.channel}", detail=True)
+
+
 def _stage_started(event: kinds.StageStarted, _state: RunState) -> Notice:
     again = f" again, attempt {event.attempt}" if event.attempt > 1 else ""
     return Notice(text=f"{event.stage}: begins{again}", detail=True)
@@ -205,6 +218,8 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.ModelFailed: _model_failed,
     kinds.ToolFinished: _tool_finished,
     kinds.HookFinished: _hook,
+    kinds.RunShared: _shared,
+    kinds.NotificationSent: _told,
     kinds.FactsGathered: _facts,
     kinds.StageVerified: _verified,
     kinds.StagePassed: _passed,

@@ -124,6 +124,9 @@ def _check_project(layer: Layer) -> None:
         ("sandbox", "network"): sandbox.get("network", "off") != "off",
         ("deliver", "apply"): deliver.get("apply") is True,
         ("checks", "project_code"): checks.get("project_code") is True,
+        ("fleet", "remote"): "remote" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
+        ("notify",): "notify" in layer.values,
+        ("telemetry",): "telemetry" in layer.values,
     }
     for key, wrong in refused.items():
         if wrong:

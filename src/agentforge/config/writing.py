@@ -43,7 +43,7 @@ def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
     _put(document, key.split("."), value)
     written = tomlkit.dumps(document)
     _judge(written, file, project=project)
-    _write(file, written)
+    write_text(file, written)
 
 
 def _judge(text: str, file: Path, *, project: bool) -> None:
@@ -71,7 +71,12 @@ def _put(table: Any, parts: list[str], value: object) -> None:
         table[head] = value
 
 
-def _write(file: Path, text: str) -> None:
+def write_text(file: Path, text: str) -> None:
+    """Put a text at `file`, all of it or nothing; folders are made.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
     import os
     import tempfile
 

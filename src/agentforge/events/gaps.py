@@ -16,6 +16,7 @@ _AFTER_A_PAUSE = (
     kinds.RunForked,
     kinds.ForkMade,
     kinds.RunMarked,
+    kinds.NotificationSent,
 )
 
 

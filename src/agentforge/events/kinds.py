@@ -23,8 +23,12 @@ from agentforge.events.conversing import TurnFinished as TurnFinished
 from agentforge.events.conversing import TurnOutcome as TurnOutcome
 from agentforge.events.conversing import UserSaid as UserSaid
 from agentforge.events.conversing import WritersMerged as WritersMerged
+from agentforge.events.delivering import Attested as Attested
+from agentforge.events.delivering import Delivered as Delivered
 from agentforge.events.event import Event as Event
 from agentforge.events.hooking import HookFinished as HookFinished
+from agentforge.events.reaching import NotificationSent as NotificationSent
+from agentforge.events.reaching import RunShared as RunShared
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked
@@ -349,31 +353,6 @@ class EscalationResolved(Event):
     decision: Decision
     text: str = ""
     by: str = "user"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivered(Event):
-    """The branch stands in the user's repository. `tree` is the tree that was verified."""
-
-    branch: str
-    commit: str
-    tree: str
-    applied: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attested(Event):
-    """What was delivered was stated in the form that others read, and signed where the user has a key.
-
-    Attributes:
-        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
-        key_id: fingerprint of the key that signed, "" = unsigned.
-        note: ref of the git note that holds them, too.
-    """
-
-    envelopes: str
-    key_id: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,8 @@ _FROM_OUTSIDE = (
     kinds.ForkMade,
     kinds.RunMarked,
     kinds.StateSealed,
+    kinds.RunShared,
+    kinds.NotificationSent,
 )
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _ANSWERED = ("read", "execute", "network")

@@ -31,7 +31,7 @@ MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Asse
 Rebuild = Callable[[Files], Mapping[str, bytes]]
 """Writes the views of a run anew from its log and blobs: path -> bytes."""
 
-_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked)
+_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked, kinds.RunShared, kinds.NotificationSent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,20 +130,24 @@ def task_row(folder: Path) -> TaskRow:
 
 def task_summaries(repo: Path) -> list[dict[str, Any]]:
     """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
-    found = []
-    for folder in _task_folders(repo):
-        try:
-            value = _summary(folder)
-            value = value if "spending" in value else summary_value(load_state(folder))
-        except (AgentForgeError, OSError) as exc:
-            found.append(
-                {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged", "error": str(exc)}
-            )
-            continue
-        waiting = tuple(str(item) for item in cast("list[str]", value["open_escalations"]))
-        standing = value["outcome"] or _standing(folder, waiting)
-        found.append({**value, "task_id": folder.name, "folder": folder, "standing": standing})
+    found = [task_summary(folder) for folder in _task_folders(repo)]
     return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
+
+
+def task_summary(folder: Path) -> dict[str, Any]:
+    """What the views say of one task; of one that cannot be read the `standing` is "damaged", and `error` says why."""
+    try:
+        value = _summary(folder)
+        value = value if "spending" in value else summary_value(load_state(folder))
+    except (AgentForgeError, OSError) as exc:
+        return {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged", "error": str(exc)}
+    return {**value, "task_id": folder.name, "folder": folder, "standing": standing_now(folder, value)}
+
+
+def standing_now(folder: Path, summary: dict[str, Any]) -> str:
+    """How a task stands at this moment: whether a process drives it is no part of its record."""
+    waiting = tuple(str(item) for item in cast("list[str]", summary["open_escalations"]))
+    return str(summary["outcome"] or _standing(folder, waiting))
 
 
 def _task_folders(repo: Path) -> list[Path]:

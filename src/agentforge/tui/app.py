@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _JOBS_S = 1.0
 _WAITING_S = 30.0
-_SHORT, _NARROW = 16, 40
+_SHORT, _NARROW = 18, 40
 _PRESSES = 3
 _KEYS = ("F1 help", "^C stop", "Alt+Enter new line", "^O open call", "^D leave", "^T todos", "F2 theme", "^Y copy")
 COMMANDS = (("theme", "Next theme, or the one that is named."), ("keys", "Show the keys."))

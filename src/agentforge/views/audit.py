@@ -20,19 +20,24 @@ Recorded = tuple[str, str, Event]
 
 def audit_value(records: Iterable[Recorded]) -> dict[str, object]:
     """Fold a log into everything that an auditor wants to read, as a JSON value."""
-    fold = _Fold()
+    fold = AuditFold()
     for at, digest, event in records:
         fold.see(at, digest, event)
     return fold.value()
 
 
-class _Fold:
-    """One pass over the log: the state, and what the state forgets."""
+class AuditFold:
+    """One pass over a log: the state, and what the state forgets. It can go on when the log has grown.
+
+    Attributes:
+        state: after the last record that was seen.
+        steps: every finished step, oldest first.
+    """
 
     def __init__(self) -> None:
-        self._state = RunState()
+        self.state = RunState()
+        self.steps: list[Entry] = []
         self._draft: Draft | None = None
-        self._steps: list[Entry] = []
         self._verdicts: list[dict[str, object]] = []
         self._measured: list[dict[str, object]] = []
         self._interruptions: list[dict[str, object]] = []
@@ -41,10 +46,10 @@ class _Fold:
 
     def see(self, at: str, digest: str, event: Event) -> None:
         """Take in one record."""
-        self._state = evolve(self._state, event, at=at)
+        self.state = evolve(self.state, event, at=at)
         self._head, self._records = digest, self._records + 1
-        self._draft, entries = fold_action(self._draft, event, state=self._state)
-        self._steps += entries
+        self._draft, entries = fold_action(self._draft, event, state=self.state)
+        self.steps += entries
         if isinstance(event, kinds.StageVerified):
             self._verdicts.append(_verdict(event, at))
         elif isinstance(event, kinds.FactsGathered):
@@ -54,7 +59,7 @@ class _Fold:
 
     def value(self) -> dict[str, object]:
         """The whole audit."""
-        state = self._state
+        state = self.state
         return {
             "audit": 1,
             "task_id": state.run_id,
@@ -72,7 +77,7 @@ class _Fold:
             "verdicts": self._verdicts,
             "measurements": self._measured,
             "stages": {name: _stage(stage) for name, stage in state.stages.items()},
-            "steps": [_plain(step) for step in self._steps],
+            "steps": [_plain(step) for step in self.steps],
             "escalations": [_escalation(item) for item in state.escalations.values()],
             "interruptions": self._interruptions,
             "totals": _plain({**asdict(state.totals), "cost_usd": cost_usd(state.totals)}),

@@ -39,7 +39,9 @@ def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool
     decision, text = decision_of(given)
     place = open_place(given["cwd"])
     form = form_of(output_format, as_json=as_json)
-    result = answers.resolve(place.cwd, escalation_id, decision=decision, text=text, by=user_name(place))
+    result = answers.resolve(
+        place.cwd, escalation_id, decision=decision, text=text, by=user_name(place), settings=place.settings
+    )
     if resume:
         return drive_on(result.state.run_id, limits={}, place=place, form=form)
     if form != "text":

@@ -14,6 +14,7 @@ from agentforge.cli.options import (
     form_options,
     limit_settings,
     limits_of,
+    log_option,
     raised_limit_options,
     trust_option,
 )
@@ -31,6 +32,7 @@ Examples:
 @click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
 @raised_limit_options
 @trust_option
+@log_option
 @cwd_option
 @form_options
 def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
@@ -41,7 +43,7 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
     from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
-    place = open_place(given["cwd"], flags=limit_settings(limits))
+    place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
     ensure_trust(place, given=given["trust"])
     return drive_on(
         task_id, limits=limits, place=place, form=form_of(output_format, as_json=as_json), model=given["model"]
@@ -65,7 +67,7 @@ def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_js
     from agentforge.cli.following import show_result
 
     place = open_place(cwd)
-    result = tasks.abort(place.cwd, task_id, reason=reason)
+    result = tasks.abort(place.cwd, task_id, reason=reason, settings=place.settings)
     show_result(result, place=place, form=form_of(output_format, as_json=as_json))
     return 0
 

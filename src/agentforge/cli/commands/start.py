@@ -15,6 +15,7 @@ from agentforge.cli.options import (
     limit_options,
     limit_settings,
     limits_of,
+    log_option,
     plain,
     trust_option,
 )
@@ -57,6 +58,7 @@ Examples:
     "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
 )
 @trust_option
+@log_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
@@ -72,7 +74,7 @@ def start(request: str, mode: str | None, output_format: Form, as_json: bool, **
     from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
-    place = open_place(given["cwd"], flags=limit_settings(limits))
+    place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
     ensure_trust(place, given=given["trust"])
     options = StartOptions(
         request=_read_request(request),

@@ -1,0 +1,58 @@
+"""`agentforge notify`: what people have to be told when no run is being driven; made for cron."""
+
+from __future__ import annotations
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
+from agentforge.errors import UsageError
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge notify
+  agentforge notify --test
+  */10 * * * * agentforge notify --cwd ~/code/shop      (in a crontab)
+"""
+)
+@click.option("--test", "is_test", is_flag=True, help="Send a test message by every way of the settings.")
+@cwd_option
+@json_option
+def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
+    """Send what quiet hours and digests held back, and reminders; answer questions whose deadline passed.
+
+    While a run is driven it tells people itself. Nobody is told the same twice.
+    """
+    from agentforge.app.notifying import open_desk, tell_due, try_ways
+
+    place = open_place(cwd)
+    if not place.settings.table("notify"):
+        raise UsageError(
+            "the settings name no way to tell anybody",
+            hint="set notify.webhook, notify.urls, notify.command or notify.desktop",
+        )
+    desk = open_desk(place.settings, place.environ)
+    tried = try_ways(desk) if is_test else tell_due(place.cwd, desk, settings=place.settings)
+    if as_json:
+        write_json(
+            [
+                {
+                    "task_id": item.task_id or None,
+                    "about": item.about,
+                    "notice": item.notice,
+                    "channel": item.channel,
+                    "error": item.error or None,
+                }
+                for item in tried
+            ]
+        )
+    else:
+        for item in tried:
+            name = f"{item.task_id} {item.about}".strip()
+            click.echo(f"{name}: {item.notice} by {item.channel}" + (f" failed: {item.error}" if item.error else ""))
+        if not tried:
+            click.echo("nothing is due")
+    return 7 if any(item.error for item in tried) else 0

@@ -1,0 +1,1 @@
+"""The dashboard: tasks of many repositories in a browser, from the same use cases as the command line."""

@@ -1,0 +1,135 @@
+"""What can be done from a page: answer, approve, go on, stop, end. Each form brings a token that only our pages know."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from agentforge.dashboard.board import board_of
+from agentforge.errors import ConflictError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from agentforge.dashboard.board import Board
+    from agentforge.dashboard.ground import Repository
+    from agentforge.events.kinds import Decision
+
+Form = Mapping[str, str]
+Action = Callable[["Board", "Repository", "Path", Form], None]
+
+_LONGEST_BODY = 200_000
+_STOPPING_S = 20.0
+
+
+async def act(request: Request) -> Response:
+    """Do what a form of a task asks for, then show the task."""
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import RedirectResponse
+
+    board, asked = board_of(request), request.path_params
+    if board.door.read_only:
+        raise ConflictError("this dashboard only shows", hint="start it without --read-only")
+    form = await form_of(request)
+    if not hmac.compare_digest(form.get("csrf", "").encode(), board.door.csrf.encode()) and not board.door.bears_token(
+        request.headers
+    ):
+        raise ConflictError("the form is not from this dashboard, or it was started anew", hint="load the page again")
+    repository = board.ground.find(asked["repo"])
+    folder = board.ground.task_folder(asked["repo"], asked["task"])
+    action = _ACTIONS.get(asked["action"])
+    if action is None:
+        raise UsageError(f"nothing is called {asked['action']!r}", hint="one of " + ", ".join(_ACTIONS))
+    await run_in_threadpool(action, board, repository, folder, form)
+    board.ground.look_again()
+    return RedirectResponse(f"/t/{repository.key}/{folder.name}", status_code=303)
+
+
+async def enter(request: Request) -> Response:
+    """Exchange the token for a cookie that scripts cannot read."""
+    from starlette.responses import PlainTextResponse, RedirectResponse
+
+    door = board_of(request).door
+    form = await form_of(request)
+    if not door.fits(form.get("token", "")):
+        return PlainTextResponse("this is not the token of the dashboard that runs here\n", status_code=403)
+    answer = RedirectResponse("/", status_code=303)
+    answer.set_cookie(door.cookie, door.session, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+async def form_of(request: Request) -> Form:
+    """The fields of a form.
+
+    Raises:
+        UsageError: it is too long, or no form.
+    """
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LONGEST_BODY:
+            raise UsageError(f"a form of more than {_LONGEST_BODY} bytes", hint="answer with a shorter text")
+    try:
+        return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50))
+    except ValueError as exc:
+        raise UsageError("the body is no form", hint="send it as application/x-www-form-urlencoded") from exc
+
+
+def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
+    """Record an answer; then go on, unless that is not wanted."""
+    from agentforge.app.answers import resolve
+
+    option = form.get("option", "")
+    decision = "answer" if option else _decision(form.get("decision", ""))
+    text = (option or form.get("text", "")).strip()
+    if decision == "reject" and not text:
+        raise UsageError("a rejection needs its reason", hint="write what is wrong; it goes into the stage")
+    address = f"{folder.name}.{form.get('escalation', '')}"
+    resolve(repository.path, address, decision=decision, text=text, by=board.user)
+    if form.get("resume") or decision == "abort":
+        board.children.resume(repository.path, folder)
+
+
+def _decision(word: str) -> Decision:
+    decisions: Mapping[str, Decision] = {
+        "answer": "answer", "approve": "approve", "reject": "reject", "abort": "abort",
+    }  # fmt: skip
+    if word not in decisions:
+        raise UsageError(f"no decision {word!r}", hint="one of " + ", ".join(decisions))
+    return decisions[word]
+
+
+def _resume(board: Board, repository: Repository, folder: Path, form: Form) -> None:
+    del form
+    outcome = board.readings.of(folder).state.outcome
+    if outcome:
+        raise ConflictError(f"{folder.name} is over: {outcome}", hint="start a new task")
+    board.children.resume(repository.path, folder)
+
+
+def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -> None:
+    del repository, form
+    if not board.children.interrupt(folder):
+        raise ConflictError(f"{folder.name} is not driven from here", hint="stop it where it was started, with Ctrl-C")
+
+
+def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
+    """End a task; a process of ours that drives it is stopped first."""
+    from agentforge.app.tasks import abort
+
+    if board.children.interrupt(folder):
+        board.children.wait(folder, seconds=_STOPPING_S)
+    abort(repository.path, folder.name, reason=form.get("reason", "").strip())
+
+
+_ACTIONS: Mapping[str, Action] = {
+    "resolve": _resolve,
+    "resume": _resume,
+    "interrupt": _interrupt,
+    "abort": _abort,
+}

@@ -1,0 +1,102 @@
+"""The dashboard as an ASGI application: addresses, answers to errors, files of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from agentforge.dashboard.board import Board
+    from agentforge.dashboard.guard import Application, Receive, Scope, Send
+
+_STATIC = Path(__file__).parent / "static"
+_FILES = {
+    "app.css": "text/css",
+    "app.js": "text/javascript",
+    "login.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+
+def application(board: Board) -> Application:
+    """Everything behind the guard."""
+    from starlette.applications import Starlette
+
+    from agentforge.dashboard.guard import Guard
+
+    inner = Starlette(
+        routes=_routes(),
+        exception_handlers={AgentForgeError: _failure, 404: _missing, 405: _missing},  # type: ignore[dict-item] # narrower than any Exception
+    )
+    inner.state.board = board
+    return Guard(cast("Application", inner), door=board.door, login=_login)
+
+
+def _routes() -> list[Route]:
+    from starlette.routing import Route
+
+    from agentforge.dashboard import acting, live, pages, task_pages
+
+    return [
+        Route("/", pages.tasks_page),
+        Route("/waiting", pages.waiting_page),
+        Route("/measures", pages.measures_page),
+        Route("/metrics", pages.prometheus_page),
+        Route("/live", live.live),
+        Route("/login", acting.enter, methods=["POST"]),
+        Route("/static/{name}", _static),
+        Route("/t/{repo}/{task}", task_pages.task_page),
+        Route("/t/{repo}/{task}/audit.html", task_pages.document_page),
+        Route("/t/{repo}/{task}/steps/{step}", task_pages.step_page),
+        Route("/t/{repo}/{task}/trail/{seq}", task_pages.event_page),
+        Route("/t/{repo}/{task}/{tab}", task_pages.task_page),
+        Route("/t/{repo}/{task}/{action}", acting.act, methods=["POST"]),
+    ]
+
+
+def _static(request: Request) -> Response:
+    from starlette.responses import FileResponse, PlainTextResponse
+
+    name = request.path_params["name"]
+    if name not in _FILES:
+        return PlainTextResponse("no such file\n", status_code=404)
+    return FileResponse(_STATIC / name, media_type=_FILES[name], headers={"cache-control": "no-cache"})
+
+
+async def _login(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer whoever has no cookie: a page that takes the token out of the address, or asks for it."""
+    from agentforge.dashboard.rendering import page
+
+    await page("login.html", status=401)(scope, receive, send)
+
+
+def _failure(request: Request, error: AgentForgeError) -> Response:
+    return _told(request, _status(request, error), title=error.slug, message=error.message, hint=error.hint)
+
+
+def _missing(request: Request, error: Exception) -> Response:
+    del error
+    message = f"{request.method} {request.url.path} leads nowhere"
+    return _told(request, 404, title="not found", message=message, hint="go to the list of tasks")
+
+
+def _told(request: Request, status: int, **words: str) -> Response:
+    """A page about an error; nothing is read for it, since reading may be what went wrong."""
+    from agentforge.dashboard.rendering import page
+
+    return page("error.html", status=status, path=request.url.path, read_only=False, waiting_count=0, **words)
+
+
+def _status(request: Request, error: AgentForgeError) -> int:
+    """An address that asks for what is not there is a 404; a form that asks for what cannot be is a 400."""
+    if isinstance(error, (ConflictError, LockedError)):
+        return 409
+    if isinstance(error, UsageError):
+        return 400 if request.method == "POST" or isinstance(error, ConfigError) else 404
+    return 500 if isinstance(error, IntegrityError) else 503

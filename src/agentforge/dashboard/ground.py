@@ -1,0 +1,204 @@
+"""What the dashboard looks at: the repositories and their tasks, read again only when something changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from agentforge.errors import UsageError
+from agentforge.frozen import dataclass
+
+Task = dict[str, Any]
+Mark = tuple[str, int, int]
+Signature = tuple[Mark, ...]
+
+_KEY_CHARACTERS = 10
+_FRESH_S = 5.0
+"""A list is read anew after this time at the latest: a process that died leaves no trace in a folder."""
+_LOOK_S = 0.4
+_LEASE = "/lease"
+_BLANK: Task = {"request": "", "stage": "", "error": "", "open_escalations": (), "cost_usd": None, "steps": 0}
+"""What is shown of a task that cannot be read."""
+_NOTHING: Signature = (("", 0, 0),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A repository on the dashboard.
+
+    Attributes:
+        key: stands for it in addresses; made from its path.
+    """
+
+    name: str
+    path: Path
+
+    @property
+    def key(self) -> str:
+        """A short name that no other path has."""
+        return sha256(os.fsencode(self.path)).hexdigest()[:_KEY_CHARACTERS]
+
+
+class Ground:
+    """The repositories, and the rows of all their tasks.
+
+    Args:
+        repositories: says which there are, each time that it is asked.
+    """
+
+    def __init__(self, repositories: Callable[[], Sequence[Repository]]) -> None:
+        self._repositories = repositories
+        self._lock = Lock()
+        self._looked: tuple[float, Signature, Signature] = (0.0, _NOTHING, ())
+        self._read: tuple[float, Signature, list[Task]] = (0.0, _NOTHING, [])
+        self._kept: dict[Mark, Task] = {}
+
+    def repositories(self) -> list[Repository]:
+        """The repositories, in the order in which they were registered."""
+        return list(self._repositories())
+
+    def find(self, key: str) -> Repository:
+        """The repository of an address.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for repository in self._repositories():
+            if repository.key == key:
+                return repository
+        raise UsageError(f"no repository {key!r} on this dashboard", hint="see the list of tasks")
+
+    def task_folder(self, key: str, task_id: str) -> Path:
+        """The folder of a task; nothing but its whole id fits.
+
+        Raises:
+            UsageError: there is no such task.
+        """
+        from agentforge.store.tasks import tasks_folder
+
+        repository = self.find(key)
+        folder = tasks_folder(repository.path) / task_id
+        if Path(task_id).name != task_id or task_id.startswith(".") or not folder.is_dir():
+            raise UsageError(f"no task {task_id!r} in {repository.name}", hint="it may have been removed by gc")
+        return folder
+
+    def tasks(self) -> list[Task]:
+        """What the views say of every task, newest first; `repo` (its key) and `repo_name` are added."""
+        with self._lock:
+            now, signature = time.monotonic(), self._signature(again_s=0.0)
+            at, read, rows = self._read
+            if read != signature or now - at > _FRESH_S:
+                rows = self._rows()
+                self._read = (now, signature, rows)
+            return rows
+
+    def signature(self) -> Signature:
+        """What changes when a task does; all open pages share one look."""
+        with self._lock:
+            return self._signature(again_s=_LOOK_S)
+
+    def look_again(self) -> None:
+        """Forget what was read: something was changed from here."""
+        with self._lock:
+            self._looked = (0.0, _NOTHING, ())
+            self._read = (0.0, _NOTHING, [])
+
+    def _signature(self, *, again_s: float) -> Signature:
+        """Look into the folders, unless that was done within `again_s`; other repositories are another look."""
+        at, known, found = self._looked
+        now = time.monotonic()
+        repositories = self._repositories()
+        named: Signature = tuple((f"{repository.name}\0{repository.path}", 0, 0) for repository in repositories)
+        if now - at >= again_s or known != named:
+            found = (*named, *(entry for repository in repositories for entry in _marks(repository)))
+            self._looked = (now, named, found)
+        return found
+
+    def _rows(self) -> list[Task]:
+        """Read the tasks that changed; how the others stand can have changed nevertheless."""
+        from agentforge.store.tasks import standing_now, task_summary
+
+        kept, rows = self._kept, []
+        self._kept = {}
+        for repository in self._repositories():
+            named = {"repo": repository.key, "repo_name": repository.name}
+            for mark in _marks(repository):
+                if mark[0].endswith(_LEASE):
+                    continue
+                folder = Path(mark[0])
+                value = kept.get(mark) or task_summary(folder)
+                self._kept[mark] = value
+                if value["standing"] != "damaged":
+                    value = {**value, "standing": standing_now(folder, value)}
+                rows.append({**_BLANK, **value, **named})
+        return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
+
+
+class Registered:
+    """The repositories of the user's registry and further ones; the registry is read again when it changed.
+
+    Args:
+        more: shown, too, where the registry does not name them.
+    """
+
+    def __init__(self, environ: Mapping[str, str], *, more: Sequence[Repository]) -> None:
+        self._environ = environ
+        self._more = more
+        self._read: tuple[tuple[int, int], list[Repository]] = ((-1, -1), [])
+
+    def __call__(self) -> list[Repository]:
+        """The repositories now.
+
+        Raises:
+            ConfigError: the registry is broken.
+        """
+        from agentforge.config.repositories import known_repositories, registry_file
+
+        found = _stat(str(registry_file(self._environ)))
+        stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
+        if self._read[0] != stamp:
+            known = [Repository(name=row.name, path=row.path) for row in known_repositories(self._environ).values()]
+            paths = {row.path.resolve() for row in known}
+            self._read = (stamp, [*known, *(row for row in self._more if row.path.resolve() not in paths)])
+        return self._read[1]
+
+
+def named_repositories(paths: Sequence[Path]) -> list[Repository]:
+    """Repositories under the names of their folders.
+
+    Raises:
+        RepositoryError: one of the folders belongs to no repository.
+    """
+    from agentforge.app.looking import repository
+
+    tops = list(dict.fromkeys(repository(path) for path in paths))
+    return [Repository(name=top.name, path=top) for top in tops]
+
+
+def _marks(repository: Repository) -> list[Mark]:
+    """When the log and the lease of each task were written last."""
+    from agentforge.store.tasks import tasks_folder
+
+    found = []
+    try:
+        folders = sorted(entry.path for entry in os.scandir(tasks_folder(repository.path)) if entry.is_dir())
+    except OSError:  # no task yet, or the repository was moved away
+        return []
+    for folder in folders:
+        log = _stat(f"{folder}/events.jsonl")
+        found.append((folder, log.st_size if log else 0, log.st_mtime_ns if log else 0))
+        lease = _stat(f"{folder}{_LEASE}")
+        found.append((f"{folder}{_LEASE}", lease.st_size if lease else 0, lease.st_mtime_ns if lease else 0))
+    return found
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 # thousands of them
+    except OSError:
+        return None

@@ -1,0 +1,115 @@
+"""The pages about all tasks: the list, what waits for a human, how the work goes, numbers for Prometheus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from agentforge.dashboard.board import board_of, show
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from agentforge.dashboard.ground import Task
+
+_PAGE_TASKS = 50
+STATES = ("running", "escalated", "paused", "delivered", "analyzed", "failed", "aborted", "damaged")
+
+
+def tasks_page(request: Request) -> Response:
+    """All tasks, with filters and in pages."""
+    board, asked = board_of(request), request.query_params
+    every = board.ground.tasks()
+    wanted = {name: asked.get(name, "").strip() for name in ("q", "state", "repo")}
+    found = [task for task in every if _fits(task, wanted)]
+    pages = max(1, -(-len(found) // _PAGE_TASKS))
+    number = min(max(1, number_of(asked.get("page"))), pages)
+    return show(
+        request,
+        "tasks.html",
+        tasks=found[(number - 1) * _PAGE_TASKS : number * _PAGE_TASKS],
+        total=len(found),
+        all_count=len(every),
+        counts=Counter(task["standing"] for task in every),
+        states=STATES,
+        repositories=board.ground.repositories(),
+        wanted=wanted,
+        number=number,
+        pages=pages,
+        query=urlencode({name: value for name, value in wanted.items() if value}),
+    )
+
+
+def waiting_page(request: Request) -> Response:
+    """Every question that waits for a human, oldest first."""
+    from agentforge.dashboard.task_pages import to_approve
+    from agentforge.errors import AgentForgeError
+
+    board = board_of(request)
+    rows: list[dict[str, Any]] = []
+    for task in reversed(board.ground.tasks()):
+        if not task.get("open_escalations"):
+            continue
+        try:
+            state = board.readings.of(task["folder"]).state
+        except AgentForgeError as exc:  # damaged since the list was made: named there, nothing to answer here
+            rows.append({"task": task, "item": None, "error": str(exc), "shown": None})
+            continue
+        for item in state.open_escalations:
+            shown = to_approve(state) if item.kind == "approval" else None
+            rows.append({"task": task, "item": item, "error": "", "shown": shown})
+    return show(request, "waiting.html", rows=rows)
+
+
+def measures_page(request: Request) -> Response:
+    """How the work goes, in numbers and plots."""
+    from markupsafe import Markup
+
+    from agentforge.app.measures import metrics_of, weekly
+    from agentforge.dashboard.plots import weeks_svg
+
+    board = board_of(request)
+    repo = request.query_params.get("repo", "")
+    tasks = [task for task in reversed(board.ground.tasks()) if repo in ("", task["repo"])]
+    weeks = weekly([task for task in tasks if task["standing"] != "damaged"])
+    drawn = (
+        ("Tasks that ended, by week (solid: with success)", {"name": "ended", "part": "done"}),
+        ("Cost by week", {"name": "cost_usd", "unit": "$"}),
+        ("Tokens by week", {"name": "tokens"}),
+        ("Tasks that had to ask, by week", {"name": "escalated"}),
+    )
+    plots = [(title, Markup(weeks_svg(title, weeks, **how))) for title, how in drawn]  # escaped where it is drawn
+    return show(
+        request,
+        "measures.html",
+        found=metrics_of(tasks),
+        weeks=weeks,
+        plots=plots if weeks else [],
+        repositories=board.ground.repositories(),
+        repo=repo,
+    )
+
+
+def prometheus_page(request: Request) -> Response:
+    """The numbers for Prometheus."""
+    from starlette.responses import Response as Plain
+
+    from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
+
+    return Plain(metrics_text(board_of(request).ground.tasks()), headers={"content-type": CONTENT_TYPE})
+
+
+def number_of(text: str | None) -> int:
+    """A number out of an address; 0 for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _fits(task: Task, wanted: dict[str, str]) -> bool:
+    words = wanted["q"].casefold()
+    return (
+        wanted["state"] in ("", task["standing"])
+        and wanted["repo"] in ("", task["repo"])
+        and (not words or words in f"{task['task_id']} {task.get('request', '')}".casefold())
+    )

@@ -1,0 +1,88 @@
+"""Plots as SVG in the colours of the page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from agentforge.views.audit_blocks import Bar, Plot, visible
+from agentforge.views.audit_plot import plot_svg
+
+if TYPE_CHECKING:
+    from agentforge.views.actions_view import Entry
+
+_MOST_BARS = 120
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 520, 190, 52, 16, 34
+_WIDEST_BAR = 44.0
+_LABELS = 8
+
+
+def spending_svg(steps: Sequence[Entry]) -> str:
+    """What each step of a run used; in a long run a bar stands for several steps. "" for a run without calls."""
+    called = [step for step in steps if step.get("llm_call")]
+    size = max(1, -(-len(called) // _MOST_BARS))
+    bars, total = [], 0
+    for start in range(0, len(called), size):
+        part = called[start : start + size]
+        value = sum(_tokens(step) for step in part)
+        total += value
+        bars.append(Bar(label=str(part[0]["step"]), group=visible(part[0]["phase"]), value=value, total=float(total)))
+    title = "Tokens of each model call (bars) and their sum (line)"
+    return (
+        plot_svg(Plot(title=title, bars=tuple(bars), unit="tokens", total_unit="tokens"), ink="currentColor")
+        if bars
+        else ""
+    )
+
+
+def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part: str = "", unit: str = "") -> str:
+    """A number for each week as bars.
+
+    Args:
+        rows: app.measures.weekly.
+        name: the field that is drawn.
+        part: a field that is a part of it, drawn into its bar; "" = none.
+        unit: what stands before a number, such as "$".
+    """
+    most = max((float(row[name]) for row in rows), default=0.0)
+    slot = (_WIDTH - _LEFT - 8) / max(len(rows), 1)
+    wide = min(slot * 0.8, _WIDEST_BAR)
+    every = max(1, -(-len(rows) // _LABELS))
+    drawn = []
+    for number, row in enumerate(rows):
+        left = _LEFT + slot * number + (slot - wide) / 2
+        drawn.append(_bar(left, wide, float(row[name]) / (most or 1), "bar"))
+        if part:
+            drawn.append(_bar(left, wide, float(row[part]) / (most or 1), "part"))
+        if number % every == 0:
+            drawn.append(_text(left + wide / 2, _HEIGHT - _BOTTOM + 16, str(row["week"])[5:], "middle"))
+    return "".join(
+        (
+            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
+            f'<path class="axis" d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - 8}"/>',
+            *drawn,
+            _text(_LEFT - 6, _TOP + 8, f"{unit}{most:.4g}" if most else "", "end"),
+            _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", "end"),
+            _text(_LEFT, _HEIGHT - 4, str(rows[0]["week"])[:4] if rows else "", "start"),
+            "</svg>",
+        )
+    )
+
+
+def _bar(left: float, wide: float, share: float, kind: str) -> str:
+    height = (_HEIGHT - _TOP - _BOTTOM) * share
+    return (
+        f'<rect class="{kind}" x="{left:.1f}" y="{_HEIGHT - _BOTTOM - height:.1f}" width="{wide:.1f}" '
+        f'height="{height:.1f}"/>'
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _tokens(step: Entry) -> int:
+    call = step["llm_call"]
+    assert isinstance(call, Mapping)
+    return int(call["prompt_tokens"] or 0) + int(call["completion_tokens"] or 0)

@@ -1,0 +1,124 @@
+"""Pages out of templates. Everything that comes out of a trail is shown as text: escaped, and with nothing invisible in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentforge.views.audit_blocks import visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from starlette.responses import Response
+
+_FOLDER = Path(__file__).parent / "templates"
+_THOUSAND = 1000
+
+
+def page(template: str, *, status: int = 200, **values: object) -> Response:
+    """Render a template as an answer."""
+    from starlette.responses import HTMLResponse
+
+    return HTMLResponse(_environment().get_template(template).render(**values), status_code=status)
+
+
+def count_text(value: float | None) -> str:
+    """A number in three or four characters: 999, 12.3k, 4.6M; "-" for none."""
+    if value is None:
+        return "-"
+    for size, letter in ((_THOUSAND**3, "G"), (_THOUSAND**2, "M"), (_THOUSAND, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.1f}{letter}"
+    return f"{value:g}"
+
+
+def money_text(value: float | None) -> str:
+    """Money, to the cent or finer; "unknown" where a price is."""
+    if value is None:
+        return "unknown"
+    return f"${value:.2f}" if value == 0 or value >= 1 else f"${value:.4f}"
+
+
+def percent_text(value: float | None) -> str:
+    """A rate; "-" where nothing was counted."""
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def seconds_text(value: float | None) -> str:
+    """A duration: 42 s, 3 min, 1 h 05 min."""
+    if value is None:
+        return "-"
+    minutes = int(value // 60)
+    if not minutes:
+        return f"{value:.0f} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def moment_text(at: str | None) -> str:
+    """A time stamp for people, in UTC."""
+    return f"{at[:10]} {at[11:16]} UTC" if at else "-"
+
+
+def diff_files(patch: str) -> list[dict[str, Any]]:
+    """A patch as files with lines; each line has the kind add, del, hunk, note or same."""
+    files: list[dict[str, Any]] = []
+    in_hunk = False
+    for line in patch.splitlines():
+        if line.startswith("diff --git "):
+            files.append({"name": _new_name(line), "lines": [], "added": 0, "removed": 0})
+            in_hunk = False
+        elif not files:
+            files.append({"name": "", "lines": [], "added": 0, "removed": 0})
+        if not line.startswith("diff --git "):
+            in_hunk = in_hunk or line.startswith("@@")
+            _add_line(files[-1], line, in_hunk=in_hunk)
+    return files
+
+
+def _new_name(line: str) -> str:
+    """The name behind ` b/`; a name that git quoted stays quoted."""
+    return line.rpartition(' "b/' if line.endswith('"') else " b/")[2].rstrip('"')
+
+
+def _add_line(file: dict[str, Any], line: str, *, in_hunk: bool) -> None:
+    kind = {"+": "add", "-": "del", "@": "hunk", "\\": "note"}.get(line[:1], "same") if in_hunk else "note"
+    file["added"] += kind == "add"
+    file["removed"] += kind == "del"
+    file["lines"].append((kind, line))
+
+
+def is_mapping(value: object) -> bool:
+    """Whether a value of an artifact has fields."""
+    return isinstance(value, Mapping)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "count": count_text,
+        "money": money_text,
+        "percent": percent_text,
+        "seconds": seconds_text,
+        "moment": moment_text,
+    }
+    made.tests["fields"] = is_mapping
+    return made
+
+
+def _shown(value: object) -> object:
+    """Text with control, direction and zero-width characters made visible; markup of ours as it is."""
+    from markupsafe import Markup
+
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

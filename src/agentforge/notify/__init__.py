@@ -1,0 +1,1 @@
+"""Telling people outside: what to tell, when, and by which way."""

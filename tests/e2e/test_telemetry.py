@@ -1,0 +1,135 @@
+"""A task is one trace at a real OTLP receiver, over two processes; nothing of what was said is in it unless asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from agentforge.telemetry.spans import trace_id_of
+
+if TYPE_CHECKING:
+    from agentforge_world import World
+
+
+@dataclass
+class Collector:
+    """What an OTLP receiver on loopback was sent."""
+
+    url: str = ""
+    spans: list[Any] = field(default_factory=list)
+    metrics: list[Any] = field(default_factory=list)
+    resources: list[dict[str, Any]] = field(default_factory=list)
+
+    def take(self, path: str, body: bytes) -> None:
+        """Read one export."""
+        if path == "/v1/traces":
+            for row in ExportTraceServiceRequest.FromString(body).resource_spans:
+                self.resources.append(attributes(row.resource))
+                self.spans += [span for scope in row.scope_spans for span in scope.spans]
+        elif path == "/v1/metrics":
+            for row in ExportMetricsServiceRequest.FromString(body).resource_metrics:
+                self.metrics += [metric for scope in row.scope_metrics for metric in scope.metrics]
+
+    def named(self, beginning: str) -> list[Any]:
+        """The spans whose name begins so."""
+        return [span for span in self.spans if span.name.startswith(beginning)]
+
+
+def attributes(holder: Any) -> dict[str, Any]:
+    """Attributes as a dict of plain values."""
+    return {item.key: getattr(item.value, item.value.WhichOneof("value")) for item in holder.attributes}
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    box = Collector()
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            box.take(self.path, gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_args: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        box.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield box
+        server.shutdown()
+        thread.join()
+
+
+def test_a_task_over_two_processes_is_one_trace_with_the_names_of_the_conventions(
+    world: World, collector: Collector
+) -> None:
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    assert world.start(None, "--max-steps", "3", env=env).code == 6
+    done = world.run("resume", world.task, "--max-steps", "50", "--json", env=env)
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert {span.trace_id.hex() for span in collector.spans} == {trace_id_of(world.task)}
+    ids = [span.span_id for span in collector.spans]
+    assert len(ids) == len(set(ids)), "no span is sent twice"
+    (root,) = collector.named("invoke_workflow")
+    assert root.parent_span_id == b"" and attributes(root)["agentforge.outcome"] == "delivered"
+    assert {span.parent_span_id for span in collector.spans if span is not root} <= set(ids)
+    stages = collector.named("invoke_agent")
+    assert {attributes(span)["gen_ai.agent.name"] for span in stages} >= {"intake", "spec", "red", "green", "deliver"}
+    assert all(root.start_time_unix_nano <= span.start_time_unix_nano for span in stages)
+    chats = collector.named("chat ")
+    assert len(chats) == len(world.events("ModelReplied")) == 5
+    said = attributes(chats[0])
+    assert said["gen_ai.operation.name"] == "chat" and said["gen_ai.provider.name"] == "scripted"
+    assert said["gen_ai.usage.input_tokens"] > 0 and chats[0].kind == 3
+    tools = collector.named("execute_tool ")
+    assert len(tools) == len(world.events("ToolFinished"))
+    assert {attributes(span)["gen_ai.tool.name"] for span in tools} >= {"edit", "write_file", "submit_artifact"}
+    assert len(collector.named("step ")) == 5
+    everything = "".join(str(span) for span in collector.spans)
+    assert "hyphens" not in everything and "gen_ai.output.messages" not in everything
+    names = {metric.name for metric in collector.metrics}
+    assert names == {"gen_ai.client.token.usage", "gen_ai.client.operation.duration"}
+    counted = [
+        point for metric in collector.metrics if "token" in metric.name for point in metric.histogram.data_points
+    ]
+    assert sum(point.count for point in counted) == 10
+    assert collector.resources[0]["service.name"] == "agentforge"
+
+
+def test_contents_are_in_spans_when_they_are_asked_for(world: World, collector: Collector) -> None:
+    config = world.home / "af" / "config"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text(f'[telemetry]\nendpoint = "{collector.url}"\ncontents = true\n')
+    assert world.start().code == 0
+    (edit,) = collector.named("execute_tool edit")
+    assert "hyphens" in attributes(edit)["gen_ai.tool.call.arguments"]
+    said = json.loads(attributes(collector.named("chat ")[0])["gen_ai.output.messages"])
+    assert said[0]["role"] == "assistant" and said[0]["parts"][0]["type"] == "tool_call"
+
+
+def test_a_collector_that_is_away_costs_no_verdict_and_no_word(world: World) -> None:
+    done = world.start(env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
+    assert (done.code, done.json["outcome"], done.err) == (0, "delivered", "")
+
+
+def test_log_lines_are_json_and_hold_nothing_that_was_said(world: World) -> None:
+    done = world.start(None, "--log-format", "json")
+    assert done.code == 0, done.out + done.err
+    lines = [json.loads(line) for line in done.err.splitlines()]
+    assert len(lines) == len(world.events()) - 1, "all but the first record, which is there before anybody listens"
+    assert {line["trace_id"] for line in lines} == {trace_id_of(world.task)}
+    assert lines[-1]["event"] == "RunFinished" and lines[-1]["agentforge.outcome"] == "delivered"
+    assert "hyphens" not in done.err and "slugify(" not in done.err
