@@ -115,6 +115,17 @@ def test_fallbacks_may_name_another_provider(configured: Callable[[str], Setting
     assert [spec.full_name for spec in choose_fallbacks(settings, KEYS, first=first)] == ["openai/n", "anthropic/s"]
 
 
+def test_names_of_openrouter_stay_with_it_where_the_named_provider_has_no_key(
+    configured: Callable[[str], Settings],
+) -> None:
+    settings = configured(
+        "[model]\nprovider='openrouter'\nname='deepseek/d:free'\nfallbacks=['openai/m', 'openrouter/free']\n"
+    )
+    for keys, expected in (({"OPENROUTER_API_KEY": "r"}, "openrouter/openai/m"), (KEYS, "openai/m")):
+        found = choose_fallbacks(settings, keys, first=choose(settings, keys))
+        assert [spec.full_name for spec in found] == [expected, "openrouter/openrouter/free"]
+
+
 def test_nothing_configured_lists_the_ways(configured: Callable[[str], Settings]) -> None:
     with pytest.raises(ModelNotConfigured, match="none was found - pass --model PROVIDER/NAME") as raised:
         explain(configured(""), {}, servers=())

@@ -18,7 +18,6 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
-from agentforge.safety.hygiene import clean
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import (
     InvocationPolicy,
@@ -135,7 +134,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
 
 def _shown(message: Message, policy: InvocationPolicy) -> Message:
     """A message as it leaves the machine: whatever a context was built from, no secrets and nothing that hides."""
-    parts = tuple(replace(part, text=policy.scrub(clean(part.text))) for part in message.parts)
+    parts = tuple(replace(part, text=policy.plain(part.text)) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)
 
 

@@ -88,6 +88,8 @@ class Workshop:
             price=wiring.price,
             secrets=self.secrets,
             nonce=self.nonce if self.settings.flag("prompt_injection_protection_enabled") else "",
+            redacts=self.settings.flag("redaction_enabled"),
+            cleans=self.settings.flag("output_hygiene_enabled"),
             rules=self.sizing.rules,
             budget=self.sizing.budget,
             max_output_tokens=self.sizing.output_tokens(),
@@ -185,6 +187,7 @@ class Workshop:
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
+        from agentforge.app.command_environment import added_variables
         from agentforge.session.reach import tool_context
 
         context = tool_context(
@@ -197,6 +200,7 @@ class Workshop:
             repository=self.shed.repository,
             browser=lambda: self.shed.browser,
             output=self.shed.output,
+            variables=added_variables(os.environ, self.settings, self.around.project),
         )
         return self.around.reaching(context)
 
@@ -210,7 +214,9 @@ class Workshop:
     @cached_property
     def sandbox(self) -> Sandbox:
         """What stands around every command."""
-        return wiring.sandbox_of(self.settings, hidden=())
+        from agentforge.app.command_environment import visible_environment
+
+        return wiring.sandbox_of(self.settings, hidden=(), environ=visible_environment(os.environ, self.settings))
 
     @cached_property
     def git(self) -> Git | None:

@@ -59,7 +59,7 @@ def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> 
         lambda: _program("ripgrep", "rg", environ, missing="searching falls back to a slow scan"),
         lambda: _program("ruff", "ruff", environ, missing="changed Python files are not linted"),
         lambda: _program("ty", "ty", environ, missing="changed Python files are not type-checked"),
-        lambda: _model(settings, environ),
+        lambda: _model(folder, settings, environ),
         *((lambda: answering(settings, environ),) if call else ()),
         lambda: _data(environ),
         *session_looks(folder, settings, environ),
@@ -70,7 +70,7 @@ def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> 
 def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check]:
     """The settings; where they are wrong, the defaults stand in so that the other looks can go on."""
     try:
-        settings = load(folder, merged_environment(environ))
+        settings = load(folder, merged_environment(environ, cwd=folder))
     except AgentForgeError as exc:
         bare = load(Path("/"), {"AGENTFORGE_HOME": "/nonexistent", "HOME": "/nonexistent"})
         return bare, Check(name="settings", status="error", message=exc.message, detail=exc.hint)
@@ -185,11 +185,11 @@ def _program(name: str, program: str, environ: Mapping[str, str], *, missing: st
     return Check(name=name, status="ok", message=_version_of(path, environ))
 
 
-def _model(settings: Settings, environ: Mapping[str, str]) -> Check:
+def _model(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
     from agentforge.config.model_choice import explain
 
     try:
-        choice = explain(settings, merged_environment(environ))
+        choice = explain(settings, merged_environment(environ, cwd=folder))
     except ModelNotConfigured as exc:
         return Check(name="model", status="warning", message=exc.message, detail=exc.hint)
     except AgentForgeError as exc:

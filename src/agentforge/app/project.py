@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.config.trust import Trust
 
-_KINDS = ("skill", "settings")
+_KINDS = ("skill", "settings", "environment")
 
 
 class Project:

@@ -231,12 +231,16 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
     return signer
 
 
-def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...]) -> Sandbox:
-    """The sandbox of the settings; no command sees what is hidden: the other tasks."""
+def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping[str, str] | None = None) -> Sandbox:
+    """The sandbox of the settings; no command sees what is hidden: the other tasks.
+
+    Args:
+        environ: what commands may see a part of; None = the environment of this process.
+    """
     from agentforge.workspace.sandbox import choose
 
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
-    return choose(kind, network=_network(settings), hidden=hidden)
+    return choose(kind, environ, network=_network(settings), hidden=hidden)
 
 
 def _network(settings: Settings) -> Network:

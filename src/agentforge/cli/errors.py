@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.cli.form import Form, result_line, write_json
@@ -49,11 +50,25 @@ def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str])
         1, or the code of the narrower error when even the file cannot be written.
     """
     kind = type(error).__name__
+    if _debugs(environ):
+        import traceback
+
+        sys.stderr.write("".join(traceback.format_exception(error)))
     try:
         hint = f"the details are in {_write_details(error, environ)}"
     except (OSError, AgentForgeError) as exc:
         hint = f"the details could not be kept: {exc}"
     return report_error(AgentForgeError(f"{kind}: {error}", hint=hint), form=form)
+
+
+def _debugs(environ: Mapping[str, str]) -> bool:
+    """Whether the user set `debug`: then an error that nobody foresaw is shown whole."""
+    from agentforge.config.settings import load
+
+    try:
+        return load(Path.cwd(), environ).flag("debug")
+    except (AgentForgeError, OSError):  # what is wrong with the settings is not what is reported here
+        return False
 
 
 def _write_details(error: Exception, environ: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.cli.place import Place, open_place
+from agentforge.cli.place import Place, open_place, open_working_place
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def screen_possible() -> bool:
 
 def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     """Where the work happens, and which session goes on ("" = a new one); a session stays in its own folder."""
-    place = open_place(given["cwd"])
+    place = open_working_place(given["cwd"])
     session = given["session"] or ""
     if session and given["last"]:
         raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")

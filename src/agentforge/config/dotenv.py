@@ -1,31 +1,69 @@
-"""The `.env` file of the user's configuration folder. A project's own `.env` is never read: it is not the user's."""
+"""`.env` files: the one of a trusted project, then the one of the user's configuration folder; the environment wins."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
-from agentforge.config.paths import config_dir
+from agentforge.config.paths import config_dir, project_tops
 from agentforge.errors import ConfigError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def merged_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment, completed from `<config folder>/.env`; what is set already wins.
+_OWN = ("AGENTFORGE_", "_AGENTFORGE_", "XDG_", "HOME=", "PATH=")
+"""Beginnings of variables that say where and how AgentForge itself works: no project sets them."""
 
+
+def merged_environment(environ: Mapping[str, str], *, cwd: Path | None = None) -> dict[str, str]:
+    """Return the environment, completed from `.env` files; what is set already wins.
+
+    Args:
+        cwd: where the work happens: its `.env` and that of the project's top are read once they are trusted.
     Raises:
-        ConfigError: a line that is no `NAME=value`.
+        ConfigError: a line of the user's file that is no `NAME=value`.
+        StorageError: the record of trust cannot be read.
     """
+    own = _own_file(environ)
+    return {**own, **(_of_project(cwd, environ) if cwd is not None else {}), **environ}
+
+
+def _of_project(cwd: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """What the project's files set; such a file belongs to the project's own program, so odd lines of it are passed over."""
+    values: dict[str, str] = {}
+    for folder in dict.fromkeys((cwd.resolve(), *reversed(project_tops(cwd, environ)))):
+        path = folder / ".env"
+        if not path.is_file() or not _is_trusted(folder, environ):
+            continue
+        for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines():
+            with suppress(ConfigError):
+                found = parse(line, source=str(path))
+                values = {**{name: text for name, text in found.items() if _may_set(name)}, **values}
+    return values
+
+
+def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
+    from agentforge.config.trust import trusted  # only where there is such a file
+
+    return trusted(folder, environ, kinds={"environment"}).holds({"environment"})
+
+
+def _may_set(name: str) -> bool:
+    return not f"{name}=".startswith(_OWN)
+
+
+def _own_file(environ: Mapping[str, str]) -> dict[str, str]:
     path = config_dir(environ) / ".env"
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
-        return dict(environ)
+        return {}
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"{path} cannot be read: {exc}", hint="check the file") from exc
-    return {**parse(text, source=str(path)), **environ}
+    return parse(text, source=str(path))
 
 
 def parse(text: str, *, source: str) -> dict[str, str]:

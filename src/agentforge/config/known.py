@@ -40,6 +40,7 @@ class Known:
             place = self._place(text, project=project)
             place.parent.mkdir(mode=0o700, exist_ok=True)
             fresh = place.with_name(f"{place.name}.{os.getpid()}")
+            fresh.touch(mode=0o600)
             fresh.write_text(written)
             fresh.replace(place)
 

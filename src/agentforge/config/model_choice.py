@@ -43,6 +43,8 @@ PROVIDERS: Mapping[str, Provider] = {
 """All providers, in the order in which keys of the environment are looked for."""
 
 _NO_KEY = frozenset({"scripted", "recorded", *(server.provider for server in LOCAL_SERVERS)})
+_GATEWAYS = frozenset({"openrouter", "custom"})
+"""Providers whose models may be named after other providers."""
 _WAYS = (
     "pass --model PROVIDER/NAME, or set [model] provider and name, or set one of OPENROUTER_API_KEY, OPENAI_API_KEY, "
     "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp; "
@@ -68,8 +70,27 @@ def choose(
 def choose_fallbacks(settings: Settings, environ: Mapping[str, str], *, first: ModelSpec) -> tuple[ModelSpec, ...]:
     """Return the models of `model.fallbacks`, in order; without a provider the first model's is meant."""
     names = cast("list[str]", settings.get("model.fallbacks", []))
-    pairs = [_split(name) or (first.provider, name) for name in names]
+    pairs = [named(name, environ, now=first.provider) for name in names]
     return tuple(_spec(settings, environ, provider=provider, name=name) for provider, name in pairs)
+
+
+def named(name: str, environ: Mapping[str, str], *, now: str) -> tuple[str, str]:
+    """Return provider and name of a model that is written beside another one.
+
+    OpenRouter's and others' models have names like `openai/gpt-5.5`: such a name stays with the provider that answers now
+    where there is no key for OpenAI itself.
+
+    Args:
+        now: the provider that answers now.
+    """
+    pair = _split(name)
+    if pair is None or (now in _GATEWAYS and pair[0] != now and not _is_open(pair[0], environ)):
+        return now, name
+    return pair
+
+
+def _is_open(provider: str, environ: Mapping[str, str]) -> bool:
+    return provider in _NO_KEY or bool(environ.get(PROVIDERS[provider].key))
 
 
 def explain(
@@ -141,7 +162,10 @@ def _provider_with_key(environ: Mapping[str, str]) -> str:
 
 def _split(model: str) -> tuple[str, str] | None:
     provider, slash, name = model.partition("/")
-    return (provider, name) if slash and name and provider in PROVIDERS else None
+    if not (slash and name and provider in PROVIDERS):
+        return None
+    is_whole = provider == "openrouter" and "/" not in name  # its own models are called openrouter/free and the like
+    return provider, model if is_whole else name
 
 
 def _must_split(model: str, reason: str) -> tuple[str, str]:

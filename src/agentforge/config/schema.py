@@ -61,7 +61,7 @@ def _nearest(key: Key) -> str:
     names = known_keys()
     near = get_close_matches(dotted, names, n=1, cutoff=0.6)
     near = near or [name for name in names if name.rpartition(".")[2] == key[-1]][:1]
-    return f"did you mean {near[0]}?" if near else "see `agentforge config show` for what is known"
+    return f"did you mean {near[0].removesuffix('.*')}?" if near else "see `agentforge config show` for what is known"
 
 
 def _check_types(layer: Layer) -> None:

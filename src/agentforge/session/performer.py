@@ -82,6 +82,8 @@ class SessionPerformer:
                 nonce=runtime.nonce,
                 approve=runtime.approve,
                 hooks=runtime.hooks,
+                redacts=runtime.redacts,
+                cleans=runtime.cleans,
             ),
             blobs=runtime.blobs,
             snapshot=runtime.snapshot,

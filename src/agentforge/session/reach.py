@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agentforge.tools.base import Observation, ToolContext, failed
@@ -31,6 +32,7 @@ def tool_context(
     repository: Git | None = None,
     browser: Callable[[], Browser] | None = None,
     output: Callable[[bytes], None] | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> ToolContext:
     """The reach of a turn's tools.
 
@@ -38,6 +40,7 @@ def tool_context(
         writable: whether commands may change the folder; not in plan mode.
         repository: the user's own, which the git tools look at and commit to.
         output: hears what commands write while they run.
+        variables: what commands see beside the allow-list.
     """
 
     def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
@@ -45,7 +48,8 @@ def tool_context(
             from agentforge.workspace.process import overheard
             from agentforge.workspace.sandbox import Box
 
-            box = Box(workspace=root, mount_at=root, cwd=cwd or ".", writable=writable, env=_environment(root))
+            env = {**variables, **_environment(root, variables.get("PATH") or os.environ.get("PATH", os.defpath))}
+            box = Box(workspace=root, mount_at=root, cwd=cwd or ".", writable=writable, env=env)
             with overheard(output) if output is not None else nullcontext():
                 return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
@@ -67,10 +71,9 @@ def tool_context(
     )
 
 
-def _environment(root: Path) -> dict[str, str]:
+def _environment(root: Path, path: str) -> dict[str, str]:
     """The project's own interpreter first on PATH."""
     own = root / ".venv" / "bin"
-    path = os.environ.get("PATH", os.defpath)
     return {"PATH": f"{own}{os.pathsep}{path}"} if own.is_dir() else {}
 
 

@@ -40,6 +40,8 @@ class SessionRuntime:
         together: carries out several subagent calls at the same time; events in the order of the reply.
         compact: summarises the oldest entries: (state, reason) -> the event.
         answered: what the person answered since this was asked last, as events.
+        redacts: take out of observations what looks like a secret; False: the values that are known alone.
+        cleans: take terminal escapes out of observations.
     """
 
     root: Path
@@ -53,6 +55,8 @@ class SessionRuntime:
     price: Callable[[ModelReply], float | None]
     secrets: tuple[str, ...]
     nonce: str
+    redacts: bool = True
+    cleans: bool = True
     rules: Callable[[], TurnRules]
     budget: Callable[[], Budget]
     max_output_tokens: int

@@ -53,6 +53,8 @@ class InvocationPolicy:
         approve: the approval of the mode; may refuse a call.
         hooks: the user's own; they may refuse a call, change it, or want a human to decide.
         heard: takes the record of each hook that was run.
+        redacts: take out what looks like a secret, too; the known values go always.
+        cleans: take out terminal escapes and control characters.
     """
 
     text_limit_tokens: int = 2000
@@ -61,10 +63,16 @@ class InvocationPolicy:
     approve: Judge = _allow
     hooks: HookEngine | None = None
     heard: Callable[[HookFinished], None] = _forget
+    redacts: bool = True
+    cleans: bool = True
 
     def scrub(self, text: str) -> str:
         """Take the secrets out of a text."""
-        return redact(text, secrets=self.secrets).text
+        return redact(text, secrets=self.secrets, shapes=self.redacts).text
+
+    def plain(self, text: str) -> str:
+        """A text as it may be recorded and read: clean, without secrets."""
+        return self.scrub(clean(text) if self.cleans else text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,22 +179,18 @@ def _performed(prepared: Prepared, context: ToolContext) -> Observation:
 
 def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary."""
-
-    def scrubbed(text: str) -> str:
-        return policy.scrub(clean(text))
-
-    full = scrubbed(observation.text)
+    full = policy.plain(observation.text)
     text = cut_middle(full, limit=policy.text_limit_tokens)
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
     if observation.note:
-        text = f"{text}\n\n{scrubbed(observation.note)}".lstrip("\n")
+        text = f"{text}\n\n{policy.plain(observation.note)}".lstrip("\n")
     payload = observation.payload
     shown = replace(
         observation,
-        summary=" ".join(scrubbed(observation.summary).split())[:_SUMMARY_LENGTH],
+        summary=" ".join(policy.plain(observation.summary).split())[:_SUMMARY_LENGTH],
         text=text,
-        next_actions=tuple(scrubbed(action) for action in observation.next_actions),
+        next_actions=tuple(policy.plain(action) for action in observation.next_actions),
         payload=payload if payload is None else _scrubbed_payload(payload, policy),
     )
     return Shown(observation=shown, text=text, full=full)

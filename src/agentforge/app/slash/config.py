@@ -12,7 +12,8 @@ from agentforge.errors import UsageError
 if TYPE_CHECKING:
     from agentforge.app.chat import Chat
 
-_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
+_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*AUTH*")
+_NAMED_BY_USER = (".ENV", ".SET_VARS", ".HEADERS")
 
 
 def _config(chat: Chat, rest: str) -> SlashReply:
@@ -26,8 +27,9 @@ def _config(chat: Chat, rest: str) -> SlashReply:
 
 
 def _is_secret(key: str) -> bool:
-    last = key.rpartition(".")[2].upper()
-    return any(fnmatchcase(last, pattern) for pattern in _SECRET) and not last.endswith("TOKENS")
+    """Only what the user names can be a secret: variables and headers; the settings of the program itself are none."""
+    place, _, name = key.upper().rpartition(".")
+    return place.endswith(_NAMED_BY_USER) and any(fnmatchcase(name, pattern) for pattern in _SECRET)
 
 
 def _reload(chat: Chat, _rest: str) -> SlashReply:

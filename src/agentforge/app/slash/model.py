@@ -15,12 +15,14 @@ _PAGE_ROWS = 20
 
 
 def _model(chat: Chat, rest: str) -> SlashReply:
+    from agentforge.config.model_choice import named
+
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
     if not rest:
         name = chat.workshop.model().name
         return SlashReply(text=f"`{name}`", data={"model": name})
-    name = rest if _names_provider(rest) else f"{_provider_now(chat)}/{rest}"
+    name = "/".join(named(rest, chat.workshop.environ, now=_provider_now(chat)))
     before = chat.workshop.setting("model")
     chat.change(model=name)
     try:
@@ -67,14 +69,7 @@ def _provider(chat: Chat, rest: str) -> SlashReply:
     if not model:
         raise UsageError(f"{name}: which model?", hint=f"/provider {name} [url] MODEL")
     overrides: dict[str, object] = {"model.provider": name, "model.name": model, "model.base_url": url or None}
-    before = dict(chat.state.talk.settings)
-    _override(chat, overrides, model="")
-    try:
-        chosen = chat.workshop.model().name
-    except Exception:
-        chat.change(overrides=before.get("overrides") or {}, model=before.get("model") or "")
-        chat.workshop.reload()
-        raise
+    chosen = _switched(chat, overrides, model=f"{name}/{model}")  # the model wins over --model, too
     return SlashReply(text=f"Model: `{chosen}`.", data={"provider": name, "model": chosen})
 
 
@@ -95,9 +90,21 @@ def _fallbacks(chat: Chat, rest: str) -> SlashReply:
     elif verb:
         raise UsageError(f"/fallbacks {rest}: not understood", hint="/fallbacks [add|remove|set NAME...] | clear")
     if verb:
-        _override(chat, {"model.fallbacks": now})
+        _switched(chat, {"model.fallbacks": now})
     text = "\n".join(f"{number}. `{name}`" for number, name in enumerate(now, 1)) or "No fallbacks."
     return SlashReply(text=text, data={"fallbacks": now})
+
+
+def _switched(chat: Chat, overrides: Mapping[str, object], **changes: object) -> str:
+    """Put settings on top and name the model that answers then; where none can, everything stays as it was."""
+    before = dict(chat.state.talk.settings)
+    _override(chat, overrides, **changes)
+    try:
+        return chat.workshop.model().name
+    except Exception:
+        chat.change(overrides=before.get("overrides") or {}, model=before.get("model") or "")
+        chat.workshop.reload()
+        raise
 
 
 def _override(chat: Chat, values: Mapping[str, object], **changes: object) -> None:
@@ -109,12 +116,6 @@ def _override(chat: Chat, values: Mapping[str, object], **changes: object) -> No
 
 def _provider_now(chat: Chat) -> str:
     return chat.workshop.model().name.partition("/")[0]
-
-
-def _names_provider(name: str) -> bool:
-    from agentforge.config.model_choice import PROVIDERS
-
-    return name.partition("/")[0] in PROVIDERS and "/" in name
 
 
 def _numbers(rest: str) -> tuple[int, int]:

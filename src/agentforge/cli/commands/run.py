@@ -12,7 +12,7 @@ import click
 
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
-from agentforge.cli.place import Place, open_place
+from agentforge.cli.place import Place, open_place, open_working_place
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _stream(text: str) -> None:
 
 def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     """Where the work happens, and which session goes on; a session stays in its own folder."""
-    place = open_place(given["cwd"])
+    place = open_working_place(given["cwd"])
     session = given["session"]
     if session and given["latest"]:
         raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import click
 
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.cli.place import open_working_place
 from agentforge.errors import UsageError
 
 
@@ -42,7 +43,7 @@ def list_command(
     from agentforge.app.sessions import all_sessions
     from agentforge.cli.terminal import cut, printable, style_for, table
 
-    place = open_place(cwd)
+    place = open_working_place(cwd)
     rows = all_sessions(place.environ, cwd=place.cwd if here else None)
     if as_json:
         write_json([asdict(row) for row in rows])
@@ -80,7 +81,7 @@ def show(session: str, cwd: str | None, as_json: bool) -> int:
     from agentforge.app.slash.reporting import report_lines
     from agentforge.cli.terminal import cut, printable
 
-    state = session_state(open_place(cwd).environ, session)
+    state = session_state(open_working_place(cwd).environ, session)
     value = report_value(state)
     if as_json:
         write_json(value)
@@ -104,7 +105,7 @@ def search(text: str, cwd: str | None, as_json: bool) -> int:
 
     if not text.strip():
         raise UsageError("there is no text to search for")
-    hits = search_sessions(open_place(cwd).environ, text)
+    hits = search_sessions(open_working_place(cwd).environ, text)
     if as_json:
         write_json([asdict(hit) for hit in hits])
         return 0
@@ -125,7 +126,7 @@ def rename(session: str, name: str, cwd: str | None) -> int:
     """Call session ID NAME."""
     from agentforge.app.sessions import rename as rename_session
 
-    click.echo(f"{rename_session(open_place(cwd).environ, session, name)} is called {name}")
+    click.echo(f"{rename_session(open_working_place(cwd).environ, session, name)} is called {name}")
     return 0
 
 
@@ -138,7 +139,7 @@ def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
     """Begin a new session with the conversation of ID."""
     from agentforge.app.sessions import fork as fork_session
 
-    place = open_place(cwd)
+    place = open_working_place(cwd)
     made = fork_session(place.environ, session, settings=place.settings, name=name)
     write_json({"session_id": made}) if as_json else click.echo(made)
     return 0
@@ -156,18 +157,18 @@ def delete(session: str, yes: bool, cwd: str | None) -> int:
         if not sys.stdin.isatty():
             raise UsageError(f"delete session {session}?", hint="say --yes")
         click.confirm(f"Delete session {session} and its checkpoints?", abort=True)
-    click.echo(f"deleted {delete_session(open_place(cwd).environ, session)}")
+    click.echo(f"deleted {delete_session(open_working_place(cwd).environ, session)}")
     return 0
 
 
 @click.command(
     epilog="""\b
 Examples:
-  agentforge export 3f2a --format html > session.html
+  agentforge export --format html > session.html
   agentforge export 3f2a -o session.md
 """
 )
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="[ID]", default="")
 @click.option(
     "--format",
     "form",
@@ -179,14 +180,15 @@ Examples:
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file instead of standard output.")
 @cwd_option
 def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
-    """Write session ID as a document."""
+    """Write session ID, else the last one, as a document."""
     from pathlib import Path
 
     from agentforge.app.session_export import exported
     from agentforge.app.sessions import session_state
     from agentforge.errors import StorageError
 
-    text = exported(session_state(open_place(cwd).environ, session), form)
+    environ = open_working_place(cwd).environ
+    text = exported(session_state(environ, session or _last(environ)), form)
     if output is None:
         click.echo(text, nl=False)
         return 0
@@ -210,15 +212,20 @@ Examples:
 def report(session: str, cwd: str | None, as_json: bool) -> int:
     """Show the report of a session: what was done, used and changed."""
     from agentforge.app.session_report import report_value
-    from agentforge.app.sessions import all_sessions, session_state
+    from agentforge.app.sessions import session_state
     from agentforge.app.slash.reporting import report_lines
 
-    place = open_place(cwd)
-    if not session:
-        rows = [row for row in all_sessions(place.environ) if not row.problem and not row.imported]
-        if not rows:
-            raise UsageError("there is no session yet", hint='begin one: agentforge run "..."')
-        session = rows[0].session_id
-    value = report_value(session_state(place.environ, session))
+    environ = open_working_place(cwd).environ
+    value = report_value(session_state(environ, session or _last(environ)))
     write_json(value) if as_json else click.echo("\n".join(report_lines(value)))
     return 0
+
+
+def _last(environ: Mapping[str, str]) -> str:
+    """The session that was used last, wherever."""
+    from agentforge.app.sessions import all_sessions
+
+    rows = [row for row in all_sessions(environ) if not row.problem and not row.imported]
+    if not rows:
+        raise UsageError("there is no session yet", hint='begin one: agentforge run "..."')
+    return rows[0].session_id
