@@ -33,7 +33,12 @@ def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
     names = {name for name, value in vars(kinds).items() if isinstance(value, type) and issubclass(value, kinds.Event)}
     names -= {name for name in names if hasattr(conversing, name)}  # of sessions: tests/session
     beside = {"Event", "LogRecovered", "RunForked", "ForkMade", "RunMarked", "StateSealed"}  # tests/e2e/test_trail.py
-    beside |= {"TaskAwaited", "TaskArrived", "NotificationSent", "RunShared"}  # of several tasks, machines, people: tests/e2e
+    beside |= {
+        "TaskAwaited",
+        "TaskArrived",
+        "NotificationSent",
+        "RunShared",
+    }  # of several tasks, machines, people: tests/e2e
     missing = {name for name in names - beside if f'"type":"{name}"' not in text}
     assert missing == set()
 
