@@ -188,6 +188,8 @@ def _termination() -> Iterator[None]:
 
     wanted = (signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, end) for number in wanted}
+    if sys.stdin.isatty():  # a shell may have started us with Ctrl-C switched off
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
