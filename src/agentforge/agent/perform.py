@@ -179,6 +179,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
         sent=reply.sent,
+        others=tuple(spec.policy.scrub(text) for text in reply.others),
     )
 
 

@@ -193,6 +193,7 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
     if not key and facts.name:
         raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
+    abilities = settings.get("model.abilities")
     return ModelSpec(
         provider=provider,
         name=name,
@@ -201,7 +202,19 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         temperature=cast("float | None", settings.get("model.temperature")),
         max_output_tokens=int(settings.number("model.max_output_tokens")),
         read_timeout_s=settings.number("model.read_timeout_s"),
+        profile=settings.text("model.profile") or _profile(provider, name),
+        abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
     )
+
+
+def _profile(provider: str, name: str) -> str:
+    """What the catalogue says of a model on this machine; every other model takes the full road."""
+    if provider != "local":
+        return "full"
+    from agentforge.local.catalogue import find
+
+    entry = find(name)
+    return entry.profile if entry is not None else "small"
 
 
 def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:

@@ -187,6 +187,7 @@ class ModelReplied(Event):
 
     Attributes:
         sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+        others: texts of the further samples, where several were asked for.
     """
 
     step: int
@@ -200,6 +201,7 @@ class ModelReplied(Event):
     duration_ms: int = 0
     thinking: str = ""
     sent: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,8 @@ def encode(request: ModelRequest, name: str) -> Payload:
         body["tools"] = tools
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.stop:
+        body["stop_sequences"] = list(request.stop)
     _drop_surplus_markers(body)
     return body
 

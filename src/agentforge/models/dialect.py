@@ -29,13 +29,14 @@ _TRANSIENT: Mapping[str, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a dialect read from the wire. `usage` is None when the provider sent none."""
+    """What a dialect read from the wire. `usage` is None when the provider sent none; `others` are further samples."""
 
     text: str
     thinking: str
     tool_calls: tuple[ToolCall, ...]
     finish: FinishReason
     usage: Usage | None
+    others: tuple[str, ...] = ()
 
 
 class StreamReader(Protocol):

@@ -11,6 +11,7 @@ The file maps stage names to lists of replies (one list alone serves every stage
           - {name: shell, raw: '{"command": '}      # arguments word for word, here malformed
         finish: tool_calls       # stop | tool_calls | length | content_filter; found by itself where missing
         usage: {prompt_tokens: 900, completion_tokens: 40, cached_tokens: 0}
+      - samples: ["def f(): ...", "def f(): ..."]     # instead of text; as many are given as were asked for
       - error: {status: 503, message: overloaded}
 
 Which reply is given depends on nothing but the request's labels `stage` and `stage_step` (the number of the model call
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from agentforge.messages import ModelRequest
 
-_REPLY_KEYS = frozenset({"text", "thinking", "tool_calls", "finish", "usage", "error"})
+_REPLY_KEYS = frozenset({"text", "samples", "thinking", "tool_calls", "finish", "usage", "error"})
 _CALL_KEYS = frozenset({"name", "args", "raw"})
 _USAGE_KEYS = frozenset({"prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens"})
 _ERROR_KEYS = frozenset({"status", "message"})
@@ -54,6 +55,7 @@ class _Line:
     usage: Usage | None
     error_status: int | None
     error_message: str
+    others: tuple[str, ...]
 
 
 class ScriptedModel:
@@ -95,6 +97,7 @@ class ScriptedModel:
             model=self.name,
             thinking=line.thinking,
             usage_reported=line.usage is not None,
+            others=line.others[: request.samples - 1],
         )
 
     def close(self) -> None:
@@ -185,15 +188,27 @@ def _line_of(value: object, *, at: str) -> _Line:
         raise ConfigError(f"{at}.tool_calls: a list is wanted, not {type(calls).__name__}")
     usage = _mapping(reply.get("usage") or {}, _USAGE_KEYS, at=f"{at}.usage")
     error = _mapping(reply.get("error") or {}, _ERROR_KEYS, at=f"{at}.error")
+    samples = _samples(reply, at=at)
     return _Line(
-        text=_text(reply, "text", at=at),
+        text=samples[0],
         thinking=_text(reply, "thinking", at=at),
         calls=tuple(_call(call, at=f"{at}.tool_calls[{index}]") for index, call in enumerate(calls)),
         finish=_finish(reply.get("finish") or ("tool_calls" if calls else "stop"), at=at),
         usage=Usage(**{key: _number(usage, key, at=f"{at}.usage") for key in usage}) if usage else None,
         error_status=_number(error, "status", at=f"{at}.error") if error else None,
         error_message=_text(error, "message", at=f"{at}.error"),
+        others=samples[1:],
     )
+
+
+def _samples(reply: Mapping[str, object], *, at: str) -> tuple[str, ...]:
+    """The reply's text, or its samples: at least one."""
+    if "samples" not in reply:
+        return (_text(reply, "text", at=at),)
+    samples = reply["samples"]
+    if "text" in reply or not isinstance(samples, list) or not samples:
+        raise ConfigError(f"{at}.samples: a list of texts is wanted, and no text beside it")
+    return tuple(_text({"text": sample}, "text", at=f"{at}.samples[{index}]") for index, sample in enumerate(samples))
 
 
 def _call(value: object, *, at: str) -> tuple[str, str]:
