@@ -6,7 +6,6 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.small.reading import (
     action_of_request,
     claims_of_request,
-    confirmed_claims,
     contradictory,
     examples_of,
     oracle,
@@ -14,7 +13,7 @@ from agentforge.pipeline.small.reading import (
 )
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
 from agentforge.pipeline.small.units import CHOSEN, Unit, claims_by_unit, units_of
-from agentforge.pipeline.stage import Json, items, texts
+from agentforge.pipeline.stage import items
 
 _TITLE = 100
 
@@ -62,13 +61,12 @@ def analysis_draft(state: RunState, place: str = "") -> dict[str, object]:
         for unit in units
         if unit.change == "changed" and unit.file
     ]
-    if name:
-        symbols.append({"name": name, "file": file, "role": CHOSEN})
-    existing = [path for path in dict.fromkeys([*files, *([file] if file else [])]) if path in known]
+    chosen: list[dict[str, object]] = [{"name": name, "file": file, "role": CHOSEN}] if name else []
+    existing = [path for path in dict.fromkeys([*([file] if file else []), *files]) if path in known]
     return {
         "summary": _summary(units, place),
         "modules": [{"path": path, "purpose": "holds what is worked on"} for path in existing],
-        "symbols": symbols,
+        "symbols": [*symbols, *chosen],
         "impacted_files": existing,
         "conventions": [],
         "risks": [],
@@ -115,7 +113,7 @@ def suite_draft(state: RunState) -> dict[str, object]:
             row = {
                 "name": test.name,
                 "requirement_ref": requirement_id(number),
-                "acceptance_criterion": f"{requirement_id(number)}.{_criterion(state, unit, position)}",
+                "acceptance_criterion": f"{requirement_id(number)}.{position}",
                 "kind": "target",
             }
             rows.setdefault(test_path(state, unit), []).append(row)
@@ -138,7 +136,9 @@ def _known_files(state: RunState) -> frozenset[str]:
 
 
 def _summary(units: tuple[Unit, ...], place: str) -> str:
-    rows = [f"{unit.name} ({unit.kind}) in {unit.file or place or 'a file to be chosen'}, {unit.change}" for unit in units]
+    rows = [
+        f"{unit.name} ({unit.kind}) in {unit.file or place or 'a file to be chosen'}, {unit.change}" for unit in units
+    ]
     return "; ".join(rows) or f"the change belongs to {place or 'nothing that was found'}"
 
 
@@ -158,11 +158,6 @@ def _in_own_words(text: str, examples: tuple[str, ...]) -> str:
         if any(claim.text == text for claim in claims_in(example)):
             return example
     return text
-
-
-def _criterion(state: RunState, unit: Unit, position: int) -> int:
-    del state, unit
-    return position
 
 
 def _symbol(unit: Unit) -> dict[str, object]:
@@ -185,18 +180,3 @@ def candidates_of(state: RunState) -> tuple[str, ...]:
         result = f"raises {item.get('raises')}" if item.get("raises") else f"-> {item.get('returns')}"
         rows.append(f"{item.get('call')} {result}")
     return tuple(rows)
-
-
-def without_candidates(draft: Json) -> dict[str, object]:
-    """A draft without what nobody has confirmed."""
-    return {key: value for key, value in draft.items() if key != "examples"}
-
-
-def confirmed(state: RunState) -> bool:
-    """Whether a person's answer held an example."""
-    return bool(confirmed_claims(state))
-
-
-def supplied_criteria(spec: Json) -> list[str]:
-    """All criteria of a specification, in order."""
-    return [text for row in items(spec.get("requirements")) for text in texts(row.get("acceptance_criteria"))]

@@ -65,7 +65,9 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
 
     plan = runtime.rig().plan
     if plan.language != "python" or plan.runner not in ("pytest", "unittest"):
-        problem = f"small models write Python tested by pytest or unittest; here it is {plan.runner} for {plan.language}"
+        problem = (
+            f"small models write Python tested by pytest or unittest; here it is {plan.runner} for {plan.language}"
+        )
         return Measured(facts={"units": [], "options": [], "problem": problem})
     code = code_map(state, runtime)
     rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code)]
@@ -122,7 +124,7 @@ def _by_calls(calls: Iterable[tuple[str, str, str]], code: CodeMap) -> list[dict
 def _by_words(request: str, code: CodeMap) -> list[dict[str, object]]:
     """The symbols that the request names word for word; what it calls and nobody defines is to be written."""
     words = words_of(request)
-    spoken = [node for node in named_calls(request)]
+    spoken = list(named_calls(request))
     import ast
 
     new = [ast.unparse(node.func) for node in spoken if not code.defining(ast.unparse(node.func))]
@@ -214,7 +216,7 @@ def _options(code: CodeMap, request: str, *, files: bool) -> list[dict[str, obje
     if files:
         likely = [path for path in ranked if PurePosixPath(path).name != "__init__.py" or len(ranked) == 1]
         return [{"place": path, "shown": _names(code.symbols[path])} for path in likely[:_MOST_CHOICES]]
-    rows = [
+    rows: list[dict[str, object]] = [
         {"place": f"{one.path}::{one.qualified}", "shown": f"{one.signature}  {one.doc}".strip()}
         for path in ranked
         for one in code.symbols[path]

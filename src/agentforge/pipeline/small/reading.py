@@ -16,7 +16,9 @@ _ACTIONS = (
     ("delete", r"delete|remove|drop"),
     ("refactor", r"refactor|rename|move|extract|inline|split"),
 )
-_SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Za-z_`])|(?<=,)\s+(?=(?:and\s+)?`?[A-Za-z_][\w.]*\()|\s+and\s+(?=`?[A-Za-z_][\w.]*\()")
+_SENTENCE = re.compile(
+    r"(?<=[.;])\s+(?=[A-Za-z_`])|(?<=,)\s+(?=(?:and\s+)?`?[A-Za-z_][\w.]*\()|\s+and\s+(?=`?[A-Za-z_][\w.]*\()"
+)
 _WISH = re.compile(
     r"(?:\bbut\b|,|;|\.)?[^'\"\[({\d]*\b(?:should|must|shall|ought to|expected|want(?:ed)?|instead of|rather than|and not|not)\b"
     r"(?:\s+(?:have|be|been|is|it|to|return(?:ed)?|give|given|equal|yield|get|the|result))*\s*:?\s*`?"
@@ -30,7 +32,9 @@ _LONGEST = 20_000
 
 def action_of_request(request: str) -> str:
     """Which of the actions a request asks for, by its first telling word; `modify` where none tells."""
-    found = [(match.start(), action) for action, words in _ACTIONS for match in re.finditer(rf"(?i)\b(?:{words})\b", request)]
+    found = [
+        (match.start(), action) for action, words in _ACTIONS for match in re.finditer(rf"(?i)\b(?:{words})\b", request)
+    ]
     return min(found)[1] if found else "modify"
 
 
@@ -66,7 +70,7 @@ def confirmed_claims(state: RunState) -> tuple[Claim, ...]:
 
 def claim_from_answer(call: str, answer: str) -> list[Claim]:
     """What a person said that one call gives; nothing where the answer is neither a literal nor an exception."""
-    own = [one for one in claims_in(answer)]
+    own = list(claims_in(answer))
     if own:
         return own
     text = answer.strip().strip("`")
@@ -112,7 +116,9 @@ def called(call: str) -> tuple[str, str]:
         return "", ""
     root, attribute = names[0], ""
     for node in ast.walk(ast.parse(call.strip(), mode="eval")):
-        if isinstance(node, ast.Attribute) and names[0] in {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}:
+        if isinstance(node, ast.Attribute) and names[0] in {
+            one.id for one in ast.walk(node) if isinstance(one, ast.Name)
+        }:
             attribute = node.attr
             break  # the outermost one: what is asked for in the end
     return root, attribute
@@ -148,7 +154,7 @@ def _wished(sentence: str, claim: Claim) -> Claim | None:
         return None
     rest = sentence[told + len(claim.returns) :]
     wish = _WISH.match(rest)
-    if wish is None or re.search(r"\b(?:and not|not)\b", wish.group()) and "should" not in wish.group():
+    if wish is None or (re.search(r"\b(?:and not|not)\b", wish.group()) and "should" not in wish.group()):
         return None
     found = claims_in(f"{claim.call} -> {rest[wish.end() :]}")
     return found[0] if found else None
@@ -173,7 +179,13 @@ def _cut(text: str, claim: Claim) -> str:
     result = claim.returns or claim.raises
     end = text.find(result, start + len(claim.call))
     piece = text[start : end + len(result)] if start >= 0 and end >= 0 else text
-    return piece if any((one.call, one.returns, one.raises) == (claim.call, claim.returns, claim.raises) for one in claims_in(piece)) else text.strip()
+    return (
+        piece
+        if any(
+            (one.call, one.returns, one.raises) == (claim.call, claim.returns, claim.raises) for one in claims_in(piece)
+        )
+        else text.strip()
+    )
 
 
 def _call_at(text: str) -> ast.Call | None:

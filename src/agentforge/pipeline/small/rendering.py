@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 from pathlib import PurePosixPath
 
@@ -144,12 +143,3 @@ def _class_name(unit: Unit) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"{_INDENT}{line}" if line else "" for line in text.splitlines())
-
-
-def is_python(source: str) -> bool:
-    """Whether a text parses."""
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError):
-        return False
-    return True

@@ -99,14 +99,10 @@ def _through_modules(tree: ast.Module, modules: dict[str, str]) -> Iterator[tupl
             yield modules[node.value.id], node.attr
 
 
-def _on_objects(
-    tree: ast.Module, imported: dict[str, tuple[str, str]], code: CodeMap
-) -> Iterator[tuple[str, str]]:
+def _on_objects(tree: ast.Module, imported: dict[str, tuple[str, str]], code: CodeMap) -> Iterator[tuple[str, str]]:
     """Methods that tests call on objects that they made from an imported class."""
     classes = {
-        local: place
-        for local, place in imported.items()
-        if any(one.kind == "class" for one in code.defining(place[1]))
+        local: place for local, place in imported.items() if any(one.kind == "class" for one in code.defining(place[1]))
     }
     variables: dict[str, str] = {}
     for node in ast.walk(tree):

@@ -87,7 +87,7 @@ def unit_of_call(call: str, units: tuple[Unit, ...]) -> str:
     spellings = (f"{root}.{attribute}", attribute if attribute else root, root)
     for spelling in spellings:
         for unit in units:
-            if spelling in (unit.name, unit.last) or spelling == unit.owner and not attribute:
+            if spelling in (unit.name, unit.last) or (spelling == unit.owner and not attribute):
                 return unit.name
     return units[0].name if units else ""
 
