@@ -38,11 +38,12 @@ PROVIDERS: Mapping[str, Provider] = {
     "custom": Provider(key="API_KEY", url="BASE_URL"),
     "scripted": Provider(),
     "recorded": Provider(),
+    "manual": Provider(name="answers"),
     **{server.provider: Provider(base_url=server.base_url) for server in LOCAL_SERVERS},
 }
 """All providers, in the order in which keys of the environment are looked for."""
 
-_NO_KEY = frozenset({"scripted", "recorded", *(server.provider for server in LOCAL_SERVERS)})
+_NO_KEY = frozenset({"scripted", "recorded", "manual", *(server.provider for server in LOCAL_SERVERS)})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
@@ -120,7 +121,7 @@ def explain(
     if settings.get("model.provider") or settings.get("model.name"):
         return _from_model_table(settings, environ)
     for provider, facts in PROVIDERS.items():
-        if facts.name and environ.get(facts.key):
+        if facts.name and facts.key and environ.get(facts.key):
             spec = _spec(settings, environ, provider=provider, name=facts.name)
             return Choice(spec=spec, reason=f"{facts.key} is set")
     found = running_server(servers)
@@ -191,7 +192,7 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
     if provider == "custom" and not url:
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
-    if not key and facts.name:
+    if not key and facts.name and provider not in _NO_KEY:
         raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
     abilities = settings.get("model.abilities")
     return ModelSpec(
@@ -204,7 +205,17 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         read_timeout_s=settings.number("model.read_timeout_s"),
         profile=settings.text("model.profile") or _profile(provider, name),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
+        folder=_folder(environ, provider=provider, name=name),
     )
+
+
+def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
+    """Where a person's answers are looked for when the model's name is no folder."""
+    if provider != "manual" or name not in ("answers", "terminal"):
+        return ""
+    from agentforge.config.paths import data_dir
+
+    return str(data_dir(environ) / "manual")
 
 
 def _profile(provider: str, name: str) -> str:
@@ -219,7 +230,7 @@ def _profile(provider: str, name: str) -> str:
 
 def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:
     """`model.base_url` beats the environment, for the provider of `[model]` only; then the provider's own variable."""
-    if provider in {"scripted", "recorded"}:
+    if provider in {"scripted", "recorded", "manual"}:
         return ""
     configured = settings.text("model.base_url")
     if configured and settings.text("model.provider", provider) == provider:

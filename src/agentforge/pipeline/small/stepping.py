@@ -79,9 +79,9 @@ def _mistakes(state: RunState) -> tuple[str, ...]:
 
 
 def _round(state: RunState) -> int:
-    """Which form is next: every round asks in other words."""
+    """Which form is next: every round asks in other words. A question that nobody answered is the same when it is asked again."""
     known = state.stages.get(state.stage)
-    return known.steps if known else 0
+    return (len(state.turn.loop) + 1) // 2 + (known.attempt - 1 if known else 0)
 
 
 def _is_last(state: RunState, unit: Unit) -> bool:
