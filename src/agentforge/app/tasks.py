@@ -116,9 +116,7 @@ def _begun(
         )
     git = Git.open(options.cwd)
     models = Models(settings=settings, environ=environ, flag=options.model)
-    log = _create(
-        options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
-    )
+    log = _create(options, git, models, settings=settings, environ=environ, watch=watch)
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
     return git, models, log
@@ -213,10 +211,10 @@ def _model_name(options: StartOptions, models: Models) -> str:
 def _create(
     options: StartOptions,
     git: Git,
+    models: Models,
     *,
     settings: Settings,
     environ: Mapping[str, str],
-    model_name: str,
     watch: Watch,
 ) -> RunLog:
     from agentforge.app.provenance import digests, supplied_tests
@@ -228,6 +226,7 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
+    model_name = _model_name(options, models)
     base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
@@ -252,6 +251,7 @@ def _create(
         versions=_versions(),
         apply=options.apply,
         workflow=options.workflow,
+        profile="" if options.workflow else models.profile(),
         violations=options.violations,
         after=options.after,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),

@@ -59,6 +59,16 @@ class Models:
             )
         return self._open[key]
 
+    def profile(self) -> str:
+        """The road that the run's model is for: "small", else "".
+
+        Raises:
+            ModelNotConfigured: none was chosen and none was found.
+        """
+        from agentforge.config.model_choice import choose
+
+        return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
+
     def _limited(self, model: Model, provider: str) -> Model:
         if self.limiter is None:
             return model
@@ -124,7 +134,7 @@ def wire(
         ready=_ready(state, log.folder, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(state.workflow),
+        stages=load_stages(state.workflow, profile=state.profile),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
@@ -139,6 +149,7 @@ def wire(
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
+        samples=int(settings.number("model.samples")),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),

@@ -15,7 +15,13 @@ DEFAULTS: Mapping[str, object] = {
     "hooks_enabled": False,
     "skills_enabled": True,
     "debug": False,
-    "model": {"max_output_tokens": 4096, "context_window": 256_000, "read_timeout_s": 180, "fallbacks": []},
+    "model": {
+        "max_output_tokens": 4096,
+        "context_window": 256_000,
+        "read_timeout_s": 180,
+        "samples": 5,
+        "fallbacks": [],
+    },
     "context": {"budget_tokens": 24_000},
     "limits": {
         "max_steps": 200,

@@ -31,6 +31,7 @@ from agentforge.events.state import (
 )
 from agentforge.events.taint import REPOSITORY, source_of, with_source
 from agentforge.events.talk import heard
+from agentforge.events.written import written_after
 
 _FINDINGS_KEPT = 30
 
@@ -86,6 +87,8 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         workflow=event.workflow,
         violations=event.violations,
         after=event.after,
+        profile=event.profile,
+        grade=event.grade,
         started_at=at,
     )
 
@@ -221,6 +224,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             views=views_with(turn.views, event.view),
             seen=seen_after(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
+            written=written_after(turn, event),
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
         denials=(*state.denials, *denial_of(event)),

@@ -58,6 +58,7 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        profile: "" = the ordinary road, "small" = that of small models; grade: what the model has shown on this machine.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
@@ -83,6 +84,8 @@ class RunStarted(Event):
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    profile: str = ""
+    grade: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from agentforge.pipeline.effects import (
     Judge,
     MeasureBaseline,
     MeasureImpact,
+    MeasurePlaces,
     PassStage,
     Reopen,
     SkipStage,
@@ -82,6 +83,7 @@ class Performer:
                 AwaitTask: self._await_task,
                 MeasureBaseline: self._baseline,
                 MeasureImpact: self._impact,
+                MeasurePlaces: self._places,
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
@@ -118,6 +120,12 @@ class Performer:
         from agentforge.pipeline.impact import measured_impact
 
         return measured_impact(state, self._runtime)
+
+    def measured_places(self, state: RunState) -> Measured:
+        """Measure where the work of a small request is."""
+        from agentforge.pipeline.small.places import measured_places
+
+        return measured_places(state, self._runtime)
 
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """Measure what was submitted."""
@@ -214,6 +222,10 @@ class Performer:
     def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
         started = time.monotonic()
         yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
+
+    def _places(self, _effect: MeasurePlaces, state: RunState) -> Iterator[Event]:
+        started = time.monotonic()
+        yield self._facts(self.measured_places(state), name="places", attempt=1, started=started)
 
     def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
         findings = cast("tuple[Mapping[str, object], ...]", effect.findings)

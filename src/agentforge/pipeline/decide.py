@@ -24,6 +24,7 @@ from agentforge.pipeline.effects import (
     SubmitDraft,
 )
 from agentforge.pipeline.reopening import ending, reopening
+from agentforge.pipeline.small.deciding import places_first
 from agentforge.pipeline.stage import Stage, action_of, items, texts
 
 Stages = Mapping[str, Stage]
@@ -53,7 +54,7 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if action and action not in stage.actions:
             return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
         if stage.name == "analyze":
-            effect = _baseline(state, action)
+            effect = _baseline(state, action) or places_first(state)
             if effect is not None:
                 return effect
         if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
@@ -127,7 +128,7 @@ def _judge(state: RunState, stage: Stage) -> Effect:
                 reason=question.reason,
                 question=question.text,
                 options=question.options,
-                context=(("key", question.key),),
+                context=(("key", question.key), *question.context),
             )
     return Judge(stage=stage.name)
 

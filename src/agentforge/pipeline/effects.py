@@ -63,6 +63,11 @@ class MeasureBaseline(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurePlaces(Effect):
+    """Find where the work of a small request is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitDraft(Effect):
     """This stage needs no model: the harness writes the draft."""
 

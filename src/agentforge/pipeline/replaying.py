@@ -239,10 +239,15 @@ class ReplayPerformer(Performer):
         del state
         return self._facts_of_record()
 
+    def measured_places(self, state: RunState) -> Measured:
+        """The facts of the record."""
+        del state
+        return self._facts_of_record()
+
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """The facts of the record; files that the measurement put into the workspace are put there."""
         measured = self._facts_of_record()
-        if stage.name == "red" and state.tests and measured.tree:
+        if stage.name == "red" and (state.tests or state.profile) and measured.tree:
             self._runtime.guard.put_back(measured.tree)
         return measured
 
@@ -285,9 +290,20 @@ class ReplayPerformer(Performer):
                 raise self._log.diverged("decision", type(self._log.next()[2]).__name__, f"{tool.name} is run")
             for path, digest in finished.changed.items():
                 self._write(path, str(digest))
-            return _observation(finished, self._runtime)
+            return replace(_observation(finished, self._runtime), payload=self._asked(finished))
 
         return replace(tool, run=answer)
+
+    def _asked(self, finished: kinds.ToolFinished) -> dict[str, object] | None:
+        """The question that the call put to a human then."""
+        place = (finished.step, finished.index)
+        raised = self._log.ahead(
+            kinds.EscalationRaised, lambda event: (event.context.get("step"), event.context.get("call")) == place
+        )
+        if raised is None:
+            return None
+        about = {"about": raised.context["about"]} if "about" in raised.context else {}
+        return {"question": raised.question, "options": list(raised.options), **about}
 
     def _write(self, path: str, digest: str) -> None:
         """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
@@ -358,6 +374,7 @@ class _RecordedModel:
             requests=said.requests,
             usage_reported=reported,
             sent=said.sent,
+            others=said.others,
         )
 
     def close(self) -> None:

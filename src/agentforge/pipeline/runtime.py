@@ -77,6 +77,7 @@ class Runtime:
         nonce: fences untrusted text in observations; new for every process.
         permits: the mode and the rules by which tool calls are decided.
         hooks: the user's own programs; None when there are none.
+        samples: answers that a small model gives to one question.
         signer: the user's signing key, None = there is none.
         look: finds out whether another run has what this one needs.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
@@ -108,6 +109,7 @@ class Runtime:
     temperature: float | None
     permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
+    samples: int = 5
     hooks: HookEngine | None = None
     instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
