@@ -28,6 +28,11 @@ def data_dir(environ: Mapping[str, str]) -> Path:
     return folder
 
 
+def local_dir(environ: Mapping[str, str]) -> Path:
+    """Return the folder of models on this machine and of the servers that answer from them; it need not exist."""
+    return data_dir(environ) / "local"
+
+
 def config_dir(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own settings; it need not exist.
 

@@ -134,6 +134,14 @@ class MessageReader:
             self.ended = True
         return ""
 
+    def unfinished(self) -> tuple[str, ...]:
+        """The text as long as no stop reason was seen."""
+        return () if self._finish else (self._joined("text"),)
+
+    def cut(self) -> None:
+        """Nothing more is read."""
+        self._finish = self._finish or "max_tokens"
+
     def answer(self) -> Answer:
         """Give the whole reply.
 

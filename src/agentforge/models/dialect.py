@@ -53,6 +53,12 @@ class StreamReader(Protocol):
             ModelError: the event is not JSON, or reports an error.
         """
 
+    def unfinished(self) -> tuple[str, ...]:
+        """The samples that are still being written."""
+
+    def cut(self) -> None:
+        """Nothing more is read: what is unfinished counts as cut off for its length."""
+
     def answer(self) -> Answer:
         """Give what was collected.
 

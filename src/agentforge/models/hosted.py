@@ -14,6 +14,7 @@ from agentforge.models.abilities import of_provider, refused, used, within
 from agentforge.models.connection import HttpConnection
 from agentforge.models.dialect import parse_object
 from agentforge.models.estimate import estimate_usage
+from agentforge.models.repetition import repeats_itself
 from agentforge.models.sse import EventSplitter
 from agentforge.models.wire import Wire
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
     from agentforge.messages import ModelRequest
     from agentforge.models.connection import Connection, Response
-    from agentforge.models.dialect import Answer, Dialect
+    from agentforge.models.dialect import Answer, Dialect, StreamReader
     from agentforge.models.model import ModelSpec
 
 _SPARE_BYTES = 500_000
 _TOKEN_BYTES = 600
 """A streamed token with everything that servers wrap around it."""
 _LONGEST_S = 3600.0
+_LOOK_EVERY = 32
+"""Chunks after which a small model's text is looked at again."""
 
 _FIXED_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "agentforge"}
 
@@ -148,9 +151,13 @@ class HostedModel:
                 if text and on_delta is not None:
                     on_delta(text)
 
+        looked = _Watch(small=self._spec.profile == "small")
         for chunk in chunks:
             take(splitter.feed(chunk))
             if reader.ended:
+                break
+            if looked.sees_repetition(reader):
+                reader.cut()
                 break
         take(splitter.close())
         return reader.answer()
@@ -176,6 +183,22 @@ def _joined_replies(first: ModelReply, more: ModelReply) -> ModelReply:
         duration_ms=first.duration_ms + more.duration_ms,
         usage_reported=first.usage_reported and more.usage_reported,
     )
+
+
+class _Watch:
+    """Looks from time to time whether a small model only repeats itself; what larger ones repeat is meant."""
+
+    def __init__(self, *, small: bool) -> None:
+        self._small = small
+        self._chunks = 0
+
+    def sees_repetition(self, reader: StreamReader) -> bool:
+        """Whether every sample that is still being written repeats itself."""
+        self._chunks += 1
+        if not self._small or self._chunks % _LOOK_EVERY:
+            return False
+        texts = reader.unfinished()
+        return bool(texts) and all(repeats_itself(text) for text in texts)
 
 
 def _sendable_key(spec: ModelSpec) -> str:

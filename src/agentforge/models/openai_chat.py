@@ -125,6 +125,7 @@ class ChatReader:
         self.ended = False
         self._text: list[str] = []
         self._others: dict[int, list[str]] = {}
+        self._finished: set[int] = set()
         self._thinking: list[str] = []
         self._calls: list[_Call] = []
         self._slots: dict[object, _Call] = {}
@@ -147,6 +148,15 @@ class ChatReader:
         if not isinstance(choices, list):
             return ""  # the last chunk carries usage and no choice
         return "".join(self._take_choice(choice, part) for choice in choices if isinstance(choice, dict))
+
+    def unfinished(self) -> tuple[str, ...]:
+        """The samples that are still being written."""
+        samples = {0: self._text, **self._others}
+        return tuple("".join(pieces) for index, pieces in samples.items() if index not in self._finished)
+
+    def cut(self) -> None:
+        """Nothing more is read."""
+        self._finish = self._finish or "length"
 
     def answer(self) -> Answer:
         """Give the whole reply.
@@ -173,6 +183,7 @@ class ChatReader:
     def _take_choice(self, choice: Payload, part: str) -> str:
         """Take a piece of a sample; only the first sample may call tools, and only its text is told."""
         delta, index = choice.get(part), as_count(choice.get("index"))
+        self._finished |= {index} if choice.get("finish_reason") else set()
         if index == 0:
             self._finish = str(choice.get("finish_reason") or self._finish)
             return self._take_delta(delta) if isinstance(delta, dict) else ""
