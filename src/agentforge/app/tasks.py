@@ -55,6 +55,7 @@ class StartOptions:
         workflow: "" or "fix".
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
+        candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
     request: str
@@ -70,6 +71,8 @@ class StartOptions:
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
+    candidates: int = 1
+    candidates_from: str = "green"
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -251,6 +254,8 @@ def _create(
         versions=_versions(),
         apply=options.apply,
         workflow=options.workflow,
+        candidates=options.candidates,
+        candidates_from=options.candidates_from,
         profile="" if options.workflow else models.profile(),
         violations=options.violations,
         after=options.after,

@@ -42,6 +42,7 @@ DEFAULTS: Mapping[str, object] = {
         "untested": 0,
         "impact_s": 120,
     },
+    "attempts": {"parallel": 1},
     "sandbox": {"kind": "auto", "network": "off"},
     "deliver": {"apply": False},
     "shell_environment": {"ignore_default_excludes": False, "exclude_patterns": ["*KEY*", "*TOKEN*", "*SECRET*"]},
