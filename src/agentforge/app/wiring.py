@@ -70,6 +70,14 @@ class Models:
 
         return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
 
+    def grade(self) -> dict[str, object]:
+        """What the run's model has shown on this machine; it is graded now where that was never done and is wanted."""
+        from agentforge.app.grading import first_grade
+        from agentforge.config.model_choice import choose
+
+        spec = choose(self.settings, self.environ, flag=self.flag)
+        return first_grade(spec, settings=self.settings, environ=self.environ)
+
     def _limited(self, model: Model, provider: str) -> Model:
         if self.limiter is None:
             return model

@@ -20,6 +20,8 @@ DEFAULTS: Mapping[str, object] = {
         "context_window": 256_000,
         "read_timeout_s": 180,
         "samples": 5,
+        "grade": "auto",
+        "grade_s": 120,
         "fallbacks": [],
     },
     "context": {"budget_tokens": 24_000},

@@ -14,6 +14,8 @@ The file maps stage names to lists of replies (one list alone serves every stage
       - samples: ["def f(): ...", "def f(): ..."]     # instead of text; as many are given as were asked for
       - error: {status: 503, message: overloaded}
 
+`green@2:` holds what the second of several independent attempts says; else all of them say the same.
+
 Which reply is given depends on nothing but the request's labels `stage` and `stage_step` (the number of the model call
 within the stage, from 1), so a run that is resumed goes on at the right reply.
 """
@@ -80,7 +82,8 @@ class ScriptedModel:
             ModelError: the script prescribes an error.
         """
         stage, number = place_of(request)
-        line = self._line(stage, number)
+        own = f"{stage}@{request.labels.get('candidate')}"  # what one of several independent attempts says
+        line = self._line(own if own.lower() in self._stages else stage, number)
         if line.error_status is not None:
             raise error_for_status(line.error_status, line.error_message, model=self.name)
         if on_delta is not None and line.text:
