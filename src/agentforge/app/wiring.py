@@ -128,9 +128,8 @@ def wire(
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
 
-    repo, worktree = Path(state.repo), Path(state.worktree)
+    repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
     git = opened or Git(repo)
-    scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
     sandbox = sandbox_of(settings, hidden=(worktree.parent,))
     supplied = state.digests.get("tests")
