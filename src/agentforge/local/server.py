@@ -44,7 +44,7 @@ def main(order: dict[str, Any]) -> int:
     try:
         server = _load(order, key)
     except (RuntimeError, MemoryError, ImportError) as exc:
-        print(f"Error: {exc}", file=sys.stderr)  # the log, where the one who started this looks
+        sys.stderr.write(f"Error: {exc}\n")  # the log, where the one who started this looks
         return 1
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     _tell(place, order, url=server.listening_address, key=key)
