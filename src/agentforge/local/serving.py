@@ -203,14 +203,14 @@ def _not_started(wanted: Wanted, ended: list[int]) -> LocalModelError:
 
 
 def _reason(log: Path) -> str:
-    """The first error that llama.cpp reported, without its time and place."""
+    """What llama.cpp says of the file, else what this program's own process says."""
+    text = ""
     with suppress(OSError):
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-            _, mark, words = line.partition(" E ")
-            if mark and "error loading model:" in words:
-                return words.partition("error loading model:")[2].strip()
-            if "Error: " in line:
-                return line.rpartition("Error: ")[2].strip()
+        text = log.read_text(encoding="utf-8", errors="replace")
+    for mark in ("error loading model:", "Error:"):
+        said = [line.partition(mark)[2].strip() for line in text.splitlines() if mark in line]
+        if said:
+            return said[0]
     return "no reason was given"
 
 
