@@ -130,7 +130,7 @@ def _checks(model: Model) -> dict[str, tuple[bool, str]]:
     ended = model.complete(replace(base, stop=(" ", "\n", "e"), max_output_tokens=16))
     model.complete(replace(base, seed=7, max_output_tokens=4))
     kept: frozenset[str] = getattr(model, "abilities", frozenset())
-    valid, whole = _is_valid(shaped.text), several.requests == 1
+    valid, whole = _is_valid(shaped.text), "samples" in kept and len(several.samples) == _SAMPLES
     stops = not any(mark in ended.text.strip() for mark in (" ", "\n", "e"))
     return {
         "json_schema": (
