@@ -40,11 +40,12 @@ PROVIDERS: Mapping[str, Provider] = {
     "scripted": Provider(),
     "recorded": Provider(),
     "local": Provider(),
+    "manual": Provider(name="answers"),
     **{server.provider: Provider(base_url=server.base_url) for server in LOCAL_SERVERS},
 }
 """All providers, in the order in which keys of the environment are looked for."""
 
-_NO_KEY = frozenset({"scripted", "recorded", "local", *(server.provider for server in LOCAL_SERVERS)})
+_NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *(server.provider for server in LOCAL_SERVERS)})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
@@ -123,7 +124,7 @@ def explain(
     if settings.get("model.provider") or settings.get("model.name"):
         return _from_model_table(settings, environ)
     for provider, facts in PROVIDERS.items():
-        if facts.name and environ.get(facts.key):
+        if facts.name and facts.key and environ.get(facts.key):
             spec = _spec(settings, environ, provider=provider, name=facts.name)
             return Choice(spec=spec, reason=f"{facts.key} is set")
     found = running_server(servers)
@@ -202,7 +203,7 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
 
         check_there(name, local_dir(environ))
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
-    if not key and facts.name:
+    if not key and facts.name and provider not in _NO_KEY:
         raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
     abilities = settings.get("model.abilities")
     return ModelSpec(
@@ -215,9 +216,20 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         read_timeout_s=settings.number("model.read_timeout_s"),
         profile=settings.text("model.profile") or _profile(provider, name),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
-        folder=str(local_dir(environ)) if provider == "local" else "",
+        folder=_folder(environ, provider=provider, name=name),
         serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
     )
+
+
+def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
+    """Where the files of a model on this machine are, or a person's answers when the model's name is no folder."""
+    if provider == "local":
+        return str(local_dir(environ))
+    if provider != "manual" or name not in ("answers", "terminal"):
+        return ""
+    from agentforge.config.paths import data_dir
+
+    return str(data_dir(environ) / "manual")
 
 
 def _pulled(environ: Mapping[str, str]) -> str:
@@ -243,7 +255,7 @@ def _profile(provider: str, name: str) -> str:
 
 def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:
     """`model.base_url` beats the environment, for the provider of `[model]` only; then the provider's own variable."""
-    if provider in {"scripted", "recorded", "local"}:
+    if provider in {"scripted", "recorded", "local", "manual"}:
         return ""
     configured = settings.text("model.base_url")
     if configured and settings.text("model.provider", provider) == provider:

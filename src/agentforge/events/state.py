@@ -242,6 +242,9 @@ class RunState:
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
         after: what other runs must reach before this one begins.
+        candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
+        candidate: the number of this run among its parent's attempts, 0 = it is none.
+        attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
         profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
@@ -269,6 +272,10 @@ class RunState:
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
     profile: str = ""
+    candidates: int = 1
+    candidates_from: str = "green"
+    candidate: int = 0
+    attempts: Json = field(default_factory=dict)
     grade: Json = field(default_factory=dict)
     awaited: Mapping[str, Json] = field(default_factory=dict)
     started_at: str = ""

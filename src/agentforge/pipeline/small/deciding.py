@@ -15,6 +15,8 @@ def places_first(state: RunState) -> Effect | None:
     if places is None:
         return MeasurePlaces()
     problem = str(places.get("problem") or "")
+    if not problem and state.grade.get("function") is False:
+        problem = f"{state.model} was graded on this machine as not able to write functions"
     if not problem:
         return None
     return Ask(

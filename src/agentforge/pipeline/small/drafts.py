@@ -110,7 +110,7 @@ def suite_draft(state: RunState) -> dict[str, object]:
     rows: dict[str, list[dict[str, object]]] = {}
     for number, unit in enumerate(units_of(state), 1):
         for position, test in enumerate(rendered_tests(state, unit), 1):
-            row = {
+            row: dict[str, object] = {
                 "name": test.name,
                 "requirement_ref": requirement_id(number),
                 "acceptance_criterion": f"{requirement_id(number)}.{position}",

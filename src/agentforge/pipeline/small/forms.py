@@ -135,7 +135,11 @@ def _code(sight: Sight, *, with_own: bool = True) -> str:
 
 
 def _around(tree: ast.Module, sight: Sight) -> str:
-    imports = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [
+        ast.unparse(node)
+        for node in tree.body
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
+    ]
     owner = find_definition(tree, sight.unit.owner) if sight.unit.owner else None
     if isinstance(owner, ast.ClassDef):
         shown = [*_class(owner, sight.unit.last)]
@@ -145,7 +149,7 @@ def _around(tree: ast.Module, sight: Sight) -> str:
         shown = [*(_constant(node) for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))), *shown]
     rows = [row for row in (*imports, *shown) if row]
     text = cut_end("\n".join(rows), limit=260)
-    return f"{sight.unit.file} has:\n```python\n{text}\n```" if rows else ""
+    return f"Already there, not to be repeated:\n{text}" if rows else ""
 
 
 def _class(owner: ast.ClassDef, method: str) -> list[str]:

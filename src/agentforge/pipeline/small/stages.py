@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentforge.events.state import RunState
 from agentforge.pipeline.small import drafts
 from agentforge.pipeline.small.reading import claims_of_request, confirmed_claims
-from agentforge.pipeline.small.units import units_of
+from agentforge.pipeline.small.units import PLACE_QUESTION, place_by_person, units_of
 from agentforge.pipeline.stage import Json, Question, Stage, items
 
 _MOST_ASKED = 3
@@ -33,9 +33,15 @@ def _clarify(stage: Stage) -> Stage:
 
 
 def _analyze(stage: Stage) -> Stage:
+    def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
+        place = place_by_person(state)
+        return stage.complete(state, drafts.analysis_draft(state, place) if place else draft, facts)
+
     return replace(
         stage,
-        needs_model=lambda state: bool(items(state.facts.get("places", {}).get("options"))),
+        complete=complete,
+        needs_model=lambda state: bool(items(state.facts.get("places", {}).get("options"))) and may(state, "place"),
+        questions=_wanted_place,
         draft=drafts.analysis_draft,
         tools=("submit_artifact",),
     )
@@ -49,7 +55,7 @@ def _spec(stage: Stage) -> Stage:
 
     return replace(
         stage,
-        needs_model=lambda state: not drafts.has_oracle(state) and may_write_examples(state),
+        needs_model=lambda state: not drafts.has_oracle(state) and may(state, "examples"),
         draft=drafts.spec_draft,
         tools=("submit_artifact",),
         questions=_wanted_examples,
@@ -79,9 +85,19 @@ def _refactor(stage: Stage) -> Stage:
     return replace(stage, needs_model=_never)
 
 
-def may_write_examples(state: RunState) -> bool:
-    """Whether this model is asked for candidate examples: not when it was graded and could not."""
-    return not state.grade or state.grade.get("examples") is True
+def may(state: RunState, ability: str) -> bool:
+    """Whether the model is asked for something: not when it was graded on this machine and could not do it."""
+    return state.grade.get(ability) is not False
+
+
+def _wanted_place(state: RunState) -> tuple[Question, ...]:
+    """A model that cannot choose a place is not asked for one: a person is."""
+    options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
+    if not options or may(state, "place"):
+        return ()
+    text = "Where does the change belong? Answer with one place of the list."
+    reason = "the request leaves the place open, and the model was graded as not able to choose one"
+    return (Question(key=PLACE_QUESTION, text=text, reason=reason, options=tuple(options[:20])),)
 
 
 def _wanted_examples(state: RunState) -> tuple[Question, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,15 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small import drafts
-from agentforge.pipeline.small.forms import PREFILL, STOP, Sight, asked, prompt
+from agentforge.pipeline.small.choosing import (
+    choice_messages,
+    choice_schema,
+    chosen_in,
+    examples_in,
+    examples_messages,
+    examples_schema,
+)
+from agentforge.pipeline.small.forms import PREFILL, STOP, Sight, asked
 from agentforge.pipeline.small.units import Unit, units_of
 from agentforge.pipeline.stage import items
 from agentforge.tokens import count_tokens
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
 
 _TEMPERATURE = 0.6
 _FEWEST_TOKENS, _MOST_TOKENS = 280, 1000
-_CANDIDATES = 5
 
 
 def small_spec(spec: AgentSpec, state: RunState, runtime: Runtime) -> AgentSpec:
@@ -79,9 +86,9 @@ def _mistakes(state: RunState) -> tuple[str, ...]:
 
 
 def _round(state: RunState) -> int:
-    """Which form is next: every round asks in other words."""
+    """Which form is next: every round asks in other words. A question that nobody answered is the same when it is asked again."""
     known = state.stages.get(state.stage)
-    return known.steps if known else 0
+    return (len(state.turn.loop) + 1) // 2 + (known.attempt - 1 if known else 0)
 
 
 def _is_last(state: RunState, unit: Unit) -> bool:
@@ -124,68 +131,38 @@ def _definition_calls(reply: ModelReply, unit: Unit, *, last: bool) -> ModelRepl
 
 
 def _place_context(state: RunState) -> StepContext:
-    rows = items(state.facts.get("places", {}).get("options"))
-    listed = "\n".join(f"- {row.get('place')}  {row.get('shown')}" for row in rows)
-    user = f"Request: {' '.join(state.request.split())[:1200]}\n\nPlaces:\n{listed}"
-    return _context((_said("system", prompt("small_place")), _said("user", user)), state)
+    return _context(choice_messages(state.request, _options(state)), state)
 
 
 def _place_wishes(state: RunState, request: ModelRequest) -> ModelRequest:
-    places = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
-    schema = {
-        "type": "object",
-        "properties": {"place": {"enum": places}},
-        "required": ["place"],
-        "additionalProperties": False,
-    }
+    schema = choice_schema([str(row.get("place")) for row in _options(state)])
     return replace(request, tools=(), json_schema=schema, temperature=0.0, max_output_tokens=120)
 
 
 def _place(text: str, state: RunState) -> dict[str, object] | None:
     """The analysis with the chosen place; None where the answer is none of the options."""
-    options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
-    value = _object_in(text)
-    chosen = str(value.get("place", "")) if value else text.strip().strip("`\"'")
-    return drafts.analysis_draft(state, chosen) if chosen in options else None
+    chosen = chosen_in(text, [str(row.get("place")) for row in _options(state)])
+    return drafts.analysis_draft(state, chosen) if chosen else None
+
+
+def _options(state: RunState) -> list[Mapping[str, object]]:
+    return items(state.facts.get("places", {}).get("options"))
 
 
 def _examples_context(state: RunState) -> StepContext:
-    units = units_of(state)
-    listed = "\n".join(f"- {unit.name} in {unit.file}: {unit.signature or 'new'}" for unit in units)
-    user = f"Request: {' '.join(state.request.split())[:1200]}\n\nFunctions:\n{listed}\n\nGive {_CANDIDATES} examples."
-    return _context((_said("system", prompt("small_examples")), _said("user", user)), state)
+    listed = "\n".join(f"- {unit.name} in {unit.file}: {unit.signature or 'new'}" for unit in units_of(state))
+    return _context(examples_messages(state.request, listed), state)
 
 
 def _examples_wishes(_state: RunState, request: ModelRequest) -> ModelRequest:
-    text = {"type": "string", "minLength": 1, "maxLength": 160}
-    row = {
-        "type": "object",
-        "properties": {"call": text, "returns": text},
-        "required": ["call", "returns"],
-        "additionalProperties": False,
-    }
-    schema = {
-        "type": "object",
-        "properties": {"examples": {"type": "array", "items": row, "minItems": 1, "maxItems": _CANDIDATES}},
-        "required": ["examples"],
-        "additionalProperties": False,
-    }
-    return replace(request, tools=(), json_schema=schema, temperature=0.2, max_output_tokens=500)
+    return replace(request, tools=(), json_schema=examples_schema(), temperature=0.2, max_output_tokens=500)
 
 
 def _examples(text: str, state: RunState) -> dict[str, object]:
-    """A specification whose examples a person is asked about; what is no example is left out."""
-    from agentforge.runners.claims import claim_of, distinct
-
-    claims = []
-    for row in items((_object_in(text) or {}).get("examples")):
-        try:
-            claims.append(claim_of(row))
-        except ValueError:
-            continue  # a person is shown examples alone
+    """A specification whose examples a person is asked about."""
     names = {unit.name.split(".")[0] for unit in units_of(state)} | {unit.last for unit in units_of(state)}
-    fitting = [claim for claim in distinct(claims) if any(name in claim.call for name in names)]
-    return drafts.spec_draft(state, tuple(claim.text for claim in fitting))
+    fitting = [claim.text for claim in examples_in(text) if any(name in claim.call for name in names)]
+    return drafts.spec_draft(state, tuple(fitting))
 
 
 def _reading(draft_of: Callable[[str], dict[str, object] | None]) -> Callable[[ModelReply], ModelReply]:
@@ -202,16 +179,6 @@ def _reading(draft_of: Callable[[str], dict[str, object] | None]) -> Callable[[M
     return read
 
 
-def _object_in(text: str) -> dict[str, object] | None:
-    """The JSON object of an answer, fenced or not."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        value = json.loads(text[start : end + 1]) if start >= 0 else None
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def _call(name: str, arguments: dict[str, object]) -> ToolCall:
     return ToolCall(call_id=name, name=name, arguments=json.dumps(arguments, ensure_ascii=False))
 
@@ -225,7 +192,3 @@ def _context(messages: tuple[Message, ...], state: RunState) -> StepContext:
     system = sum(count_tokens(message.text) for message in messages if message.role == "system")
     rest = sum(count_tokens(message.text) for message in messages if message.role != "system")
     return StepContext(messages=messages, tools=(), sections={"system_prompt": system, "current_state": rest})
-
-
-def _said(role: str, text: str) -> Message:
-    return Message(role=role, parts=(Text(text=text, stable=role == "system"),))  # type: ignore[arg-type] # one of the roles

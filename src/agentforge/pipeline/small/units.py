@@ -66,8 +66,20 @@ def chosen_place(state: RunState) -> str:
     return files[0] if files else ""
 
 
+PLACE_QUESTION = "place"
+"""Key of the question where a change belongs."""
 CHOSEN = "the place of the change"
 """Role of the symbol that a model chose among the options."""
+
+
+def place_by_person(state: RunState) -> str:
+    """The option that a person chose when asked, "" nobody was."""
+    options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
+    for item in state.escalations.values():
+        if item.context.get("key") == PLACE_QUESTION and item.resolution is not None:
+            said = item.resolution.text.strip()
+            return next((place for place in options if said in (place, place.partition("::")[2])), "")
+    return ""
 
 
 def claims_by_unit(state: RunState) -> dict[str, list[Claim]]:
