@@ -124,13 +124,13 @@ def _timed(model: Model, request: ModelRequest) -> tuple[ModelReply, float]:
 def _checks(model: Model) -> dict[str, tuple[bool, str]]:
     """What was seen of each ability: whether the server has it, and in words."""
     base = _request("Where is the sum of a cart computed?", 48)
-    shaped = model.complete(replace(base, json_schema=_SCHEMA))
+    shaped = model.complete(replace(base, json_schema=_SCHEMA, max_output_tokens=200))
     several = model.complete(replace(base, samples=_SAMPLES, max_output_tokens=4))
     model.complete(replace(base, prefill="It is in", max_output_tokens=4))
     ended = model.complete(replace(base, stop=(" ", "\n", "e"), max_output_tokens=16))
     model.complete(replace(base, seed=7, max_output_tokens=4))
     kept: frozenset[str] = getattr(model, "abilities", frozenset())
-    valid, whole = _is_valid(shaped.text), several.requests == 1
+    valid, whole = _is_valid(shaped.text), "samples" in kept and len(several.samples) == _SAMPLES
     stops = not any(mark in ended.text.strip() for mark in (" ", "\n", "e"))
     return {
         "json_schema": (

@@ -17,7 +17,8 @@ PARALLEL = 8
 
 _NEEDED_FLAGS = frozenset({"avx2", "fma", "f16c", "bmi2"})
 """What the wheel of llama.cpp was compiled for on x86-64; a processor without them ends it at once."""
-_CONTEXTS = (16_384, 8_192, 4_096, 2_048)
+_CHOICES = ((16_384, False), (8_192, False), (8_192, True), (4_096, False), (4_096, True), (2_048, True))
+"""Context, and whether without a second copy of the weights: the best that fits is taken."""
 _AMPLE = 16_384
 _MOST_THREADS = 8
 _LOOK_S = 0.04
@@ -114,13 +115,14 @@ def _check_processor(machine: Machine) -> None:
 
 def _fitting(header: Header, file_bytes: int, machine: Machine, wishes: Mapping[str, int]) -> tuple[int, bool]:
     """The largest context that fits, with a second copy of the weights where there is room for it."""
-    contexts = (wishes["context"],) if wishes.get("context") else tuple(c for c in _CONTEXTS if c <= header.context)
-    for context in contexts or (header.context,):
-        for lean in (False, True):
-            share = 0.5 if context >= _AMPLE and not wishes.get("context") else 0.95
-            if _need(header, file_bytes, context=context, lean=lean) <= machine.memory * share:
-                return context, lean
-    need = _need(header, file_bytes, context=(contexts or (header.context,))[-1], lean=True)
+    wished = wishes.get("context")
+    known = tuple((context, lean) for context, lean in _CHOICES if context <= header.context)
+    choices = ((wished, False), (wished, True)) if wished else known or ((header.context, True),)
+    for context, lean in choices:
+        share = 0.5 if context >= _AMPLE and not wished else 0.95
+        if _need(header, file_bytes, context=context, lean=lean) <= machine.memory * share:
+            return context, lean
+    need = _need(header, file_bytes, context=choices[-1][0], lean=True)
     raise LocalModelError(
         f"{header.name or 'the model'} needs {_gb(need)} of memory, and {_gb(machine.memory)} can be had",
         hint="close something, or take a smaller model: agentforge model pull qwen2.5-coder-0.5b",

@@ -21,6 +21,7 @@ from typing import Any
 _TICK_S = 1.0
 _PROMPT_CACHE_MIB = 256
 _PING_S = 15
+_CONNECTIONS = 8
 _ERRORS = 1
 """Verbosity of llama.cpp: errors only."""
 
@@ -44,7 +45,7 @@ def main(order: dict[str, Any]) -> int:
     try:
         server = _load(order, key)
     except (RuntimeError, MemoryError, ImportError) as exc:
-        print(f"Error: {exc}", file=sys.stderr)  # the log, where the one who started this looks
+        sys.stderr.write(f"Error: {exc}\n")  # the log, where the one who started this looks
         return 1
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     _tell(place, order, url=server.listening_address, key=key)
@@ -54,7 +55,8 @@ def main(order: dict[str, Any]) -> int:
 
 def _bound(limit: int) -> None:
     """Bound this process's memory, and offer it first when the machine's runs out."""
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    with suppress(ValueError, OSError):  # a system that knows no such bound
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(OSError):  # not Linux
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
@@ -72,6 +74,7 @@ def _load(order: dict[str, Any], key: str) -> Any:
     wishes.no_extra_bufts = order["lean"]
     wishes.cache_ram_mib = 0 if order["lean"] else _PROMPT_CACHE_MIB
     wishes.n_gpu_layers = 0
+    wishes.n_threads_http = _CONNECTIONS
     wishes.fit_params = False
     wishes.warmup = False
     wishes.ui = False

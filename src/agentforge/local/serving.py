@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ IDLE_S = 600
 _START_S = 180.0
 _POLL_S = 0.02
 _STOP_S = 10.0
+_GRACE_S = 1.0
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
 
 
@@ -116,8 +118,6 @@ def stop_all(folder: Path) -> tuple[Served, ...]:
         Those that were ended.
     Side effects: SIGTERM; waits until they are gone, ten seconds at most.
     """
-    import signal
-
     ended = []
     for path in sorted(folder.glob("*.alive")):
         served = _of_record(path.with_suffix(".json"))
@@ -159,23 +159,26 @@ def _start(wanted: Wanted) -> Served:
     pid = _spawn(order, wanted.place("log"))
     ended: list[int] = []
 
-    def is_settled() -> bool:
-        if wanted.place("json").exists():
-            return True
-        done, status = os.waitpid(pid, os.WNOHANG)
-        ended.extend([status] if done else [])
-        return bool(done)
+    def is_ended() -> bool:
+        if not ended:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            ended.extend([status] if done else [])
+        return bool(ended)
 
-    _wait_for(is_settled, _START_S)
+    _wait_for(lambda: wanted.place("json").exists() or is_ended(), _START_S)
     served = living(wanted)
-    if served is None:
-        raise _not_started(wanted, ended)
-    return served
+    if served is not None:
+        return served
+    _wait_for(is_ended, _GRACE_S)  # it listened, and died at once
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+    raise _not_started(wanted, ended)
 
 
 def _spawn(order: Mapping[str, Any], log: Path) -> int:
     """Start the server in a session of its own: Ctrl-C here does not reach it, and it outlives this process."""
     kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    kept["MALLOC_ARENA_MAX"] = "2"  # else every thread reserves address space, which the server's bound counts
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -203,15 +206,15 @@ def _not_started(wanted: Wanted, ended: list[int]) -> LocalModelError:
 
 
 def _reason(log: Path) -> str:
-    """The first error that llama.cpp reported, without its time and place."""
+    """What llama.cpp says of the file, else what this program's own process says."""
+    text = ""
     with suppress(OSError):
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-            _, mark, words = line.partition(" E ")
-            if mark and "error loading model:" in words:
-                return words.partition("error loading model:")[2].strip()
-            if "Error: " in line:
-                return line.rpartition("Error: ")[2].strip()
-    return "no reason was given"
+        text = log.read_text(encoding="utf-8", errors="replace")
+    for mark in ("error loading model:", "Error:"):
+        said = [line.partition(mark)[2].strip() for line in text.splitlines() if mark in line]
+        if said:
+            return said[0]
+    return (text.strip().splitlines() or ["no reason was given; memory, perhaps"])[-1]
 
 
 def _check_engine() -> None:

@@ -183,6 +183,8 @@ class _Told:
     def __call__(self, what: str, done: int, size: int) -> None:
         percent = 100 * done // size if size else 100
         terminal = sys.stderr.isatty()
+        if what == "verifying" and not terminal:
+            return
         line = f"{what} {percent if terminal else percent // 10 * 10} %"
         if line == self._last:
             return
