@@ -215,6 +215,8 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         max_output_tokens=int(settings.number("model.max_output_tokens")),
         read_timeout_s=settings.number("model.read_timeout_s"),
         profile=settings.text("model.profile") or _profile(provider, name),
+        api=settings.text("model.api") or "chat",
+        reasoning=settings.text("model.reasoning"),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
         folder=_folder(environ, provider=provider, name=name),
         serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
