@@ -21,10 +21,13 @@ def tell_of_grading(place: Place, flag: str | None) -> None:
     """
     if not (local_dir(place.environ) / "models").is_dir():
         return
-    from agentforge.app.grading import grade_of, is_graded_by_itself
-    from agentforge.config.model_choice import explain
+    from agentforge.config.model_choice import choose
 
-    spec = explain(place.settings, place.environ, flag=flag).spec
+    spec = choose(place.settings, place.environ, flag=flag)
+    if spec.profile != "small":
+        return
+    from agentforge.app.grading import grade_of, is_graded_by_itself
+
     if is_graded_by_itself(spec, place.settings) and not grade_of(spec, environ=place.environ):
         most = place.settings.number("model.grade_s")
         click.echo(
