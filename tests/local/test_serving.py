@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -125,6 +126,21 @@ def test_a_server_ends_when_nobody_has_asked_it_for_a_while(wanted: Build, opene
         assert living(order) == served  # a lease is held: a long step
     assert wait_until(lambda: living(order) is None)
     assert not order.place("json").exists()
+
+
+def test_an_interrupted_reply_lets_go_of_the_lease_and_the_server_goes_on(wanted: Build, opened: Open) -> None:
+    order = wanted(context=4096)
+
+    def interrupt(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        opened(order).complete(asked(json_schema=LONG, max_output_tokens=3500), on_delta=interrupt)
+    with order.place("lease").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody holds it
+    served = living(order)
+    assert opened(order).complete(asked()).requests == 1
+    assert living(order) == served
 
 
 def test_only_those_who_know_the_key_are_answered(wanted: Build, opened: Open) -> None:
