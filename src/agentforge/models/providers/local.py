@@ -14,10 +14,13 @@ from agentforge.models.openai_chat import OPENAI_CHAT
 if TYPE_CHECKING:
     from agentforge.models.model import ModelSpec
 
+_READ_S = 1800.0
+"""Silence that is borne: a busy machine reads a long prompt for many minutes before it says the first word."""
+
 
 def open_model(spec: ModelSpec) -> HostedModel:
     """Open a model of the catalogue, or the one in a GGUF file. Its server is started when it is first asked."""
     folder = Path(spec.folder)
     wanted = Wanted(folder=folder / "serving", file=file_of(spec.name, folder), wishes=spec.serving)
-    connection = LocalConnection(wanted, read_timeout_s=spec.read_timeout_s)
+    connection = LocalConnection(wanted, read_timeout_s=max(spec.read_timeout_s, _READ_S))
     return HostedModel(spec, OPENAI_CHAT, base_url=NOWHERE, connection=connection)
