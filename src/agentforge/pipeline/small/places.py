@@ -151,7 +151,12 @@ def _located(row: Mapping[str, object], code: CodeMap, request: str) -> dict[str
         return {**_as_found(row, there[0], code), "file": ""}
     if owner and not owners:  # a class that nobody has written yet is written as a whole
         row, name = {**row, "name": owner.partition(".")[0]}, owner.partition(".")[0]
-    return _as_new(row, file or _file_for(code, request), "class" if owner else "function", code)
+    kind = "class" if owner or _is_class_name(name) else "function"
+    return _as_new(row, file or _file_for(code, request), kind, code)
+
+
+def _is_class_name(name: str) -> bool:
+    return name[:1].isupper() and not name.isupper()
 
 
 def _as_found(row: Mapping[str, object], symbol: Symbol, code: CodeMap) -> dict[str, object]:
