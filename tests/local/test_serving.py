@@ -9,19 +9,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from agentforge_tiny_model import write_tiny
 
+from agentforge.config.contract_files import contract_set
+from agentforge.contracts.draft import draft_schema
 from agentforge.errors import ContextTooLong, LocalModelError, ModelFileError
 from agentforge.local.serving import Wanted, all_living, leased, living, stop_all
-from agentforge.messages import Message, ModelRequest, Text
+from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
+from agentforge.models.constrained import ConstrainedModel
 from agentforge.models.hosted import HostedModel
 from agentforge.models.local_connection import NOWHERE, LocalConnection
 from agentforge.models.model import ModelSpec
 from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.pipeline.stages import load_stages
 
 Build = Callable[..., Wanted]
 Open = Callable[..., HostedModel]
@@ -31,8 +35,8 @@ SCHEMA = {
     "required": ["place"],
     "additionalProperties": False,
 }
-LONG = {"const": "ab" * 1500}
-"""The grammar leaves the model no way out of three thousand characters."""
+LONG = {"const": "ab" * 900}
+"""The grammar leaves the model no way out of 1,800 characters."""
 
 
 @pytest.fixture
@@ -74,6 +78,23 @@ def test_one_server_answers_everybody_with_schema_samples_and_its_cache(wanted: 
     assert reply.usage.cached_tokens >= reply.usage.prompt_tokens - 1 > 0  # the prompt of the first one
     assert opened(wanted()).complete(asked(prefill="def ", samples=9)).samples[8].startswith("def ")
     assert len(all_living(wanted().folder)) == 1
+
+
+def test_calls_are_constrained_by_the_schemas_of_all_contracts(wanted: Build, opened: Open) -> None:
+    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=4096)))
+
+    def submitting(artifact: Mapping[str, object], tokens: int) -> ModelReply:
+        parameters = {"type": "object", "properties": {"artifact": artifact}, "required": ["artifact"]}
+        tool = ToolSchema(name="submit_artifact", description="Hand in.", parameters=parameters)
+        return model.complete(asked(tools=(tool,), max_output_tokens=tokens))
+
+    for stage in load_stages().values():
+        begun = submitting(draft_schema(contracts.get(stage.produces), omit=stage.omit), 60)
+        assert begun.text.lstrip().startswith("{")  # cut off, and so far a call: every schema is understood
+    done = submitting({"enum": ["small", "large"]}, 600)
+    (call, *_) = done.tool_calls
+    assert call.name == "submit_artifact"
+    assert json.loads(call.arguments)["artifact"] in ("small", "large")
 
 
 def test_two_processes_at_once_start_one_server(wanted: Build, opened: Open, tmp_path: Path) -> None:
