@@ -13,7 +13,7 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.stage import texts
 
 _ASKED = re.compile(
-    r"(?i)\brename\s+(?:the\s+)?(?:(?:function|method|class)\s+)?`?([a-z_][\w.]*)`?(?:\(\))?"
+    r"(?i)\brename\s+(?:the\s+)?(?:(?:function|method|class)\s+)?`?([a-z_][\w.]*)(?:\(\))?`?"
     r"(?:\s+(?:in|of|from)\s+[`\w./]+?)?\s+(?:to|into|as)\s+`?([a-z_]\w*)`?"
 )
 
