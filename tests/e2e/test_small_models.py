@@ -58,3 +58,14 @@ def test_without_an_example_a_person_is_asked_and_nothing_is_written(world: Worl
     spec = [row["data"]["artifact"] for row in world.events("StageVerified") if row["data"]["stage"] == "spec"][-1]
     assert spec["requirements"][0]["acceptance_criteria"] == ["initials('a b c') -> 'abc'"]
     assert "examples" not in spec
+
+
+def test_a_renaming_asks_no_model(world: World) -> None:
+    world.settings(SMALL)
+    done = world.start({"green": []}, request="Rename shout to yell in textkit")
+    assert done.code == 0, done.err
+    assert done.json["llm_calls"] == 0
+    diff = world.git("diff", "main", done.json["branch"])
+    assert "+def yell(text: str) -> str:" in diff
+    assert "-from textkit import initials, shout\n+from textkit import initials, yell" in diff
+    assert "the same" in world.run("replay", world.task).out
