@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"v\d+[a-z0-9]*")
 _REASONING_NAME = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)")
 
+_UNREAD = "produced output that does not match the expected"
+"""llama.cpp's complaint, after the text was sent, that it found no tool call of the template's form in it: the text is whole."""
+
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
     "length": "length",
@@ -145,6 +148,9 @@ class ChatReader:
 
     def take(self, payload: Payload, *, part: str) -> str:
         """Take a parsed chunk (`part` = "delta") or a whole body (`part` = "message"); return the text that it adds."""
+        if _UNREAD in str(payload.get("error")):
+            self._finish, self.ended = self._finish or "stop", True
+            return ""
         raise_reported_error(payload)
         if isinstance(payload.get("usage"), dict):
             self._usage = _read_usage(payload["usage"])
