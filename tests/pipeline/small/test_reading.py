@@ -83,6 +83,12 @@ def test_an_answer_about_one_call_is_a_value_or_an_exception() -> None:
     assert reading.claim_from_answer("f(0)", "whatever you like") == []
 
 
+def test_an_option_may_be_named_by_its_number_unless_it_is_one_itself() -> None:
+    assert reading.option_meant("2", ("'a'", "'b'")) == "'b'"
+    assert reading.option_meant("2", ("1", "2")) == "2"
+    assert reading.option_meant("7", ("'a'",)) == "7"
+
+
 def test_calls_and_files_that_a_request_names_are_found() -> None:
     assert [ast.unparse(call) for call in reading.named_calls("Add slugify(text, sep='-') (see len(x)).")] == [
         "slugify(text, sep='-')"

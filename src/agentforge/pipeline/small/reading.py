@@ -64,8 +64,16 @@ def confirmed_claims(state: RunState) -> tuple[Claim, ...]:
             found += chosen_examples(item.resolution.text or "all", item.context.get("candidates"))
         probe = str(item.context.get("about") or "")
         if probe:
-            found += claim_from_answer(probe, item.resolution.text)
+            found += claim_from_answer(probe, option_meant(item.resolution.text, item.options))
     return distinct(found)
+
+
+def option_meant(answer: str, options: tuple[str, ...]) -> str:
+    """The option that an answer names by its number in the list, else the answer: an option that reads the same wins."""
+    text = answer.strip()
+    if text in options or not text.isdecimal() or not 1 <= int(text) <= len(options):
+        return answer
+    return options[int(text) - 1]
 
 
 def claim_from_answer(call: str, answer: str) -> list[Claim]:
