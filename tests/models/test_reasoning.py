@@ -104,7 +104,8 @@ def test_a_response_is_read_as_the_sdk_reads_it(
     ours = responses.complete(request_for(), on_delta=heard.append)
     with openai.OpenAI(base_url=f"{loopback.url}/v1", api_key="k", max_retries=0) as client:
         sent = {**loopback.asked[-1].body}
-        events = list(client.responses.create(**sent))
+        with client.responses.create(**sent) as stream:
+            events = list(stream)
     theirs = events[-1].response  # type: ignore[union-attr]
     assert (ours.text, "".join(heard)) == (theirs.output_text, "Seen. ")
     assert [(call.call_id, call.name, call.arguments) for call in ours.tool_calls] == [
