@@ -17,9 +17,24 @@ _NETWORK = re.compile(
 _PROCESS = re.compile(
     r"^(?:subprocess|pty|ctypes|os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|fork|forkpty))(?:\.|$)"
 )
+_TO_NETWORK, _TO_PROGRAMS = REACHING = "reaches for the network", "starts or reaches other programs"
+"""How the findings begin that say where code reaches out to."""
+_PURE = re.compile(
+    r"^(?:socket\.(?:inet_\w+|[nh]to[hn][sl]|\w*(?:error|timeout)|[A-Z]\w+)"
+    r"|ssl\.(?:[A-Z]\w+|DER_cert_to_PEM_cert|PEM_cert_to_DER_cert|cert_time_to_seconds|create_default_context)"
+    r"|http\.client\.(?:HTTPException|HTTPResponse|[A-Z]\w*(?:Error|Exception|Disconnected|Request|Read|Protocol|State|URL))"
+    r"|urllib\.request\.(?:Request|pathname2url|url2pathname|parse_\w+|quote|unquote|\w*Handler)"
+    r"|requests\.(?:(?:utils|exceptions|structures|compat|cookies|models|codes|auth)\.\w+|Request|PreparedRequest|\w*(?:Error|Timeout))"
+    r"|httpx\.(?:URL|Headers|Request|Response|Timeout|Limits|QueryParams|Cookies|\w*(?:Error|Exception|Timeout|Auth|Transport))"
+    r"|urllib3\.(?:(?:util|exceptions|response)\.\w+(?:\.\w+)?|Retry|Timeout|HTTPResponse)"
+    r"|aiohttp\.(?:web\.(?:\w*Response|HTTP\w+)|ClientTimeout|\w*(?:Error|Exception))"
+    r"|subprocess\.(?:list2cmdline|\w*(?:Error|Expired)|CompletedProcess|STARTUPINFO)"
+    r"|ctypes\.(?:c_\w+|sizeof|Structure|Union|Array|BigEndian\w+|LittleEndian\w+|byref|create_\w*buffer))$"
+)
+"""What only computes or describes, though its module reaches out: addresses, messages, errors, numbers of a width."""
 _OF_NETWORK = re.compile(
     r"(?i)\b(?:https?|ur[il]s?|network\w*|sockets?|internet|download\w*|upload\w*|fetch\w*|apis?|servers?|clients?|hosts?|ports?|mails?"
-    r"|e-?mails?|smtp|ftp|ssh|connect\w*|web\w*|rest|rpc|endpoints?|dns|ip|ssl|tls|ping|sync\w*|remote\w*|online|send\w*|proxy"
+    r"|e-?mails?|smtp|ftp|ssh|connect\w*|web\w*|rest|rpc|endpoints?|dns|ip(?:v?[46])?|address\w*|domains?|hostnames?|listen\w*|ssl|tls|ping|sync\w*|remote\w*|online|send\w*|proxy"
     r"|telemetry|tcp|udp|requests|httpx|sockets?)\b"
 )
 _OF_PROCESS = re.compile(
@@ -28,7 +43,9 @@ _OF_PROCESS = re.compile(
 )
 _OF_ERRORS = re.compile(
     r"(?i)\b(?:errors?|exceptions?|fail\w*|invalid|ignor\w*|never rais\w*|fall ?back|defaults?|best.effort|robust\w*|swallow\w*"
-    r"|safe\w*|broken|malformed|whatever|crash\w*|silent\w*|suppress\w*)\b"
+    r"|safe\w*|broken|malformed|whatever|crash\w*|silent\w*|suppress\w*|invalid\w*|valid\w*|cannot|can['\u2019]?t|could not"
+    r"|unable|impossible|bad|wrong|corrupt\w*|garbage|damaged|unknown|unsupported|unpars\w+|unread\w+|toleran\w*|tolerat\w*"
+    r"|lenient\w*|forgiv\w*|graceful\w*|skip\w*|recover\w*|retr(?:y|ies|ied|ying)|raises?|raised|raising)\b"
 )
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BROAD = frozenset({"Exception", "BaseException"})
@@ -43,10 +60,12 @@ def effects(tree: ast.Module, *, told: str) -> Iterator[tuple[int, str]]:
     meaning = _meaning(tree)
     for node in ast.walk(tree):
         name = _dotted(node.func, meaning) if isinstance(node, ast.Call) else ""
+        if _PURE.search(name):
+            continue
         if _NETWORK.search(name) and not _OF_NETWORK.search(told):
-            yield node.lineno, f"reaches for the network: {name}"  # type: ignore[attr-defined]  # a call
+            yield node.lineno, f"{_TO_NETWORK}: {name}"  # type: ignore[attr-defined]  # a call
         elif _PROCESS.search(name) and not _OF_PROCESS.search(told):
-            yield node.lineno, f"starts or reaches other programs: {name}"  # type: ignore[attr-defined]  # a call
+            yield node.lineno, f"{_TO_PROGRAMS}: {name}"  # type: ignore[attr-defined]  # a call
         elif isinstance(node, ast.ExceptHandler) and _hides(node) and not _OF_ERRORS.search(told):
             yield node.lineno, "swallows every error and says nothing"
         elif name == "contextlib.suppress" and _BROAD & _last_names(node) and not _OF_ERRORS.search(told):

@@ -22,6 +22,7 @@ from agentforge.workspace.relevance import is_test_path
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = 12
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_FILES = 20
 _SAMPLES = {
     "str": ("ab Cd", "", "Two  Words", "x9-_Z.", " q "),
@@ -52,9 +53,15 @@ class Asked:
         """Whether a name is declared or mentioned."""
         last = name.rpartition(".")[2]
         declared = {part for one in self.symbols for part in (one.name, one.last, *one.name.split(".")[:1])}
-        return bool({name, name.split(".", maxsplit=1)[0]} & declared) or bool(
-            re.search(rf"(?<!\w){re.escape(last)}(?!\w)", self.told)
-        )
+        if {name, name.split(".", maxsplit=1)[0]} & declared:
+            return True
+        return bool(re.search(rf"(?<!\w){re.escape(last)}(?!\w)", self.told)) or self._says(last)
+
+    def _says(self, name: str) -> bool:
+        """Whether a name of several words stands there in words: `the default timeout` is `DEFAULT_TIMEOUT`."""
+        words = [word.lower() for word in _WORD.findall(name)]
+        spaced = r"[\s_-]+".join(map(re.escape, words))
+        return len(words) > 1 and bool(re.search(rf"(?i)(?<!\w){spaced}s?(?!\w)", self.told))
 
 
 def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked: Asked) -> tuple[str, ...]:
