@@ -32,7 +32,9 @@ Examples:
     help="With --answer: do this earlier stage again with the answer, and all that follow: spec.",
 )
 @click.option("--approve", is_flag=True, help="Approve what is shown.")
-@click.option("--reject", metavar="REASON", help="Send it back; the reason goes into the stage.")
+@click.option(
+    "--reject", is_flag=False, flag_value="", metavar="[REASON]", help="Send it back; the reason goes into the stage."
+)
 @click.option("--abort", is_flag=True, help="End the task.")
 @click.option("--resume", is_flag=True, help="Go on with the task at once.")
 @cwd_option
