@@ -78,6 +78,19 @@ def test_what_declared_functions_use_or_used_is_part_of_the_change():
     assert found == ()
 
 
+def test_what_declared_functions_use_of_another_module_is_part_of_the_change():
+    old = {
+        "kit.py": "import calc\ndef slug(text): return calc.cut(text)\n",
+        "calc.py": "def cut(text, end='.'): return text\n",
+    }
+    new = {**old, "calc.py": "def cut(text, end='!'): return text\n"}
+    texts = {"old": old, "new": new}
+    read = {name: lambda path, name=name: texts[name].get(path, "").encode() for name in texts}
+    assert unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED) == ()
+    new["kit.py"] = old["kit.py"] = "def slug(text): return text\n"
+    assert len(unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED)) == 1
+
+
 @pytest.fixture(scope="module")
 def compared(project):
     """Compare undeclared functions of a small project at its base and with another text."""
