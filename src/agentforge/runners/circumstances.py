@@ -26,7 +26,8 @@ _OF_TIME = re.compile(
     r"(?i)\b(?:clocks?|dat(?:e|ed|es|etimes?)|days?|daily|daytime|today\w*|tomorrow|yesterday|now|hour\w*|minutes?|seconds?|weeks?|weekly"
     r"|week(?:day|end)s?|month\w*|year\w*|time\w*|timing|mornings?|\w*noon|evenings?|nights?|midnight|expir\w*|deadlines?|season\w*|leap"
     r"|birth\w*|ages?|aged|utc|schedul\w*|recent\w*|elapsed|durations?|ttl|calend\w*|quarter\w*|fiscal|centur\w+|decades?|ago"
-    r"|stale\w*|outdated|overdue|due|sunday|monday|tuesday|wednesday|thursday|friday|saturday|holidays?|era|epoch|moment)\b"
+    r"|stale\w*|outdated|overdue|due|sunday|monday|tuesday|wednesday|thursday|friday|saturday|holidays?|era|epoch|moment|january|february|march|april|june|july"
+    r"|august|september|october|november|december|spring|summer|autumn|winter|christmas|easter|new year|(?:19|20)\d\d)\b"
 )
 _OF_MACHINE = re.compile(
     r"(?i)\b(?:pids?|process\w*|hosts?|hostnames?|machines?|users?|usernames?|logins?|network\w*|interfaces?|platforms?|containers?|docker"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from agentforge.runners.circumstances import decisions
 from agentforge.runners.side_effects import REACHING, effects
+from agentforge.runners.spoken import with_parts_of_names
 from agentforge.workspace.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
@@ -53,6 +54,7 @@ def new_deceptions(
         allowed: declared symbols, like `Anything.__eq__`.
     """
     found: list[Deception] = []
+    told = with_parts_of_names(told)
     modules = [path for path in changed if path.endswith(".py") and not is_test_path(path)]
     known = Counter(text for path in modules for _, text in _places(before(path) or b"", told, allowed))
     habits = tuple(kind for kind in REACHING if any(text.startswith(kind) for text in known))
