@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.attempting import AttemptChosen as AttemptChosen
+from agentforge.events.attempting import AttemptFinished as AttemptFinished
+from agentforge.events.attempting import AttemptsStarted as AttemptsStarted
 from agentforge.events.awaiting import TaskArrived as TaskArrived
 from agentforge.events.awaiting import TaskAwaited as TaskAwaited
 from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
@@ -58,6 +61,8 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        profile: "" = the ordinary road, "small" = that of small models; grade: what the model has shown on this machine.
+        candidates: independent attempts at `candidates_from` and what follows up to the implementation; 1 = none.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
@@ -83,6 +88,10 @@ class RunStarted(Event):
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    profile: str = ""
+    candidates: int = 1
+    candidates_from: str = "green"
+    grade: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +148,9 @@ class StageReopened(Event):
 
     Attributes:
         by: the later stage; it is verified again afterwards.
-        reason: "tests_too_weak", or "answered": then all later stages are done again, too.
+        reason: "tests_too_weak", or "answered" (a human's answer: `undone`, `answer`, `escalation_id`, `tree` say more).
         findings: {rule, path, message, ...} of what the tests do not notice.
-        undone: the stages whose results count no more; empty for "tests_too_weak".
-        answer: of a human: the question and what was answered.
-        escalation_id: the question.
+        undone: the stages whose results count no more.
         tree: what the workspace is put back to.
     """
 
@@ -195,6 +202,7 @@ class ModelReplied(Event):
 
     Attributes:
         sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+        others: texts of the further samples, where several were asked for.
     """
 
     step: int
@@ -208,6 +216,7 @@ class ModelReplied(Event):
     duration_ms: int = 0
     thinking: str = ""
     sent: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,11 +365,7 @@ class EscalationRaised(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationResolved(Event):
-    """A human answered.
-
-    Attributes:
-        reopen: the earlier stage that is done again with the answer, "" = the run goes on where it stands.
-    """
+    """A human answered; `reopen` names an earlier stage that is done again with the answer, "" = none."""
 
     escalation_id: str
     decision: Decision
