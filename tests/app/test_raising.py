@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from agentforge.app.raising import Increase, raised
+from agentforge.app.raising import BUDGET, Increase, raised
 from agentforge.errors import UsageError
-from agentforge.events.state import Limits, RunState, Totals
+from agentforge.events.state import Escalation, Limits, RunState, Totals
 
 STATE = RunState(
     limits=Limits(max_steps=10, budget_usd=1.0, deadline_s=None),
@@ -23,3 +25,22 @@ def test_nothing_can_be_added_to_what_has_no_bound() -> None:
     with pytest.raises(UsageError, match="deadline has no bound"):
         raised(STATE, {"deadline_s": Increase(by=60)})
     assert raised(STATE, {"deadline_s": None}) == {"deadline_s": None}
+
+
+def test_the_budget_is_whichever_limit_the_run_waits_for() -> None:
+    asked = Escalation(
+        escalation_id="E1",
+        stage="green",
+        kind="limit",
+        reason="max_steps: 10 of 10 used",
+        question="?",
+        options=(),
+        context={},
+        raised_at="",
+    )
+    waiting = replace(STATE, escalations={"E1": asked})
+    assert raised(waiting, {BUDGET: Increase(by=5.0)}) == {"max_steps": 15}
+    assert raised(waiting, {BUDGET: 40.0}) == {"max_steps": 40}
+    assert raised(waiting, {BUDGET: None}) == {"max_steps": None}
+    with pytest.raises(UsageError, match=r"no limit .* is exhausted"):
+        raised(STATE, {BUDGET: Increase(by=5.0)})

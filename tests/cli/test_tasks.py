@@ -53,6 +53,21 @@ def test_status_lists_and_shows_a_waiting_task(waiting: str, capsys: pytest.Capt
     assert f"agentforge resolve {waiting}.E1 --answer" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "command", ["status", "status ID", "inspect ID", "inspect ID --step 1", "cost ID", "cost --all", "escalations list"]
+)
+def test_a_run_that_was_altered_is_never_shown_as_whole(
+    waiting: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = Path(".agentforge/tasks") / waiting / "events.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"clarify", b"clarifi", 1))
+    assert run(command.replace("ID", waiting).split()) == 9
+    told = capsys.readouterr()
+    assert told.err.startswith("error[integrity]: ") and "record 2 breaks the chain" in told.err
+    assert "escalated" not in told.out
+    assert run([*command.replace("ID", waiting).split(), "--json"]) == 9
+
+
 def test_escalations_are_listed_shown_and_resolved(waiting: str, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = _json(capsys, "escalations", "list")
     assert (row["address"], row["kind"], row["options"]) == (f"{waiting}.E1", "question", ["red", "blue"])

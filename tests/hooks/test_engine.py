@@ -138,6 +138,7 @@ def test_each_hook_sees_what_the_one_before_it_made_of_the_arguments(engine: Mak
         ("exit 1", 20, "ended with 1"),
         ("kill -9 $$", 20, "ended with 137"),
         ("/nowhere/at/all", 20, "cannot be run"),
+        ("/etc/passwd", 20, "cannot be run"),
         ("echo '{nonsense'", 20, "not JSON"),
         ("sleep 30", 0.05, "did not end within 0.05 s"),
         ("echo '{'; head -c 50000000 /dev/zero | tr '\\0' x", 20, "too long"),

@@ -54,4 +54,6 @@ def test_an_honest_use_of_clock_or_machine_is_not(source):
 def test_what_the_specification_speaks_of_is_no_deception():
     morning = ast.parse("from datetime import datetime\nx = datetime.now().hour < 12")
     assert not list(decisions(morning, told="greet() says good morning before noon"))
+    assert not list(decisions(morning, told="greet() says hello by the time at which it is called"))
+    assert not list(decisions(morning, told="part_of_day() is morning or afternoon"))
     assert list(decisions(morning, told="greet() says hello to the machine"))

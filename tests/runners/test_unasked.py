@@ -60,12 +60,35 @@ def test_what_was_asked_for_is_no_finding():
     assert _changes(source, Asked(symbols=(), told="")) == ()
 
 
+@pytest.mark.parametrize(
+    "told", ["raise the size limit to 90", "raise the size-limit", "SIZE_LIMIT is too small", "Size limits"]
+)
+def test_a_name_may_be_spoken_of_in_words(told):
+    source, asked = "SIZE_LIMIT = 80\nASIDE = 1\n", Asked(symbols=ASKED.symbols, told=told)
+    texts = {"before": source.encode(), "after": source.replace("80", "90").replace("= 1", "= 2").encode()}
+    found = unasked_changes(["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=asked)
+    assert ["ASIDE" in one for one in found] == [True]
+
+
 def test_what_declared_functions_use_or_used_is_part_of_the_change():
     before = BASE + "def slug(text): return fade(text)[:LIMIT]\n"
     after = LOST["a parameter"][0].replace("80", "8") + "def slug(text): return text\n"
     texts = {"before": before.encode(), "after": after.encode()}
     found = unasked_changes(["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=ASKED)
     assert found == ()
+
+
+def test_what_declared_functions_use_of_another_module_is_part_of_the_change():
+    old = {
+        "kit.py": "import calc\ndef slug(text): return calc.cut(text)\n",
+        "calc.py": "def cut(text, end='.'): return text\n",
+    }
+    new = {**old, "calc.py": "def cut(text, end='!'): return text\n"}
+    texts = {"old": old, "new": new}
+    read = {name: lambda path, name=name: texts[name].get(path, "").encode() for name in texts}
+    assert unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED) == ()
+    new["kit.py"] = old["kit.py"] = "def slug(text): return text\n"
+    assert len(unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED)) == 1
 
 
 @pytest.fixture(scope="module")

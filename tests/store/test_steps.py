@@ -52,9 +52,9 @@ def test_a_record_of_the_step_that_was_altered_is_found(run):
     text = path.read_bytes()
     place = text.index(b"Now step 33.")
     path.write_bytes(text[:place] + b"not" + text[place + 3 :])
-    with pytest.raises(IntegrityError, match="chain"):
-        records_of_step(run, 33)
-    assert records_of_step(run, 20)
+    for step in (33, 20):
+        with pytest.raises(IntegrityError, match="chain"):
+            records_of_step(run, step)
     path.unlink()
     with pytest.raises(IntegrityError, match="missing"):
         records_of_step(run, 33)

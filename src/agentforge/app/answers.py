@@ -63,12 +63,14 @@ def resolve(
     decision: kinds.Decision,
     text: str = "",
     by: str = "user",
+    reopen: str = "",
     settings: Settings | None = None,
 ) -> RunResult:
     """Record a human's answer; `resume` goes on with it.
 
     Args:
         escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
+        reopen: the earlier stage that is done again with the answer.
         settings: the answer travels where they name a remote.
     Raises:
         ConflictError: it was answered already.
@@ -92,17 +94,38 @@ def resolve(
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
+        _refuse_reopening(log.state, row.item, reopen)
         text = _without_secrets(text)
         with shared(log, settings):
-            record_answer(log, row.item, decision=decision, text=text, by=by)
+            record_answer(log, row.item, decision=decision, text=text, by=by, reopen=reopen)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
 
 
-def record_answer(log: RunLog, item: Escalation, *, decision: kinds.Decision, text: str, by: str) -> None:
+def record_answer(
+    log: RunLog, item: Escalation, *, decision: kinds.Decision, text: str, by: str, reopen: str = ""
+) -> None:
     """Record an answer; one that grants a limit raises it."""
     if item.kind == "limit" and decision in ("approve", "answer"):
         log.append(kinds.RunResumed(pid=0, limits=_granted(log.state, item)))
-    log.append(kinds.EscalationResolved(escalation_id=item.escalation_id, decision=decision, text=text, by=by))
+    event = kinds.EscalationResolved(
+        escalation_id=item.escalation_id, decision=decision, text=text, by=by, reopen=reopen
+    )
+    log.append(event)
+
+
+def stages_before(state: RunState, item: Escalation) -> list[str]:
+    """The stages that an answer to an escalation may open again."""
+    names = list(state.stages)
+    known = names[: names.index(item.stage)] if item.stage in names else []
+    return [name for name in known if state.stages[name].status == "verified" and name != "intake"]
+
+
+def _refuse_reopening(state: RunState, item: Escalation, reopen: str) -> None:
+    possible = stages_before(state, item)
+    if not reopen or reopen in possible:
+        return
+    known = f"one of {', '.join(possible)}" if possible else "no stage before it is done; answer without --reopen"
+    raise UsageError(f"{item.escalation_id} cannot open {reopen!r} again", hint=known)
 
 
 def _without_secrets(text: str) -> str:

@@ -42,6 +42,7 @@ def cost_of_all(cwd: Path) -> Row:
             "task_id": value["task_id"],
             "outcome": value["standing"],
             "parent": value.get("parent"),
+            "error": value.get("error", ""),
             **_sum(value.get("spending", ())),
         }
         for value in found

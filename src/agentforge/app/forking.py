@@ -55,10 +55,13 @@ class Shared:
     blobs: frozenset[str]
 
 
-def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: Mapping[str, str]) -> Forked:
+def fork(
+    cwd: Path, task_id: str, *, from_step: int | None = None, model: str = "", environ: Mapping[str, str]
+) -> Forked:
     """Make a run that shares everything up to the end of a step with another run; `resume` drives it on.
 
     Args:
+        from_step: None = the last step that ended.
         model: `provider/name` that goes on; "" = the parent's.
     Raises:
         UsageError: the step was never finished.
@@ -75,6 +78,7 @@ def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: M
 
     git = Git.open(cwd)
     with RunLog.open(find_task(git.top, task_id)[1], clock=utc_now) as parent:
+        from_step = _last_finished(parent.folder) if from_step is None else from_step
         shared = _shared(parent.folder, from_step)
         child, folder = new_task_folder(git.top, shared.state.request, day=utc_now()[:10].replace("-", ""))
         event = kinds.RunForked(
@@ -103,6 +107,14 @@ def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: M
         head=shared.head,
         folder=folder,
         branch=event.branch,
+    )
+
+
+def _last_finished(folder: Path) -> int:
+    from agentforge.store.reader import read
+
+    return max(
+        (record.event.step for record in read(folder) if isinstance(record.event, kinds.StepFinished)), default=0
     )
 
 

@@ -80,9 +80,11 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
 
 def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:
     """The records of a step, with what followed from it before the next; of the whole run."""
+    from agentforge.store.intact import refuse_cut
     from agentforge.store.reader import read
     from agentforge.store.steps import records_of_step
 
+    refuse_cut(folder)
     out: list[dict[str, Any]] = []
     for record in read(folder) if step is None else records_of_step(folder, step):
         name, data = encode(record.event)

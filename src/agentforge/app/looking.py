@@ -19,12 +19,19 @@ def listing(cwd: Path) -> list[TaskRow]:
 
 
 def load(cwd: Path, task_id: str) -> RunResult:
-    """Read a task without becoming its writer."""
+    """Read a task without becoming its writer.
+
+    Raises:
+        UsageError: there is no such task, or several fit.
+        IntegrityError: its log was altered, damaged or cut off.
+    """
+    from agentforge.store.intact import refuse_cut
     from agentforge.store.lease import read_holder
     from agentforge.store.reader import fold
     from agentforge.store.tasks import find_task
 
     _, folder = find_task(repository(cwd), task_id)
+    refuse_cut(folder)
     found = fold(folder)
     return RunResult(
         state=found.state,

@@ -20,7 +20,9 @@ class Increase:
 
 
 GivenLimits = Mapping[str, "int | float | Increase | None"]
-"""Names of `events.state.Limits` -> a new value, an increase, or None for no bound."""
+"""Names of `events.state.Limits` (or BUDGET) -> a new value, an increase, or None for no bound."""
+BUDGET = "budget"
+"""Stands for whichever limit the run waits for."""
 
 
 def raised(state: RunState, given: GivenLimits) -> dict[str, int | float | None]:
@@ -29,9 +31,21 @@ def raised(state: RunState, given: GivenLimits) -> dict[str, int | float | None]
     An increase counts from the limit, or from what is used where that is more, so that the run can always go on.
 
     Raises:
-        UsageError: an increase of a limit that the run does not have.
+        UsageError: an increase of a limit that the run does not have, or BUDGET although none ran out.
     """
-    return {name: _after(state, name, value) if isinstance(value, Increase) else value for name, value in given.items()}
+    named = {_exhausted(state) if name == BUDGET else name: value for name, value in given.items()}
+    return {name: _after(state, name, value) for name, value in named.items()}
+
+
+def _exhausted(state: RunState) -> str:
+    """The limit that the run waits for."""
+    asked = [item.reason.partition(":")[0] for item in state.open_escalations if item.kind == "limit"]
+    if not asked:
+        raise UsageError(
+            f"no limit of {state.run_id} is exhausted",
+            hint="name one: --max-steps, --budget-tokens, --budget-usd, --deadline",
+        )
+    return {"deadline": "deadline_s"}.get(asked[-1], asked[-1])
 
 
 def used(state: RunState, name: str) -> float:
@@ -45,8 +59,10 @@ def used(state: RunState, name: str) -> float:
     }.get(name, 0)
 
 
-def _after(state: RunState, name: str, more: Increase) -> int | float:
+def _after(state: RunState, name: str, more: Increase | float | None) -> int | float | None:
     limit = getattr(state.limits, name)
+    if not isinstance(more, Increase):
+        return int(more) if isinstance(limit, int) and more is not None else more
     if limit is None:
         shown = name.removesuffix("_s")
         raise UsageError(

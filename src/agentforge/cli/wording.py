@@ -110,6 +110,10 @@ def _stage_skipped(event: kinds.StageSkipped, _state: RunState) -> Notice:
 
 
 def _stage_reopened(event: kinds.StageReopened, _state: RunState) -> Notice:
+    if event.undone:
+        return Notice(
+            text=f"{event.stage}: is done again with the answer to {event.escalation_id}, and what followed it"
+        )
     more = tuple(str(item.get("message", "")) for item in event.findings[:_FINDINGS_SHOWN])
     told = counted(len(event.findings), "finding")
     return Notice(text=f"{event.by}: the tests are too weak ({told}): {event.stage} is opened again", more=more)

@@ -144,18 +144,24 @@ class StageSkipped(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReopened(Event):
-    """A stage that had passed is opened again, because what a later one measured shows that its result is too weak.
+    """A stage that had passed is opened again: a later one measured that its result is too weak, or a human wants another.
 
     Attributes:
         by: the later stage; it is verified again afterwards.
-        reason: "tests_too_weak".
+        reason: "tests_too_weak", or "answered" (a human's answer: `undone`, `answer`, `escalation_id`, `tree` say more).
         findings: {rule, path, message, ...} of what the tests do not notice.
+        undone: the stages whose results count no more.
+        tree: what the workspace is put back to.
     """
 
     stage: str
     by: str
     reason: str
     findings: tuple[Json, ...] = ()
+    undone: tuple[str, ...] = ()
+    answer: str = ""
+    escalation_id: str = ""
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,12 +367,13 @@ class EscalationRaised(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationResolved(Event):
-    """A human answered."""
+    """A human answered; `reopen` names an earlier stage that is done again with the answer, "" = none."""
 
     escalation_id: str
     decision: Decision
     text: str = ""
     by: str = "user"
+    reopen: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,9 @@ from agentforge.events.state import Reopening, RunState, StageState, Turn
 
 
 def stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> RunState:
-    """The stage and the one that asked for it are pending again; what the stage had is kept."""
+    """The stage and the one that asked for it are pending again; what the stage had is kept, unless a human wants another."""
+    if event.undone:
+        return _undone(state, event)
     known = state.stages.get(event.stage, StageState())
     reopened = Reopening(
         stage=event.stage,
@@ -25,6 +27,29 @@ def stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> Run
     )
     pending = {name: replace(state.stages[name], status="pending") for name in (event.stage, event.by)}
     return replace(_between(state), stages={**state.stages, **pending}, findings=event.findings, reopened=reopened)
+
+
+def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
+    """The results of the stages count no more, and their attempts are counted anew; what was measured of the base stays."""
+    gone = {*event.undone, "impact"}
+    stages = {
+        name: replace(known, status="pending", artifact_digest="", results=(), since=known.attempt)
+        if name in gone and known.status != "skipped"
+        else known
+        for name, known in state.stages.items()
+    }
+    return replace(
+        _between(state),
+        stages=stages,
+        answers=(event.answer,),
+        artifacts={name: value for name, value in state.artifacts.items() if name not in gone},
+        facts={name: value for name, value in state.facts.items() if name not in gone},
+        trees={**{name: tree for name, tree in state.trees.items() if name not in gone}, "work": event.tree},
+        evidence={name: value for name, value in state.evidence.items() if name not in gone},
+        reopened=None,
+        error=None,
+        went_back=(*state.went_back, event.escalation_id),
+    )
 
 
 def reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:

@@ -46,7 +46,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageState:
-    """One stage of the run."""
+    """One stage of the run.
+
+    Attributes:
+        since: the last attempt that counts no more, because a human had the stage done again.
+    """
 
     status: StageStatus = "pending"
     attempt: int = 0
@@ -57,6 +61,7 @@ class StageState:
     artifact_digest: str = ""
     reason: str = ""
     results: tuple[Json, ...] = ()
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +236,7 @@ class RunState:
         evidence: digests of the blobs with the details behind facts, by name.
         reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
+        went_back: escalations whose answer opened an earlier stage again.
         denials: calls that were not approved: {step, tool, reason}.
         spending: what was asked of models, by stage, attempt and model; of this run alone.
         inherited: the same for the records that a fork shares with its parent.
@@ -310,6 +316,7 @@ class RunState:
     verdicts_passed: int = 0
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
+    went_back: tuple[str, ...] = ()
     talk: Talk = Talk()
 
     @property

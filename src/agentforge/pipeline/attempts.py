@@ -1,4 +1,4 @@
-"""How many attempts a stage has: counted anew from every answer of a human. Pure."""
+"""How many attempts a stage has: counted anew from every answer of a human, and when he has it done again. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from agentforge.events.state import Escalation, RunState
 def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
     """The number of the last attempt before a human is asked (again)."""
     answered = [item.context.get("attempt") for item in stuck_and_answered(state, stage)]
+    since = state.stages[stage].since if stage in state.stages else 0
     before = max((number for number in answered if isinstance(number, int)), default=0)
+    before = max(before, since)
     # Without a model nobody would do it differently the second time.
     return before + (state.limits.attempts if by_model else 1)
 

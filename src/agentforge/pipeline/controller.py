@@ -40,6 +40,7 @@ from agentforge.pipeline.effects import (
     SubmitDraft,
     TryAttempts,
 )
+from agentforge.pipeline.going_back import go_back
 from agentforge.pipeline.hooking import after_stage, before_stage, material_rows, not_run, stopped, with_notes
 from agentforge.pipeline.material import gather
 from agentforge.pipeline.reopening import is_open
@@ -242,7 +243,10 @@ class Performer:
         draft = cast("Mapping[str, object]", taken["draft"])
         yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=1, draft=draft, by="harness")
 
-    def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
+    def _reopen(self, effect: Reopen, state: RunState) -> Iterator[Event]:
+        if effect.undone:
+            yield from go_back(effect, state, self._runtime)
+            return
         findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
         yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=findings)
 

@@ -24,6 +24,7 @@ from agentforge.pipeline.effects import (
     StartStage,
     SubmitDraft,
 )
+from agentforge.pipeline.going_back import going_back
 from agentforge.pipeline.reopening import ending, reopening
 from agentforge.pipeline.small.deciding import places_first
 from agentforge.pipeline.stage import Stage, action_of, items, texts
@@ -39,6 +40,9 @@ def decide(state: RunState, stages: Stages) -> Effect | None:
         return Finish(outcome="aborted", slug="aborted", message="a human aborted the run")
     if state.open_escalations:
         return None
+    back = going_back(state, tuple(stages))
+    if back is not None:
+        return back
     if not state.stage:
         return _between_stages(state, stages)
     return _inside_stage(state, stages[state.stage])

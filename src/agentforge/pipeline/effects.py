@@ -35,11 +35,18 @@ class SkipStage(Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopen(Effect):
-    """Open a stage again that had passed, with what a later one found."""
+    """Open a stage again that had passed, with what a later one found, or with a human's answer.
+
+    Attributes:
+        undone: with an answer: all stages that are done again.
+    """
 
     stage: str
     by: str
-    findings: tuple[object, ...]
+    findings: tuple[object, ...] = ()
+    undone: tuple[str, ...] = ()
+    answer: str = ""
+    escalation_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

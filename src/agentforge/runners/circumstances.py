@@ -23,12 +23,16 @@ _PLACE = re.compile(
     r"/\.dockerenv|/run/\.containerenv|/proc/(?:self|1|\d+)/(?:cgroup|status|mounts|mountinfo|cmdline|stat)\b"
 )
 _OF_TIME = re.compile(
-    r"(?i)\b(?:clock|dates?|days?|daily|today|tomorrow|now|hours?|minutes?|seconds?|weeks?|weekdays?|weekends?|months?|years?"
-    r"|morning|noon|evening|night|midnight|expir\w*|deadline|season\w*|leap|birthday|age|timestamps?|utc|schedul\w*)\b"
+    r"(?i)\b(?:clocks?|dat(?:e|ed|es|etimes?)|days?|daily|daytime|today\w*|tomorrow|yesterday|now|hour\w*|minutes?|seconds?|weeks?|weekly"
+    r"|week(?:day|end)s?|month\w*|year\w*|time\w*|timing|mornings?|\w*noon|evenings?|nights?|midnight|expir\w*|deadlines?|season\w*|leap"
+    r"|birth\w*|ages?|aged|utc|schedul\w*|recent\w*|elapsed|durations?|ttl|calend\w*|quarter\w*|fiscal|centur\w+|decades?|ago"
+    r"|stale\w*|outdated|overdue|due|sunday|monday|tuesday|wednesday|thursday|friday|saturday|holidays?|era|epoch|moment|january|february|march|april|june|july"
+    r"|august|september|october|november|december|spring|summer|autumn|winter|christmas|easter|new year|(?:19|20)\d\d)\b"
 )
 _OF_MACHINE = re.compile(
-    r"(?i)\b(?:pids?|process\w*|hosts?|hostnames?|machines?|users?|logins?|network\w*|interfaces?|platforms?|containers?|docker|sandbox\w*"
-    r"|trac\w*|profil\w*|frames?|stacks?|threads?|interpreters?|debug\w*|/proc)\b"
+    r"(?i)\b(?:pids?|process\w*|hosts?|hostnames?|machines?|users?|usernames?|logins?|network\w*|interfaces?|platforms?|containers?|docker"
+    r"|sandbox\w*|trac\w*|profil\w*|frames?|stacks?|threads?|interpreters?|debug\w*|/proc|callers?|call sites?|coverage|cpus?"
+    r"|load|memory|rss|cgroups?|resources?|kubernetes|podman|wsl|optimi[sz]\w*|bytecode|main thread)\b"
 )
 _WRAPPERS = frozenset(
     {"len", "int", "bool", "str", "float", "abs", "round", "hash", "list", "tuple", "type", "any", "all", "min", "max"}

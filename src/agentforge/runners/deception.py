@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.runners.circumstances import decisions
-from agentforge.runners.side_effects import effects
+from agentforge.runners.side_effects import REACHING, effects
+from agentforge.runners.spoken import with_parts_of_names
 from agentforge.workspace.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
@@ -46,13 +47,17 @@ def new_deceptions(
 ) -> tuple[Deception, ...]:
     """List the suspicious places of the changed product files that the base does not have; one that only moved is not new.
 
+    Files that reached for the network or other programs before may do more of it.
+
     Args:
         told: the words of request and specification: what they speak of by name is no deception.
         allowed: declared symbols, like `Anything.__eq__`.
     """
     found: list[Deception] = []
+    told = with_parts_of_names(told)
     modules = [path for path in changed if path.endswith(".py") and not is_test_path(path)]
     known = Counter(text for path in modules for _, text in _places(before(path) or b"", told, allowed))
+    habits = tuple(kind for kind in REACHING if any(text.startswith(kind) for text in known))
     for path in modules:
         data = after(path)
         if data is None:
@@ -60,7 +65,7 @@ def new_deceptions(
         for line, text in _places(data, told, allowed):
             if known[text] > 0:
                 known[text] -= 1
-            else:
+            elif not text.startswith(habits):
                 found.append(Deception(path=path, line=line, text=text))
     return tuple(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentforge.runners.hardcoded import varied
@@ -22,6 +22,7 @@ from agentforge.workspace.relevance import is_test_path
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = 12
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TEST_FILES = 20
 _SAMPLES = {
     "str": ("ab Cd", "", "Two  Words", "x9-_Z.", " q "),
@@ -52,16 +53,23 @@ class Asked:
         """Whether a name is declared or mentioned."""
         last = name.rpartition(".")[2]
         declared = {part for one in self.symbols for part in (one.name, one.last, *one.name.split(".")[:1])}
-        return bool({name, name.split(".", maxsplit=1)[0]} & declared) or bool(
-            re.search(rf"(?<!\w){re.escape(last)}(?!\w)", self.told)
-        )
+        if {name, name.split(".", maxsplit=1)[0]} & declared:
+            return True
+        return bool(re.search(rf"(?<!\w){re.escape(last)}s?(?!\w)", self.told)) or self._says(last)
+
+    def _says(self, name: str) -> bool:
+        """Whether a name of several words stands there in words: `the default timeout` is `DEFAULT_TIMEOUT`."""
+        words = [word.lower() for word in _WORD.findall(name)]
+        spaced = r"[\s_-]+".join(map(re.escape, words))
+        return len(words) > 1 and bool(re.search(rf"(?i)(?<!\w){spaced}s?(?!\w)", self.told))
 
 
 def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked: Asked) -> tuple[str, ...]:
     """List what became of public names of the changed Python files, as far as their sources show it."""
     found: list[str] = []
-    for path, old, new in _pairs(changed, before, after) if asked.symbols else ():
-        part = _used_by_declared(old, asked) | _used_by_declared(new, asked)
+    pairs = list(_pairs(changed, before, after)) if asked.symbols else []
+    part = _used(asked, [tree for _, *trees in pairs for tree in trees], after)
+    for path, old, new in pairs:
         found += [f"{path}: {text}" for name, text in _lost(old, new) if name not in part and not asked.speaks_of(name)]
     return tuple(found)
 
@@ -71,11 +79,9 @@ def unasked_behaviour(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[
 
     Only functions that answer at the base with one and the same value twice are compared.
     """
-    rewritten = [
-        (path, node)
-        for path, old, new in _pairs(changed, rig.read(base_tree), rig.read(tree))
-        for node in _rewritten(old, new, asked)
-    ]
+    pairs = list(_pairs(changed, rig.read(base_tree), rig.read(tree)))
+    part = _used(asked, [new for _, _, new in pairs], rig.read(tree)) if asked.symbols else set()
+    rewritten = [(path, node) for path, old, new in pairs for node in _rewritten(old, new, asked, part)]
     if not asked.symbols or not rewritten or not rig.plan.interpreter:
         return ()
     calls = _calls(rig, base_tree)
@@ -203,10 +209,9 @@ def _is_another(old: ast.expr, new: ast.expr) -> bool:
     return type(before) is not type(after) or before != after
 
 
-def _rewritten(old: ast.Module, new: ast.Module, asked: Asked) -> Iterator[_Function]:
+def _rewritten(old: ast.Module, new: ast.Module, asked: Asked, used: Collection[str]) -> Iterator[_Function]:
     """Undeclared public functions with another body that no declared function uses."""
     before, after = _public(old.body), _public(new.body)
-    used = _used_by_declared(new, asked)
     for name, node in before.items():
         now = after.get(name)
         if name in used or asked.speaks_of(name) or not isinstance(node, _Function) or not isinstance(now, _Function):
@@ -221,11 +226,18 @@ def _meaning(node: _Function) -> list[str]:
     return [ast.dump(one) for one in node.body[1 if prose else 0 :]]
 
 
-def _used_by_declared(tree: ast.Module, asked: Asked) -> set[str]:
-    """Names that declared functions and classes read, directly or through others of the module."""
-    nodes = {
-        node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    }
+def _used(asked: Asked, changed: Sequence[ast.Module], read: Read) -> set[str]:
+    """Names that declared functions and classes read, directly or through others, in whatever changed module they stand.
+
+    Args:
+        changed: the changed modules, before and after.
+        read: the tree after the change, for declared symbols whose files did not change.
+    """
+    nodes: dict[str, list[ast.AST]] = {}
+    for tree in [*changed, *_parsed({one.file for one in asked.symbols}, read)]:
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                nodes.setdefault(node.name, []).append(node)
     waiting = [name for name in nodes if asked.speaks_of(name)]
     seen: set[str] = set()
     while waiting:
@@ -233,9 +245,26 @@ def _used_by_declared(tree: ast.Module, asked: Asked) -> set[str]:
         if name in seen:
             continue
         seen.add(name)
-        if name in nodes:
-            waiting += [one.id for one in ast.walk(nodes[name]) if isinstance(one, ast.Name)]
+        waiting += [text for node in nodes.get(name, ()) for text in _read_names(node)]
     return seen
+
+
+def _parsed(paths: Iterable[str], read: Read) -> Iterator[ast.Module]:
+    for path in paths:
+        data = read(path) if path.endswith(".py") else None
+        try:
+            yield ast.parse(data or b"")
+        except (SyntaxError, ValueError):
+            continue  # a file that cannot be read is no Python of this version
+
+
+def _read_names(node: ast.AST) -> Iterator[str]:
+    """`total` of both `total(rows)` and `calc.total(rows)`."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            yield one.id
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
 
 
 def _calls(rig: Rig, tree: str) -> dict[str, list[str]]:

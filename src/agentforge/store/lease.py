@@ -32,6 +32,7 @@ class Holder:
         process_start: clock ticks after boot, which tells a reused pid from the old one.
         since: when the lease was taken, as a record's time stamp.
         released: the holder let go of it in good order.
+        left: how the files of the run stood then (store.intact); "" = nobody looked.
     """
 
     fence: int = 0
@@ -41,6 +42,7 @@ class Holder:
     host: str = ""
     since: str = ""
     released: bool = True
+    left: str = ""
 
     @property
     def alive(self) -> bool:
@@ -119,13 +121,17 @@ class Lease:
             hint="another process drives the run now; see it with `agentforge status`",
         )
 
-    def release(self) -> None:
-        """Let go. The file stays: the next token is counted from it."""
+    def release(self, *, left: str = "") -> None:
+        """Let go. The file stays: the next token is counted from it.
+
+        Args:
+            left: how the files of the run stand, of a writer that knows them to be right.
+        """
         if self._descriptor < 0:
             return
         with suppress(LockedError, StorageError):  # lost, or a full disk: the kernel's lock is let go of all the same
             self.check()
-            self._write(_encode(replace(self._holder, released=True)))
+            self._write(_encode(replace(self._holder, released=True, left=left)))
         os.close(self._descriptor)
         self._descriptor = -1
 
@@ -149,7 +155,7 @@ def read_holder(folder: Path) -> Holder:
 def _holder(value: object) -> Holder:
     if not isinstance(value, dict) or not all(isinstance(value.get(name), int) for name in ("fence", "pid")):
         return Holder()
-    texts = {name: str(value.get(name, "")) for name in ("boot_id", "process_start", "host", "since")}
+    texts = {name: str(value.get(name, "")) for name in ("boot_id", "process_start", "host", "since", "left")}
     return Holder(fence=value["fence"], pid=value["pid"], released=value.get("released") is not False, **texts)
 
 

@@ -22,6 +22,7 @@ from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.clock import not_before
 from agentforge.store.files import make_folder, replace_file, storage_error, sync_folder, write_all
+from agentforge.store.intact import what_is_left
 from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
 from agentforge.store.reader import LOG, LogScan, begin
@@ -202,13 +203,16 @@ class RunLog:
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
+        left = ""
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:
                 self._projector.flush()
                 self._projector.seal()
+                ours = os.fstat(self._descriptor).st_size == self._position.size_bytes
+                left = what_is_left(self.folder) if ours else ""
         finally:
             self._close_descriptor()
-            self._lease.release()
+            self._lease.release(left=left)
 
     def __enter__(self) -> RunLog:
         """Return the log itself."""

@@ -19,7 +19,7 @@ from agentforge.frozen import dataclass
 
 GENESIS = "0" * 64
 
-_HINT = "the trail was altered or damaged; restore it from a copy"
+_HINT = "the trail was altered or damaged: see `agentforge verify ID`, and restore the folder from a copy"
 _KEYS = frozenset({"at", "data", "fence", "hash", "prev", "seq", "type"})
 
 

@@ -1,7 +1,6 @@
 """The records of one step, found by halving the log: as quick at step 10,000 as at step 10, and no index that could be wrong.
 
-Step numbers never fall from record to record. Only what is read is checked: each record by its own hash, and the records
-of the step as a chain; the whole chain is checked by whatever reads the whole log.
+Step numbers never fall from record to record. That no record of the log was altered is checked first (store.intact).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agentforge.errors import IntegrityError
+from agentforge.store.intact import look_at
 from agentforge.store.reader import LOG
 from agentforge.store.records import Record, read_line
 
@@ -25,8 +25,9 @@ def records_of_step(folder: Path, step: int) -> list[Record]:
     What was measured and judged because of the step stands among them.
 
     Raises:
-        IntegrityError: there is no log, or one of these records was altered or damaged.
+        IntegrityError: there is no log, or a record of it was altered or damaged.
     """
+    look_at(folder)
     with _opened(folder) as file:
         file.seek(_first(file, step))
         found: list[Record] = []

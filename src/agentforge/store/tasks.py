@@ -11,6 +11,7 @@ from agentforge import canonical
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.files import replace_file, storage_error, sync_folder
+from agentforge.store.intact import look_at, remembered
 from agentforge.store.lease import read_holder
 from agentforge.store.projector import read_summary
 from agentforge.store.reader import LOG, load_state
@@ -102,7 +103,8 @@ def new_task_folder(repo: Path, request: str, *, day: str) -> tuple[str, Path]:
 
 def list_tasks(repo: Path) -> list[TaskRow]:
     """All tasks of a repository, newest first. A task that cannot be read is listed as damaged, with the reason."""
-    rows = [task_row(folder) for folder in _task_folders(repo)]
+    with remembered(tasks_folder(repo)) as known:
+        rows = [task_row(folder, known=known) for folder in _task_folders(repo)]
     return sorted(rows, key=lambda row: (row.started_at, row.task_id), reverse=True)
 
 
@@ -124,24 +126,29 @@ def find_task(repo: Path, text: str) -> tuple[str, Path]:
     raise UsageError(f"no task {text!r} in {repo}", hint=known)
 
 
-def task_row(folder: Path) -> TaskRow:
-    """The row of one task: from its views when they are up to date with its log, else from the log itself."""
+def task_row(folder: Path, *, known: dict[str, str] | None = None) -> TaskRow:
+    """The row of one task: from its views when they are up to date with its log, else from the log itself.
+
+    Args:
+        known: of a listing (store.intact.remembered).
+    """
     try:
-        return _row(folder, _summary(folder))
+        return _row(folder, _summary(folder, known))
     except (AgentForgeError, OSError) as exc:
         return TaskRow(task_id=folder.name, folder=folder, outcome="damaged", error=str(exc))
 
 
 def task_summaries(repo: Path) -> list[dict[str, Any]]:
     """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
-    found = [task_summary(folder) for folder in _task_folders(repo)]
+    with remembered(tasks_folder(repo)) as known:
+        found = [task_summary(folder, known=known) for folder in _task_folders(repo)]
     return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
 
 
-def task_summary(folder: Path) -> dict[str, Any]:
+def task_summary(folder: Path, *, known: dict[str, str] | None = None) -> dict[str, Any]:
     """What the views say of one task; of one that cannot be read the `standing` is "damaged", and `error` says why."""
     try:
-        value = _summary(folder)
+        value = _summary(folder, known)
         value = value if "spending" in value else summary_value(load_state(folder))
     except (AgentForgeError, OSError) as exc:
         return {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged", "error": str(exc)}
@@ -162,8 +169,9 @@ def _task_folders(repo: Path) -> list[Path]:
         return []
 
 
-def _summary(folder: Path) -> dict[str, Any]:
-    kept = read_summary(folder)
+def _summary(folder: Path, known: dict[str, str] | None) -> dict[str, Any]:
+    look = look_at(folder, known)
+    kept = read_summary(folder) if look == "chain holds" else None
     if kept is not None and "progress" in kept[1] and _ends_with(folder / LOG, head=kept[0]):
         return dict(kept[1])
     return summary_value(load_state(folder))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentforge.events.state import Escalation
 
+_AFTER_SPEC = ("red", "green", "refactor")
+
 
 def answers_for(item: Escalation, *, task_id: str) -> list[str]:
     """The commands that settle an escalation."""
@@ -14,4 +16,5 @@ def answers_for(item: Escalation, *, task_id: str) -> list[str]:
         name = item.reason.partition(":")[0].replace("_", "-")
         later = [f"agentforge resume {task_id}  (a minute later)"] if name.endswith("per-minute") else []
         return [*later, f"agentforge resume {task_id} --{name} +N", f"agentforge abort {task_id}"]
-    return [f'{resolve} --answer "TEXT" --resume', f"{resolve} --abort"]
+    again = [f'{resolve} --reopen spec --answer "TEXT" --resume'] if item.stage in _AFTER_SPEC else []
+    return [f'{resolve} --answer "TEXT" --resume', *again, f"{resolve} --abort"]

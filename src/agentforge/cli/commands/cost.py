@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from agentforge.cli.damage import tell_damaged
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
@@ -39,7 +40,8 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
         write_json(value)
     else:
         click.echo("\n".join(_of_task(value) if task_id is not None else _of_all(value)))
-    return 0
+    rows = value.get("tasks", ())
+    return tell_damaged((row["task_id"], row["outcome"], row["error"]) for row in rows)
 
 
 def _of_task(value: Mapping[str, Any]) -> list[str]:

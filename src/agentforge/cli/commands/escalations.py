@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.cli.damage import tell_damaged
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.cli.place import Place, open_place
 from agentforge.cli.summary import escalation_lines
 from agentforge.cli.terminal import cut, printable, style_for, table
 from agentforge.errors import UsageError
@@ -46,23 +47,26 @@ Examples:
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
     """List what waits, oldest first."""
-    from agentforge.app import answers
+    from agentforge.app import answers, looking
 
     place = open_place(cwd)
     rows = answers.pending(place.cwd)
     if as_json:
         write_json([_value(row) for row in rows])
-        return 0
-    if not rows:
+    elif not rows:
         click.echo("nothing waits for you")
-        return 0
+    else:
+        _show_waiting(rows, place)
+    return tell_damaged((row.task_id, row.outcome, row.error) for row in looking.listing(place.cwd))
+
+
+def _show_waiting(rows: list[Waiting], place: Place) -> None:
     cells = [
         (row.address, row.item.kind, row.item.stage or "-", cut(" ".join(row.item.question.split()), 70))
         for row in rows
     ]
     style = style_for(sys.stdout, place.environ)
     click.echo("\n".join(table(cells, head=("ESCALATION", "KIND", "STAGE", "QUESTION"), style=style)))
-    return 0
 
 
 @escalations.command(

@@ -12,17 +12,20 @@ from agentforge.cli.place import open_place
 @click.command(
     epilog="""\b
 Examples:
+  agentforge fork task-20261121-slugify
   agentforge fork task-20261121-slugify --from-step 23
   agentforge fork task-20261121-slugify --from-step 3 --model openai/gpt-5.5 --resume
 """
 )
 @click.argument("task_id", metavar="ID")
-@click.option("--from-step", type=click.IntRange(min=1), required=True, help="The last step that both share.")
+@click.option(
+    "--from-step", type=click.IntRange(min=1), help="The last step that both share; default: the last one that ended."
+)
 @click.option("--model", metavar="PROVIDER/NAME", default="", help="Go on with this model.")
 @click.option("--resume", "go_on", is_flag=True, help="Drive the new task on at once.")
 @cwd_option
 @json_option
-def fork(task_id: str, from_step: int, model: str, go_on: bool, cwd: str | None, as_json: bool) -> int:
+def fork(task_id: str, from_step: int | None, model: str, go_on: bool, cwd: str | None, as_json: bool) -> int:
     """Make a new task that begins as ID did up to a step, with the files of that step; ID stays as it is.
 
     The new task has its own branch and worktree. Its log begins with the records of ID, byte for byte.

@@ -19,13 +19,22 @@ Decision = Literal["answer", "approve", "reject", "abort"]
 Examples:
   agentforge resolve E1 --answer "Keep the old name as an alias"
   agentforge resolve task-20261121-slugify.E2 --approve --resume
+  agentforge resolve E2 --reopen spec --answer "Empty text gives an error, not ''" --resume
   agentforge resolve E2 --reject "REQ-002 misses the empty string" --resume
 """
 )
 @click.argument("escalation_id", metavar="ESCALATION_ID")
 @click.option("--answer", metavar="TEXT", help="Answer the question.")
+@click.option(
+    "--reopen",
+    default="",
+    metavar="STAGE",
+    help="With --answer: do this earlier stage again with the answer, and all that follow: spec.",
+)
 @click.option("--approve", is_flag=True, help="Approve what is shown.")
-@click.option("--reject", metavar="REASON", help="Send it back; the reason goes into the stage.")
+@click.option(
+    "--reject", is_flag=False, flag_value="", metavar="[REASON]", help="Send it back; the reason goes into the stage."
+)
 @click.option("--abort", is_flag=True, help="End the task.")
 @click.option("--resume", is_flag=True, help="Go on with the task at once.")
 @cwd_option
@@ -35,12 +44,21 @@ def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool
     from agentforge.app import answers
     from agentforge.cli.commands.resume import drive_on
     from agentforge.cli.following import show_result, user_name
+    from agentforge.pipeline.stages import ALIASES
 
     decision, text = decision_of(given)
+    if given["reopen"] and decision != "answer":
+        raise UsageError("--reopen goes with an answer", hint='add --answer "what is to be different"')
     place = open_place(given["cwd"])
     form = form_of(output_format, as_json=as_json)
     result = answers.resolve(
-        place.cwd, escalation_id, decision=decision, text=text, by=user_name(place), settings=place.settings
+        place.cwd,
+        escalation_id,
+        decision=decision,
+        text=text,
+        by=user_name(place),
+        reopen=ALIASES.get(given["reopen"], given["reopen"]),
+        settings=place.settings,
     )
     if resume:
         return drive_on(result.state.run_id, limits={}, place=place, form=form)

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from agentforge.app.raising import GivenLimits
+from agentforge.app.raising import BUDGET, GivenLimits
 from agentforge.cli.form import Form
 from agentforge.cli.options import (
+    Bound,
     cwd_option,
     form_of,
     form_options,
@@ -25,11 +26,17 @@ from agentforge.cli.place import Place, open_place
     epilog="""\b
 Examples:
   agentforge resume task-20261121-slugify
+  agentforge resume task-20261121-slugify --budget +5
   agentforge resume task-20261121-slugify --max-steps 300 --budget-usd +5
 """
 )
 @click.argument("task_id", metavar="ID")
 @click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
+@click.option(
+    "--budget",
+    type=Bound(float, increase=True),
+    help="Of whichever limit is exhausted: a new value, or +N so much more.",
+)
 @raised_limit_options
 @trust_option
 @log_option
@@ -43,10 +50,15 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
     from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
+    given_budget = {} if given["budget"] is None else {BUDGET: None if given["budget"] == "none" else given["budget"]}
     place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
     ensure_trust(place, given=given["trust"])
     return drive_on(
-        task_id, limits=limits, place=place, form=form_of(output_format, as_json=as_json), model=given["model"]
+        task_id,
+        limits={**limits, **given_budget},
+        place=place,
+        form=form_of(output_format, as_json=as_json),
+        model=given["model"],
     )
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.cli.damage import tell_damaged
 from agentforge.cli.form import Form, write_json
 from agentforge.cli.options import cwd_option, form_of, form_options
 from agentforge.cli.place import Place, open_place
 from agentforge.cli.terminal import cut_words, style_for, table
 from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.store.tasks import TaskRow
+
+_NO_REPOSITORIES = "no repositories yet; add one: agentforge repo add PATH"
 
 
 @click.command(
@@ -54,11 +61,30 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
         from agentforge.cli.overview import watch
 
         return watch(lambda: _text(place, everywhere=everywhere))
+    if everywhere:
+        return _show_everywhere(place, form=form)
+    from agentforge.app import looking
+
+    rows = looking.listing(place.cwd)
     if form == "text":
-        click.echo(_text(place, everywhere=everywhere))
+        click.echo(_listing_text(rows, place))
     else:
-        write_json(_value(place, everywhere=everywhere))
-    return 0
+        from dataclasses import asdict
+
+        write_json([asdict(row) for row in rows])
+    return tell_damaged((row.task_id, row.outcome, row.error) for row in rows)
+
+
+def _show_everywhere(place: Place, *, form: Form) -> int:
+    from agentforge.app.repositories import all_repositories
+    from agentforge.cli.overview import overview_lines, overview_value
+
+    rows = all_repositories(place.cwd, place.environ)
+    if form == "text":
+        click.echo("\n".join(overview_lines(rows)) or _NO_REPOSITORIES)
+    else:
+        write_json(overview_value(rows))
+    return tell_damaged((task.task_id, task.outcome, task.error) for row in rows for task in row.tasks)
 
 
 def _watch_one(task_id: str, place: Place) -> int:
@@ -70,29 +96,18 @@ def _watch_one(task_id: str, place: Place) -> int:
     return watch(lambda: f"{folder.name}: {standing_words(task_row(folder))}")
 
 
-def _value(place: Place, *, everywhere: bool) -> object:
-    from dataclasses import asdict
-
-    from agentforge.app import looking
-
-    if everywhere:
-        from agentforge.app.repositories import all_repositories
-        from agentforge.cli.overview import overview_value
-
-        return overview_value(all_repositories(place.cwd, place.environ))
-    return [asdict(row) for row in looking.listing(place.cwd)]
-
-
 def _text(place: Place, *, everywhere: bool) -> str:
     from agentforge.app import looking
 
-    if everywhere:
-        from agentforge.app.repositories import all_repositories
-        from agentforge.cli.overview import overview_lines
+    if not everywhere:
+        return _listing_text(looking.listing(place.cwd), place)
+    from agentforge.app.repositories import all_repositories
+    from agentforge.cli.overview import overview_lines
 
-        rows = all_repositories(place.cwd, place.environ)
-        return "\n".join(overview_lines(rows)) or "no repositories yet; add one: agentforge repo add PATH"
-    tasks = looking.listing(place.cwd)
+    return "\n".join(overview_lines(all_repositories(place.cwd, place.environ))) or _NO_REPOSITORIES
+
+
+def _listing_text(tasks: list[TaskRow], place: Place) -> str:
     if not tasks:
         return 'no tasks yet; begin with: agentforge start "..."'
     style = style_for(sys.stdout, place.environ)

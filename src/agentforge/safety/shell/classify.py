@@ -15,7 +15,7 @@ from agentforge.safety.shell.reading import read_line
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, names
 
 _BIN = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin")
-_PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+)/bin|node_modules/\.bin)")
+_PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+|vendor)/bin|node_modules/\.bin)")
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash", "fish"})
 _HARMLESS_NAMES = re.compile(
     r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|DEBUG|VERBOSE|LOG_LEVEL|"
@@ -131,8 +131,9 @@ def _by_path(written: str, words: Sequence[Word], depth: int) -> Judged:
         return Judged(
             kind=Kind.UNKNOWN, reason=f"{written} lies in no folder for programs", name=name, argv=tuple(words)
         )
-    if name in ("gradlew", "mvnw"):
-        found = _known(name, words)
+    found = _known(name, words)
+    climbs = ".." in written.split("/") and found.kind is not Kind.UNKNOWN  # ../../bin/rm is rm
+    if name in ("gradlew", "mvnw") or climbs:
         return replace(found, reads=(words[0], *found.reads))
     return Judged(
         kind=Kind.RUN, reason=f"{written} is a program of the project", name=name, argv=tuple(words), reads=(words[0],)
@@ -336,9 +337,28 @@ def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     return _inner(inner, depth, name)
 
 
+_CHECKERS = (
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "eslint",
+    "tslint",
+    "stylelint",
+    "tsc",
+    "prettier",
+    "playwright",
+    "cypress",
+)
+
+
 def _npx(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if any(word.known in ("--no-install", "--no", "--offline") for word in words[1:2]):
         return _inner(tuple(words[2:]), depth, "npx")
+    if (
+        len(words) > 1 and words[1].known in _CHECKERS
+    ):  # the project's own; where it has none, that is said without a network
+        return _inner(tuple(words[1:]), depth, "npx")
     return (_known(words[0].text, words),)
 
 

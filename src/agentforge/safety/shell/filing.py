@@ -41,6 +41,8 @@ def judge_filing(name: str, words: Sequence[Word]) -> Judged:
     Args:
         words: the arguments after the name.
     """
+    if [word.value for word in words] in (["--version"], ["--help"]):
+        return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
     return _FILING[name](name, sort_arguments(words, valued=_VALUED.get(name, ())))
 
 
@@ -144,7 +146,10 @@ _UNZIP_KNOWN = names("-l -p -v -t -Z -q -o -d -x -n -j -u -1")
 
 
 def _tee(name: str, given: Arguments) -> Judged:
-    return Judged(kind=Kind.WRITE, reason=f"{name} writes its files", writes=given.operands)
+    files = tuple(word for word in given.operands if word.known not in ("/dev/null", "/dev/stdout", "/dev/stderr"))
+    if not files and not given.dynamic:
+        return Judged(kind=Kind.READ_ONLY, reason=f"{name} writes no file")
+    return Judged(kind=Kind.WRITE, reason=f"{name} writes its files", writes=files)
 
 
 def _dd(name: str, given: Arguments) -> Judged:

@@ -19,6 +19,7 @@ _WRITING: dict[str, tuple[str, ...]] = {
     "format-patch": ("-o",),
     "archive": ("-o",),
     **dict.fromkeys(("checkout-index", "read-tree"), ("--prefix",)),
+    **dict.fromkeys(("apply", "am"), ("--directory",)),
 }
 _UNKNOWN_FILES = names("apply am")
 _PATHS_READ = names("add archive hash-object")

@@ -57,7 +57,7 @@ _READ_VERBS: dict[str, tuple[str, ...]] = {
         "bundle": ("verify", "list-heads"),
         "lfs": ("ls-files", "status"),
     },
-    **{"sparse-checkout": ("list",), "symbolic-ref": (), "maintenance": (), "rerere": ("status", "diff")},
+    **{"sparse-checkout": ("list",), "maintenance": (), "rerere": ("status", "diff")},
 }
 
 
@@ -91,7 +91,9 @@ def judge_git(words: Sequence[Word]) -> Judged:
 def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Judged:
     given = sort_arguments(
         words,
-        valued=names("-n -S -G -L --sort --format -m --message --grep --author --since --until")
+        valued=names(
+            "-n -S -G -L --sort --format -m --message --grep --author --since --until --output --output-directory"
+        )
         + (names("-f -e -A -B -C --contents") if verb in ("grep", "blame", "annotate") else ())
         + git_files.valued(verb),
     )
@@ -152,6 +154,9 @@ def _only_lists(verb: str, given: Arguments) -> bool:
     if verb in _LISTING:
         listing = given.has("-l", "--list", "--contains", "--merged", "--no-merged", "--points-at", "--no-contains")
         return all(name in _LISTING[verb] for name in names) and (listing or not given.operands) and not given.dynamic
+    if verb == "symbolic-ref":  # with a second name it changes the first
+        asks = ("--short", "-q", "--quiet", "--no-recurse")
+        return len(given.operands) == 1 and not given.dynamic and all(name in asks for name in names)
     verbs = _READ_VERBS.get(verb)
     if verbs is None:
         return False

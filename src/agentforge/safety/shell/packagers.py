@@ -68,7 +68,12 @@ _VERB_KINDS: dict[str, dict[str, Kind]] = {
         "run": Kind.RUN,
         **dict.fromkeys(("list", "doc", "env", "version"), Kind.READ_ONLY),
     },
-    "npm": {**dict.fromkeys(("test", "t", "tst"), Kind.TEST), "start": Kind.SERVER, "build": Kind.BUILD},
+    "npm": {
+        "explain": Kind.READ_ONLY,
+        **dict.fromkeys(("test", "t", "tst"), Kind.TEST),
+        "start": Kind.SERVER,
+        "build": Kind.BUILD,
+    },
     "pnpm": {
         **dict.fromkeys(("test", "t", "lint"), Kind.TEST),
         **dict.fromkeys(("start", "dev"), Kind.SERVER),
@@ -95,6 +100,13 @@ _VERB_KINDS: dict[str, dict[str, Kind]] = {
 }
 
 
+_ASKS = {
+    "npm": re.compile(r"pkg get(?: [\w.\[\]-]+)*"),
+    "go": re.compile(r"mod (?:graph|verify)|mod why(?: -m)?(?: [\w./-]+)+|tool cover -func=[\w.-]+"),
+}
+"""What two words of a program ask, of which the first alone may do more."""
+
+
 def judge_packager(name: str, words: Sequence[Word]) -> Judged:
     """Judge a package program by its verb.
 
@@ -116,7 +128,8 @@ def judge_packager(name: str, words: Sequence[Word]) -> Judged:
         ):
             rest.pop(0)
     verb = rest[0].known if rest else ""
-    found = _VERB_KINDS.get(name, {}).get(verb)
+    only_prints = name in _ASKS and _ASKS[name].fullmatch(" ".join(word.known for word in rest))
+    found = Kind.READ_ONLY if only_prints else _VERB_KINDS.get(name, {}).get(verb)
     if found is not None:
         return _own_verb(name, verb, rest[1:], found)
     if verb == "run" or (name in ("npm", "pnpm", "yarn", "bun") and verb in ("run-script",)):

@@ -24,7 +24,7 @@ _BY_NAME: dict[Kind, str] = {
     Kind.BUILD: (
         "make gmake cmake ninja meson bazel buck rake gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
         "as rustc javac kotlinc scalac ghc webpack rollup esbuild vite-build parcel turbo nx sphinx-build mkdocs "
-        "doxygen black isort autopep8 yapf autoflake pyupgrade prettier clang-format gofmt goimports rustfmt shfmt "
+        "doxygen just task black isort autopep8 yapf autoflake pyupgrade prettier clang-format gofmt goimports rustfmt shfmt "
         "ruff cython protoc flex bison swig pyinstaller"
     ),
     Kind.INSTALL: (
@@ -50,7 +50,10 @@ _BY_NAME: dict[Kind, str] = {
         "groupdel passwd chpasswd visudo crontab at batch chroot insmod rmmod modprobe sysctl setenforce "
         "update-alternatives ldconfig dropdb dropuser"
     ),
-    Kind.UNKNOWN: "sqlite3 duckdb pre-commit ffmpeg convert gpg vim nvim emacs",
+    Kind.UNKNOWN: (
+        "sqlite3 duckdb pre-commit ffmpeg convert gpg vim nvim emacs valgrind autoconf automake libtool clang-tidy "
+        "pkg-config xmllint phpstan psalm strace gdb lldb perf buck2 pipdeptree"
+    ),
 }
 _KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.split()}
 _INTERPRETERS = frozenset(
@@ -173,6 +176,9 @@ def _after_run(words: Sequence[Word]) -> Sequence[Word]:
     return rest
 
 
+_OF_RECIPES = re.compile(
+    r"-[lnqsvp]|--(?:list|list-all|dry|dry-run|summary|quiet|silent|verbose|parallel|status)|[\w.:][\w.:-]*(?:=[\w.,:@+-]*)?"
+)
 _OVER_FILES = ("codespell", "autopep8", "shellcheck")
 _SHORT_ASKS = {
     **dict.fromkeys(("make", "gmake", "gcc", "g++", "cc", "clang", "javac", "tsc"), ("-v",)),
@@ -189,6 +195,7 @@ _LOOKING = {
     ),
     "dpkg": re.compile(r"(?:-l|-L|-s|-S|--list|--status|--listfiles)(?: [\w.+:*/-]+)*"),
     "terraform": re.compile(r"fmt -check(?: -diff| -recursive)*|version"),
+    "pkg-config": re.compile(r"(?:--(?:cflags|libs|exists|modversion|print-errors|static|list-all) ?)+(?:[\w.+-]+ ?)*"),
     "kubectl": re.compile(r"version --client(?: --output=\w+| -o \w+)?|config (?:current-context|get-contexts)"),
     "brew": re.compile(r"(?:list|leaves|deps)(?: [\w.@/-]+)*"),
     "conda": re.compile(r"(?:list|info|env list)"),
@@ -212,7 +219,8 @@ def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
             or not (_FREE_VALUE if _FREE_NAME.fullmatch(match[1]) else _PLAIN_VALUE).fullmatch(match[2])
         )
     ]
-    if given.has("--eval", "-E") or steering or given.dynamic:
+    told = name in ("just", "task") and not all(_OF_RECIPES.fullmatch(word.known) for word in words)
+    if given.has("--eval", "-E") or steering or given.dynamic or told:
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} is told what to run on its command line")
     targets = [word.known for word in given.operands if "=" not in word.known]
     kinds = {script_kind(target) for target in targets}

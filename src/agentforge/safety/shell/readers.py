@@ -167,6 +167,8 @@ def judge_reader(name: str, words: Sequence[Word]) -> Judged:
     Args:
         words: the arguments after the name.
     """
+    if name != "echo" and [word.value for word in words] in (["--version"], ["--help"]):
+        return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
     special = _SPECIAL.get(name)
     if special is not None:
         return special(words)
@@ -235,11 +237,15 @@ def _hostname(words: Sequence[Word]) -> Judged:
     return _harmless("prints the machine's name")
 
 
+_DATE_FORM = re.compile(r"-u|--utc|-I(?:date|hours|minutes|seconds|ns)?|--(?:iso-8601|rfc-3339)=\w+|\+.*", re.DOTALL)
+
+
 def _date(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words, valued=("-d", "--date", "-r", "--reference", "-f", "--file"))
     known = given.only(
         names("-d --date -r --reference -f --file -u --utc -R -I --iso-8601 --rfc-3339 --rfc-email --help")
     )
+    known = known or all(_DATE_FORM.fullmatch(word.known) for word in words)
     if not known or given.dynamic or any(not word.known.startswith("+") for word in given.operands):
         return _unknown("date sets the clock by such an argument")
     return _harmless("date only prints", given.of("-r", "--reference", "-f", "--file"))

@@ -57,6 +57,13 @@ def _alone(name: str, words: Sequence[Word]) -> Judged:
     return _unknown(f"{name} with arguments changes this shell") if words else _harmless(f"{name} only prints")
 
 
+def _kill(name: str, words: Sequence[Word]) -> Judged:
+    """`kill %1` ends what this very line began."""
+    if words and all(re.fullmatch(r"%\d+|-(?:TERM|INT|HUP|KILL|15|2|9)", word.known) for word in words):
+        return _harmless(f"{name} ends a job of this shell")
+    return Judged(kind=Kind.DESTRUCTIVE, reason=f"{name} changes the machine or stops other programs")
+
+
 def _jobs(name: str, words: Sequence[Word]) -> Judged:
     """`jobs -x` runs a command, `wait -p` fills a variable."""
     flags = "-[lprs]+" if name == "jobs" else "-[nf]"
@@ -83,6 +90,7 @@ def _test(name: str, words: Sequence[Word]) -> Judged:
 _BUILTINS: dict[str, Callable[[str, Sequence[Word]], Judged]] = {
     **dict.fromkeys(_PLAIN, _plain),
     **dict.fromkeys(("history", "hash"), _alone),
+    "kill": _kill,
     **dict.fromkeys(("jobs", "wait"), _jobs),
     **dict.fromkeys(("test", "["), _test),
     **{"printf": _printf, "set": _set, "read": _read},
