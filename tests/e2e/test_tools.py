@@ -154,6 +154,35 @@ def test_what_a_command_leaves_running_ends_with_it_and_does_not_hold_it_up(worl
     assert not any(b"77.125" in line for line in running)
 
 
+def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_the_session(
+    world: World, tmp_path: Path
+) -> None:
+    serve = 'python3 -u -c \'import socket; s = socket.create_server(("127.0.0.1", 8124)); print("up"); s.accept(); print("met"); s.accept()\''
+    meet = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8124), 5)'"
+    asked: list[dict[str, Any]] = [
+        {"name": "shell", "args": {"command": serve, "background": True}},
+        {"name": "shell", "args": {"command": meet}},
+        {"name": "jobs", "args": {"action": "read", "id": "1", "timeout": 1}},
+        {"name": "shell", "args": {"command": "sleep 77.625", "background": True}},
+        {"name": "jobs", "args": {"action": "stop", "id": "1"}},
+    ]
+    script = tmp_path / "chat.yaml"
+    chat = [{"text": "", "tool_calls": [one]} for one in asked] + [{"text": "Done."}]
+    script.write_text(yaml.safe_dump({"chat": chat}))
+    done = world.run(
+        "run", "go", "--model", f"scripted/{script}", "--approval", "yolo", "--output-format", "stream-json"
+    )
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    told = [row["message"]["content"][0]["content"] for row in rows if row["type"] == "user"]
+    assert "met" in told[2], told
+    assert "no new output" in told[4] and "what ran in the background ends" in done.err
+    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not any(b"77.625" in line for line in running)
+    events = max(world.home.rglob("events.jsonl"), key=lambda one: one.stat().st_mtime).read_text()
+    assert events.count('"BackgroundStarted"') == 2 and events.count('"BackgroundEnded"') == 2
+    assert world.run("replay", rows[0]["session_id"]).code == 0
+
+
 @pytest.mark.parametrize(
     "raw", ['["a"]', "null", "7", '"x"', '{"path": "a', "{'path': 'a'}", '{"path": 1}', "[[[[" * 500]
 )

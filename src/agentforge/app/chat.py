@@ -194,7 +194,8 @@ class Chat:
 
     def close(self) -> None:
         """Let go of the session; it can be resumed."""
-        self.workshop.close()
+        for event in self.workshop.close():
+            self.log.append(event)
         self.log.close()
 
     def __enter__(self) -> Chat:

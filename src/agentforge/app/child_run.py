@@ -224,7 +224,8 @@ class ChildRun:
 
     def __exit__(self, *_error: object) -> None:
         """Let go of log and connections."""
-        self._workshop.close()
+        for event in self._workshop.close():
+            self._log.append(event)
         self._log.close()
 
     def _close(self, outcome: str, reason: str) -> None:

@@ -174,6 +174,27 @@ class ChildFinished(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundStarted(Event):
+    """A command was left running; it ends with the process that drives the session, at the latest."""
+
+    name: str
+    command: str
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundEnded(Event):
+    """A command that was left running ended.
+
+    Attributes:
+        outcome: such as "exit 0" or "stopped".
+    """
+
+    name: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WritersMerged(Event):
     """The patches of several writers were put together and tested; nothing of the user's folder changed yet.
 

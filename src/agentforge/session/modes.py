@@ -9,7 +9,7 @@ from agentforge.tools.base import Tool
 BUILD_TOOLS = (
     "read_file", "write_file", "append_file", "edit", "apply_patch", "git_diff", "shell", "list_dir", "grep", "glob",
     "todos", "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit",
-    "git_branch", "browser", "ask_human",
+    "git_branch", "browser", "ask_human", "jobs",
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 

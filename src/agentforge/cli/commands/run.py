@@ -77,6 +77,8 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
         code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        if chat.workshop.running():
+            sys.stderr.write("note: what ran in the background ends with this command\n")
         _tell_left_out(chat)
         return code
 
