@@ -7,7 +7,9 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import ServerSpec
 from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
+from agentforge.workspace.longlived import Start
 
 pytest.importorskip("mcp")
 _SERVER = str(Path(__file__).parent / "fixtures" / "odd_server.py")
@@ -37,7 +40,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
         def transport(spec: ServerSpec) -> object:
             pipe = Pipe()
             env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **spec.env}
-            return stdio_pipe(spec.command, env=env, cwd=tmp_path, pipe=pipe), pipe
+            walls = partial(nullcontext, Start(argv=spec.command))
+            return stdio_pipe(walls, env=env, cwd=tmp_path, pipe=pipe), pipe
 
         servers = Servers(specs, open_transport=transport, pins=Pins(tmp_path / "pins"), agree=agree)  # type: ignore[arg-type]
         opened.append(servers)

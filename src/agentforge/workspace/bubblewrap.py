@@ -82,7 +82,7 @@ class Bubblewrap:
             given += proxy.mounts()
             argv, env = proxy.command(argv), {**env, **proxy.variables()}
         inner = ["--chdir", str(box.mount_at / box.cwd), "--", *limited(argv, env)]
-        with _Status.opened(kept_by=shared if box.lasting else None) as status:
+        with BoxStatus.opened(kept_by=shared if box.lasting else None) as status:
             done = process.run(
                 [*entering, self.program, *status.arguments(), *ISOLATION, *given, *inner],
                 cwd=Path("/"),
@@ -101,7 +101,7 @@ class Bubblewrap:
         return replace(done, undone=undone) if undone else done
 
 
-class _Status:
+class BoxStatus:
     """What bubblewrap tells about its child; the child waits until it is in its control group, where there is one."""
 
     def __init__(
@@ -122,7 +122,7 @@ class _Status:
 
     @classmethod
     @contextmanager
-    def opened(cls, *, kept_by: SharedLoopback | None) -> Iterator[_Status]:
+    def opened(cls, *, kept_by: SharedLoopback | None) -> Iterator[BoxStatus]:
         """Open the pipes and close them afterwards."""
         from agentforge.workspace.cgroup import own_group
 
