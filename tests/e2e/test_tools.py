@@ -77,7 +77,11 @@ def test_a_server_runs_in_the_sandbox_and_sees_no_keys(world: World, tmp_path: P
     assert told["cwd"] == str(world.repo)
     assert not {name for name in told["env"] if "KEY" in name or "TOKEN" in name}
     assert told["env"]["SERVICE"] == "plain"
-    assert told["walls"] == {"Seccomp": "2", "NoNewPrivs": "1", "CapEff": "0" * 16}  # a filter of system calls, no rights
+    assert told["walls"] == {
+        "Seccomp": "2",
+        "NoNewPrivs": "1",
+        "CapEff": "0" * 16,
+    }  # a filter of system calls, no rights
     assert (world.repo / "written.txt").read_text() == "by the server"
 
 

@@ -129,9 +129,12 @@ class Chat:
         """What of the project and of skills was left out so far, and why; for people."""
         return tuple(self.workshop.around.project.notices)
 
-    def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
+    def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
 
+        Args:
+            notes: what goes with it.
+            sources: where what nobody vouches for in the notes came from (events.taint).
         Raises:
             ConflictError: a turn is open: `go_on` or `drop` it first.
             KeyboardInterrupt: the user stopped it; the turn is closed, the session goes on.
@@ -150,9 +153,8 @@ class Chat:
         tools = list(self.workshop.tools())
         if self.state.talk.settings.get("tools") != tools:
             self.change(tools=tools)
-        self.log.append(
-            kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
-        )
+        plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
+        self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
         return self.go_on()
 
     def go_on(self) -> TurnResult:

@@ -21,6 +21,7 @@ class UserSaid(Event):
     Attributes:
         turn: counts from 1 over the session.
         notes: what goes with the message: contents of files named by @, words of hooks, texts of skills.
+        sources: where what nobody vouches for in the notes came from (events.taint), such as "repository" or "mcp".
         as_stage: the name under which the turn's steps are counted and scripted: "chat", or a subagent's.
     """
 
@@ -28,6 +29,7 @@ class UserSaid(Event):
     text: str
     notes: tuple[str, ...] = ()
     as_stage: str = "chat"
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

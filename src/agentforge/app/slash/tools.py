@@ -97,9 +97,10 @@ def _line(one: Status) -> str:
     return f"- {one.name} ({one.where[:80]}): {one.state}{reason}, {len(one.tools)} tools{changed}"
 
 
-def _words(chat: Chat, _word: str) -> tuple[str, ...]:
+def _words(chat: Chat, word: str) -> tuple[str, ...]:
     servers = chat.workshop.shed.servers
-    return (*_ACTIONS, *(one.name for one in servers.statuses())) if servers is not None else _ACTIONS
+    names = [one.name for one in servers.statuses()] if servers is not None else []
+    return tuple(one for one in (*_ACTIONS, *names) if one.startswith(word))
 
 
 COMMANDS = (

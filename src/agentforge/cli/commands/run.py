@@ -99,7 +99,14 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
             return result
     elif not text:
         raise UsageError("the session's last turn ended; there is nothing to go on with", hint="give a prompt")
-    return chat.say(text, notes=notes)
+    if "@" not in text:
+        return chat.say(text, notes=notes)
+    from agentforge.app.resource_mentions import mentioned
+    from agentforge.cli.terminal import printable
+
+    found = mentioned(chat, text)
+    sys.stderr.write("".join(f"note: {printable(line)}\n" for line in found.shown))
+    return chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
 
 
 def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:

@@ -80,13 +80,13 @@ class PlainFace:
         return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
 
     def _say(self, text: str) -> bool:
-        from agentforge.app.mentions import notes_of
+        from agentforge.app.resource_mentions import mentioned
 
-        found = notes_of(text, self._chat.workshop.root)
+        found = mentioned(self._chat, text)
         for line in found.shown:
             self._person.line(self._style.paint(printable(line), "dim"))
         try:
-            result = self._chat.say(text, notes=found.notes)
+            result = self._chat.say(text, notes=found.notes, sources=found.sources)
         except _Ended:
             raise
         except KeyboardInterrupt:
@@ -166,9 +166,14 @@ class PlainFace:
             return [f"/{name} " for name in commands() if name.startswith(word[1:])]
         if word.startswith("@"):
             from agentforge.app.mentions import as_mention, fitting
+            from agentforge.app.resource_mentions import Resources
             from agentforge.workspace.search import files
 
-            return [as_mention(path) for path in fitting(files(self._chat.workshop.root), word[1:])]
+            resources = Resources(self._chat.workshop)
+            if server := resources.wants(word):
+                resources.ask(server)
+            fitting_files = fitting(files(self._chat.workshop.root), word[1:])
+            return [*map(as_mention, fitting_files), *resources.fitting(word)]
         return []
 
 
