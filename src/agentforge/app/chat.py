@@ -35,7 +35,7 @@ class ChatOptions:
         session: id (or its beginning) of a session to go on with; "" = a new one.
         model: `provider/name`, None = by the settings.
         approval: one of the six modes, "" = by the settings.
-        work_mode: "build" or "plan"; "" = as the session was, "build" for a new one.
+        work_mode: "build", "plan" or "swarm"; "" = as the session was, "build" for a new one.
         max_turns: model calls for one message, 0 = by the settings.
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
@@ -64,12 +64,14 @@ class TurnResult:
         text: what the assistant said last.
         outcome: of the turn (events.conversing.TurnOutcome).
         error: what broke it off; None when nothing did.
+        swarm: in the swarm's mode: {subagents, found, missing, told}: what became of the evidence; {} otherwise.
     """
 
     text: str
     outcome: str
     reason: str = ""
     error: AgentForgeError | None = None
+    swarm: Mapping[str, object] = field(default_factory=dict)
 
 
 class Chat:
@@ -155,7 +157,13 @@ class Chat:
             self.change(tools=tools)
         plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
         self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
-        return self.go_on()
+        ran = len(self.state.talk.children)
+        result = self.go_on()
+        if self.workshop.work_mode != "swarm" or result.outcome != "completed":
+            return result
+        from agentforge.app.swarming import with_evidence
+
+        return with_evidence(self, result, since=ran)
 
     def go_on(self) -> TurnResult:
         """Drive the open turn to its end, also one that a process which died left open."""

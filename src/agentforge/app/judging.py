@@ -52,8 +52,8 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> s
 
     if tool.effect in ("submit", "ask"):
         return None
-    if workshop.work_mode == "plan" and not modes.only_looking(tool, arguments):
-        return "plan mode changes nothing"
+    if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
+        return f"{workshop.work_mode} mode changes nothing"
     policy, desk = workshop.policy(), workshop.desk
     decision = decide_tool(tool, arguments, policy)
     if decision.verdict == "allow":

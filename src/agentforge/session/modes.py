@@ -16,6 +16,12 @@ BUILD_TOOLS = (
 BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
 """What `run --bare` offers."""
 
+LOOKING_MODES = ("plan", "swarm")
+"""The modes in which nothing is changed."""
+
+CHOSEN_MODES = ("build", "plan", "swarm")
+"""The modes in which a session can be begun."""
+
 _LOOKING = ("read", "ask", "submit")
 _HARMLESS = ("read-only", "git-read")
 

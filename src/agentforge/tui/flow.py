@@ -90,6 +90,8 @@ class Flow:
             self._give_back()
         elif end.error is not None:
             await self._app.transcript.remark(str(end.error), kind="error")
+        elif end.result is not None and end.result.swarm:
+            await self._app.transcript.remark(str(end.result.swarm["told"]))
         elif end.result is not None and end.result.outcome != "completed":
             await self._app.transcript.remark(f"{end.result.outcome}: {end.result.reason}", kind="denied")
         await self._next()

@@ -97,6 +97,8 @@ class PlainFace:
             self._chat.drop(outcome="failed", reason=str(error))
             return self._failed(error)
         self._person.finish_line()
+        if result.swarm:
+            self._person.line(self._style.paint(printable(str(result.swarm["told"])), "dim"))
         if result.error is not None:
             return self._failed(result.error)
         if result.outcome != "completed":
