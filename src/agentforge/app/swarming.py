@@ -60,7 +60,7 @@ def investigate(chat: Chat, question: str) -> str:
     """Answer a question by a fan-out; the session's mode is as before afterwards.
 
     Returns:
-        The answer, and what became of its evidence.
+        What became of the evidence of the answer, which every face has shown by then.
     Raises:
         UsageError: there is no question.
         ConflictError: no subagents ran, or the turn did not end well.
@@ -68,7 +68,7 @@ def investigate(chat: Chat, question: str) -> str:
     if not question.strip():
         raise UsageError("there is no question", hint='/swarm investigate "why is start-up slow?"')
     result = _said(chat, question, mode="swarm")
-    return f"{result.text}\n\n({result.swarm['told']})"
+    return f"({result.swarm['told']})"
 
 
 def with_evidence(chat: Chat, result: TurnResult, *, since: int) -> TurnResult:
@@ -89,7 +89,7 @@ def build(chat: Chat, task: str) -> str:
     """Have a task done by several writers; what they made is taken over only when it was approved.
 
     Returns:
-        What the model says, what was merged, what was left out, and how the tests went.
+        What became of the writers' changes; what the model says of them every face has shown by then.
     Raises:
         UsageError: there is no task.
         ConflictError: nothing may be written now, or the turn did not end well.
@@ -99,13 +99,13 @@ def build(chat: Chat, task: str) -> str:
     if chat.workshop.work_mode == "plan":
         raise ConflictError("plan mode changes nothing", hint="/build first")
     merges, changed = len(chat.state.talk.merges), chat.state.talk.changed_paths
-    result = _said(chat, task, mode="swarm-build").text
+    _said(chat, task, mode="swarm-build")
     fresh = chat.state.talk.merges[merges:]
     if not fresh:
-        return f"{result}\n\n(no writers were started)"
+        return "(no writers were started)"
     taken = set(cast("list[str]", fresh[-1]["paths"])) & set(chat.state.talk.changed_paths)
     done = "taken over" if taken and chat.state.talk.changed_paths != changed else "not taken over"
-    return f"{result}\n\n({done}: {', '.join(cast('list[str]', fresh[-1]['paths'])) or 'nothing'})"
+    return f"({done}: {', '.join(cast('list[str]', fresh[-1]['paths'])) or 'nothing'})"
 
 
 def _said(chat: Chat, text: str, *, mode: str) -> TurnResult:
