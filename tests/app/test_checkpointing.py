@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 
 from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.person import Nobody, Question, Reply
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 
@@ -183,3 +184,27 @@ def test_a_command_that_was_under_way_when_the_program_died_is_not_run_again(cha
     results = [entry for entry in chat.state.talk.entries if entry.kind == "tool" and entry.call_id == "c"]
     assert [entry.status for entry in results] == ["error"]
     assert "whether it ended is unknown" in results[0].text + results[0].summary
+
+
+def test_a_person_sees_the_diff_before_files_come_back_and_may_say_no(chat: Chat, folder: Path) -> None:
+    run_slash(chat, "/checkpoint before")
+    chat.say("one")
+    asked: list[Question] = []
+
+    class Person(Nobody):
+        decision: Literal["once", "reject"] = "reject"
+
+        def approve(self, question: Question) -> Reply:
+            asked.append(question)
+            return Reply(decision=self.decision)
+
+    chat.desk.person = person = Person()
+    reply = run_slash(chat, "/restore before workspace")
+    assert (reply.ok, reply.text, (folder / "one.txt").exists()) == (False, "Nothing was restored.", True)
+    assert "-agent 1" in asked[0].diff and "one.txt" in asked[0].diff
+    run_slash(chat, "/restore before conversation")
+    assert len(asked) == 1
+    person.decision = "once"
+    assert run_slash(chat, "/restore before workspace").ok
+    assert (len(asked), (folder / "one.txt").exists()) == (2, False)
+    assert run_slash(chat, "/restore 1 --yes").ok and len(asked) == 2

@@ -94,6 +94,16 @@ class Checkpoints:
         """What restoring a checkpoint would change in the folder; None when it holds no files."""
         return self._plan(str(self.find(text)["tree"]))
 
+    def preview(self, text: str) -> str:
+        """What restoring a checkpoint would change in the folder, as a unified diff; "" where no file would change."""
+        if self._foreign(text) is not None:
+            return ""
+        row = self.find(text)
+        plan, git = self._plan(str(row["tree"])), self._git()
+        if plan is None or plan.empty or git is None:
+            return ""
+        return git.diff(self._guard.tree(), str(row["tree"]), paths=[*plan.written, *plan.removed])
+
     def restore(self, text: str, what: Restored = "both") -> Report:
         """Bring conversation, workspace or both back; what is now becomes a checkpoint first.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.standing import standing
@@ -98,6 +99,9 @@ class Flow:
 
     async def _slash_ended(self, end: engines.SlashEnded) -> None:
         reply = end.reply
+        if reply.action == "edit" and await self._edited(reply.file):
+            self._app.engine.slash(reply.then)
+            return
         if reply.text and reply.ok:
             await self._app.transcript.answer(reply.text)
         elif reply.text:
@@ -111,6 +115,21 @@ class Flow:
             self._app.engine.say(reply.prompt, ())
         else:
             await self._next()
+
+    async def _edited(self, file: str) -> bool:
+        """Give the terminal to the person's editor; whether the file was edited."""
+        from textual.app import SuspendNotSupported
+
+        from agentforge.app.editing import edit
+
+        try:
+            with self._app.suspend():
+                complaint = edit(Path(file), self._app.engine.chat.workshop.environ)
+        except SuspendNotSupported:
+            return False
+        if complaint:
+            await self._app.transcript.remark(complaint, kind="error")
+        return not complaint
 
     async def _next(self) -> None:
         """The engine is free: what was queued comes now."""

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash import commands, run_slash
@@ -114,6 +115,8 @@ class PlainFace:
         except KeyboardInterrupt:
             self._person.line("stopped")
             return self._terminal
+        if reply.action == "edit" and self._terminal:
+            return self._edit(reply.file, then=reply.then)
         if reply.text:
             self._person.line(clean(reply.text))
         if not reply.ok:
@@ -123,6 +126,15 @@ class PlainFace:
         if reply.action == "open":
             return self._switch(reply.session)
         return reply.action != "exit"
+
+    def _edit(self, file: str, *, then: str) -> bool:
+        from agentforge.app.editing import edit
+
+        complaint = edit(Path(file), self._chat.workshop.environ)
+        if complaint:
+            self._complain(complaint)
+            return True
+        return self._slash(then)
 
     def _switch(self, session: str) -> bool:
         try:
