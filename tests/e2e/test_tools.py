@@ -229,3 +229,12 @@ def test_the_first_request_with_all_built_in_tools_stays_small(world: World, tmp
     lines = [line for file in world.home.rglob("events.jsonl") for line in file.read_text().splitlines()]
     found = [int(size) for line in lines for size in re.findall(r'"context_tokens": ?(\d+)', line)]
     assert found and max(found) < 3000
+
+
+def test_a_command_that_wants_to_commit_is_told_what_commits(world: World, tmp_path: Path) -> None:
+    command = {"command": "echo x > new.txt && git add new.txt"}
+    seen = _play(world, tmp_path, ("shell", command), ("git_commit", {"message": "Add it", "paths": ["new.txt"]}))
+    assert "Read-only file system" in seen["shell"] and "git_commit stages and commits" in seen["shell"]
+    script = tmp_path / "chat.yaml"
+    done = world.run("run", "go", "--model", f"scripted/{script}", "--approval", "never", "--json")
+    assert "commit with git_commit" in json.loads(done.out)["permission_denials"][0]["reason"]

@@ -203,10 +203,22 @@ class Chat:
         self.log.append(kinds.SessionChanged(changes=changes))
 
     def close(self) -> None:
-        """Let go of the session; it can be resumed."""
+        """Let go of the session; it can be resumed. One in which nothing was said is not kept."""
         for event in self.workshop.close():
             self.log.append(event)
+        empty = self._is_empty()
         self.log.close()
+        if empty:
+            from agentforge.store.sessions import forget
+
+            forget(self.log.folder)
+
+    def _is_empty(self) -> bool:
+        """Nothing was said, named, saved or set: there is nothing to go on with."""
+        talk = self.state.talk
+        kept = talk.turn or talk.entries or talk.checkpoints or talk.todos or talk.settings.get("name")
+        saved = self.log.folder.parent.parent / "sessions" / f"{self.session_id}.json"
+        return not kept and not saved.exists()
 
     def __enter__(self) -> Chat:
         """Return the chat itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ _MOST_NAMED = 8
 _TIMEOUT_S = 120
 _LONGEST_TIMEOUT_S = 600
 _FIRST_LOOK_S = 0.3
+_LOCKED_REPOSITORY = re.compile(r"\.git/.*Read-only file system")
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -31,6 +33,8 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     timeout_s = min(longest, number(arguments, "timeout", default=_TIMEOUT_S))
     done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
     observation = _observed(done, timeout_s=timeout_s)
+    if done.exit_code and _LOCKED_REPOSITORY.search(done.text):
+        observation = _with_way_to_commit(observation, context)
     if done.undone:
         observation = _without_protected(observation, done.undone)
     return observation if settled is None else _with_files(observation, settled)
@@ -69,6 +73,21 @@ def _observed(done: Completed, *, timeout_s: int) -> Observation:
     if done.exit_code:
         return failed(summary, error_type="exit-code", text=output)
     return Observation(status="success", summary=summary, text=output)
+
+
+def _with_way_to_commit(observation: Observation, context: ToolContext) -> Observation:
+    """A command wanted to change the repository, which is read-only for commands: say what changes it instead."""
+    why = "The repository (.git) is read-only for commands."
+    if context.git is None:
+        return replace(observation, text=f"{observation.text.rstrip()}\n{why} The harness commits.")
+    told = f"{why} git_commit stages and commits (paths, or all), git_branch makes and switches branches; both ask the person."
+    return replace(
+        observation,
+        error_type="read-only-repository",
+        retryable=False,
+        text=f"{observation.text.rstrip()}\n{told}",
+        next_actions=("git_commit(message=..., paths=[...])",),
+    )
 
 
 def _without_protected(observation: Observation, undone: tuple[str, ...]) -> Observation:
