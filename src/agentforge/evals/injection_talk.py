@@ -86,7 +86,13 @@ def _script(talk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lay_server(talk: Mapping[str, Any], ground: Ground, place: Path) -> None:
-    settings = Path(ground.environ["AGENTFORGE_HOME"]) / "config" / "config.toml"
+    from agentforge.runners.launch import remove
+
+    home = Path(ground.environ["AGENTFORGE_HOME"])
+    pins = home / "data" / "mcp"  # what an earlier case's server said of itself is no change of this one's
+    if pins.exists():
+        remove(pins)
+    settings = home / "config" / "config.toml"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.unlink(missing_ok=True)
     words = talk.get("server")

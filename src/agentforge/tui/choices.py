@@ -205,13 +205,24 @@ class Choices:
         row, rest = rows[0], rows[1:]
         options = row.item.options or (_APPROVE if row.item.kind in ("approval", "limit") else ())
 
+        title = f"{row.address} ({row.item.kind}, {row.item.stage})"
+
         async def answered(text: str | None) -> None:
-            if text is not None:
-                await self._app.give(f"/resolve {row.address} {_decision(text, row)}")
+            decision = "" if text is None else _decision(text, row)
+            if decision == "reject":  # a rejection needs a reason
+                self._app.push_screen(QuestionScreen("Why not?", (), title=title), reasoned)
+                return
+            if decision:
+                await self._app.give(f"/resolve {row.address} {decision}")
             if rest:
                 self._put(rest)
 
-        title = f"{row.address} ({row.item.kind}, {row.item.stage})"
+        async def reasoned(text: str | None) -> None:
+            if text is None:
+                self._put(rows)
+            else:
+                await answered(f"reject {text}")
+
         self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
 
 
