@@ -186,6 +186,21 @@ def test_a_command_that_was_under_way_when_the_program_died_is_not_run_again(cha
     assert "whether it ended is unknown" in results[0].text + results[0].summary
 
 
+def test_undo_passes_over_a_turn_that_left_the_files_as_they_were(folder: Path, tmp_path: Path, home: Path) -> None:
+    script = tmp_path / "script.yaml"
+    looks = {"tool_calls": [{"name": "shell", "args": {"command": "cat one.txt > /dev/null; true"}}]}
+    script.write_text(yaml.safe_dump({"chat": [*_SCRIPT["chat"][:2], looks, {"text": "Looked."}]}))
+    environ = {"HOME": str(home), "AGENTFORGE_HOME": str(home / "af")}
+    options = ChatOptions(cwd=folder, model=f"scripted/{script}", approval="yolo")
+    with Chat.open(options, Nobody(), settings=load(folder, environ), environ=environ) as chat:
+        chat.say("write")
+        chat.say("look")
+        assert run_slash(chat, "/undo").ok
+        assert not (folder / "one.txt").exists()
+        assert run_slash(chat, "/redo").ok
+        assert (folder / "one.txt").read_text() == "agent 1\n"
+
+
 def test_a_person_sees_the_diff_before_files_come_back_and_may_say_no(chat: Chat, folder: Path) -> None:
     run_slash(chat, "/checkpoint before")
     chat.say("one")

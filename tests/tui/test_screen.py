@@ -162,6 +162,16 @@ def test_ctrl_c_clears_the_input_then_leaves(theatre: Theatre) -> None:
     theatre.play(steps)
 
 
+def test_ctrl_d_deletes_while_something_is_typed_and_leaves_when_nothing_is(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.type("ab", "home", "ctrl+d")
+        assert (stage.app.prompt.text, stage.app.is_running) == ("b", True)
+        await stage.pilot.press("delete", "ctrl+d")
+        assert stage.app.return_code == 0
+
+    theatre.play(steps)
+
+
 def test_history_goes_through_the_sessions_of_the_project(theatre: Theatre) -> None:
     async def first(stage: Stage) -> None:
         await stage.say("/version")

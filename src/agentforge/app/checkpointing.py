@@ -138,7 +138,7 @@ class Checkpoints:
         return Report(checkpoint_id=name, what="conversation", files=None, messages=(before, len(talk.entries)))
 
     def undo(self) -> Report:
-        """Take back the last turn that changed files, conversation and workspace.
+        """Take back the last turn that changed files, conversation and workspace; one whose files are as before it is none.
 
         Raises:
             ConflictError: a turn goes on, or no turn is left to take back.
@@ -146,7 +146,8 @@ class Checkpoints:
         self._require_closed()
         talk = self._log.state.talk
         rows = [row for row in talk.checkpoints if row["reason"] == "before-change"]
-        left = [row for row in rows if cast("int", row["turn"]) <= talk.standing]
+        now = self._tree()
+        left = [row for row in rows if cast("int", row["turn"]) <= talk.standing and (not now or row["tree"] != now)]
         if not left:
             raise ConflictError("there is nothing to undo: no turn that is left changed a file")
         self._log.append(self._made("undo"))
