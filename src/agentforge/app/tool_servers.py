@@ -142,6 +142,9 @@ def _show(workshop: Workshop, url: str) -> None:
 
 
 def _agreed(workshop: Workshop, server: str, change: str) -> bool:
+    from agentforge.app.child_run import ONE_QUESTION
     from agentforge.app.person import Question
 
-    return workshop.desk.asks(Question(tool=server, text=change, reason="an MCP server changed what it offers"))
+    question = Question(tool=server, text=change, reason="an MCP server changed what it offers")
+    with ONE_QUESTION:  # a subagent may have met it while another one asks
+        return workshop.desk.asks(question)
