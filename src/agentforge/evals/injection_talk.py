@@ -164,7 +164,7 @@ def _proxy(page: str) -> Iterator[_Asked]:
         yield asked
         return
 
-    class Proxy(BaseHTTPRequestHandler):
+    class _Proxy(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.paths.append(self.path)
             self.send_response(200)
@@ -179,7 +179,7 @@ def _proxy(page: str) -> Iterator[_Asked]:
         def log_message(self, *_words: object) -> None:
             return None
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Proxy)
     thread = threading.Thread(target=server.serve_forever, name="proxy", daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_address[1]}"
