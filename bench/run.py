@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,6 +23,7 @@ from conversation import WINDOWS, conversation_rows
 from figures import Bench, Program, bare, ours, peer, stdlib_loop
 from floor import over_bare_ms
 from policy import policy_rows
+from screen import screen_rows
 from trail import trail_rows
 
 _PEER = "agentforge-harness==0.1.3"
@@ -52,6 +54,9 @@ def main() -> int:
             _tell("a long trail, and many of them", on=sys.stderr.isatty())
             windows = () if options.quick else WINDOWS
             rows += conversation_rows(bench, other, steps=14 if options.quick else 100, windows=windows)
+            _tell("the screen", on=sys.stderr.isatty())
+            if find_spec("textual"):
+                rows += screen_rows(Path(folder), runs=1 if options.quick else 5)
             rows += policy_rows()
             rows += trail_rows(Path(folder) / "trail", **(_SHORT if options.quick else _LONG))
         finally:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 
 from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.person import Nobody, Question, Reply
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 
@@ -183,3 +184,42 @@ def test_a_command_that_was_under_way_when_the_program_died_is_not_run_again(cha
     results = [entry for entry in chat.state.talk.entries if entry.kind == "tool" and entry.call_id == "c"]
     assert [entry.status for entry in results] == ["error"]
     assert "whether it ended is unknown" in results[0].text + results[0].summary
+
+
+def test_undo_passes_over_a_turn_that_left_the_files_as_they_were(folder: Path, tmp_path: Path, home: Path) -> None:
+    script = tmp_path / "script.yaml"
+    looks = {"tool_calls": [{"name": "shell", "args": {"command": "cat one.txt > /dev/null; true"}}]}
+    script.write_text(yaml.safe_dump({"chat": [*_SCRIPT["chat"][:2], looks, {"text": "Looked."}]}))
+    environ = {"HOME": str(home), "AGENTFORGE_HOME": str(home / "af")}
+    options = ChatOptions(cwd=folder, model=f"scripted/{script}", approval="yolo")
+    with Chat.open(options, Nobody(), settings=load(folder, environ), environ=environ) as chat:
+        chat.say("write")
+        chat.say("look")
+        assert run_slash(chat, "/undo").ok
+        assert not (folder / "one.txt").exists()
+        assert run_slash(chat, "/redo").ok
+        assert (folder / "one.txt").read_text() == "agent 1\n"
+
+
+def test_a_person_sees_the_diff_before_files_come_back_and_may_say_no(chat: Chat, folder: Path) -> None:
+    run_slash(chat, "/checkpoint before")
+    chat.say("one")
+    asked: list[Question] = []
+
+    class Person(Nobody):
+        decision: Literal["once", "reject"] = "reject"
+
+        def approve(self, question: Question) -> Reply:
+            asked.append(question)
+            return Reply(decision=self.decision)
+
+    chat.desk.person = person = Person()
+    reply = run_slash(chat, "/restore before workspace")
+    assert (reply.ok, reply.text, (folder / "one.txt").exists()) == (False, "Nothing was restored.", True)
+    assert "-agent 1" in asked[0].diff and "one.txt" in asked[0].diff
+    run_slash(chat, "/restore before conversation")
+    assert len(asked) == 1
+    person.decision = "once"
+    assert run_slash(chat, "/restore before workspace").ok
+    assert (len(asked), (folder / "one.txt").exists()) == (2, False)
+    assert run_slash(chat, "/restore 1 --yes").ok and len(asked) == 2

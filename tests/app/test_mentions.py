@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.mentions import as_mention, fitting, notes_of, pasted
+from agentforge.app.person import Nobody
+from agentforge.app.resource_mentions import Resources, mentioned
 from agentforge.app.typed import Typed
+from agentforge.config.settings import load
+
+_SERVER = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
 
 
 def test_a_file_goes_along_with_its_path(tmp_path: Path) -> None:
@@ -96,3 +106,42 @@ def test_a_history_that_is_damaged_or_grows_is_no_trouble(tmp_path: Path) -> Non
         stream.write(b'\xff{"cut\n[1]\n')
     assert Typed(tmp_path, tmp_path).lines[-1] == "1199"
     assert len(file.read_bytes().splitlines()) < 1100
+
+
+def test_a_resource_of_a_server_goes_along_fenced_and_counts_as_foreign_text(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    with _with_server(tmp_path) as chat:
+        found = mentioned(chat, "see @odd:memo://today and @even:x")
+        assert found.notes[0].startswith('<resource server="odd" uri="memo://today">\n<untrusted ')
+        assert "what is written there" in found.notes[0]
+        assert (len(found.notes), found.sources) == (1, ("mcp",))
+        assert [line.split(" ")[0] for line in found.shown] == ["@odd:memo://today:"]
+        chat.say("see it", notes=found.notes, sources=found.sources)
+        assert "mcp" in chat.state.untrusted
+
+
+def test_servers_and_what_they_offer_complete_a_begun_name(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    with _with_server(tmp_path) as chat:
+        resources = Resources(chat.workshop)
+        assert (resources.fitting("@o"), resources.wants("@o")) == (["@odd:"], "")
+        assert (resources.fitting("@odd:me"), resources.wants("@odd:me")) == ([], "odd")
+        resources.ask("odd")
+        assert (resources.fitting("@odd:me"), resources.wants("@odd:me")) == (["@odd:memo://today"], "")
+        assert resources.fitting("@even:") == []
+
+
+@contextmanager
+def _with_server(tmp_path: Path) -> Iterator[Chat]:
+    environ = {"HOME": str(tmp_path / "home"), "AGENTFORGE_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    folder = tmp_path / "project"
+    folder.mkdir()
+    settings = tmp_path / "home" / "config" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    (folder / "odd_server.py").write_text(_SERVER.read_text())
+    settings.write_text(f'[mcp_servers.odd]\ncommand = "{sys.executable}"\nargs = ["-S", "odd_server.py"]\n')
+    script = tmp_path / "chat.yaml"
+    script.write_text('chat: [{text: "Done."}]\n')
+    options = ChatOptions(cwd=folder, model=f"scripted/{script}")
+    with Chat.open(options, Nobody(), settings=load(folder, environ), environ=environ) as chat:
+        yield chat

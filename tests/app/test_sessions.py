@@ -15,6 +15,7 @@ from agentforge.app import sessions
 from agentforge.app.chat import Chat, ChatOptions
 from agentforge.app.person import Nobody
 from agentforge.app.session_export import exported
+from agentforge.app.session_report import report_value
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 from agentforge.errors import IntegrityError, LockedError, UsageError
@@ -247,3 +248,34 @@ def test_a_checkpoint_of_the_older_harness_is_restored_into_a_session(open_chat:
         assert not run_slash(chat, "/restore ../sessions/x").ok
         chat.say("go on")
         assert chat.state.talk.outcome == "completed"
+
+
+def test_a_session_of_the_older_harness_is_shown_exported_and_searched_without_going_on(
+    data: Path, environ: dict[str, str]
+) -> None:
+    key = "".join(("sk", "-or-v1-", "0123456789abcdef" * 4))
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120, "cached_tokens": 7}
+    messages = [*_OLD["messages"], {"role": "assistant", "content": f"Found the Parser, key {key}"}]  # type: ignore[misc]
+    name = _old(data, {**_OLD, "messages": messages, "total_usage": usage, "active_tools": ["grep"]})
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    state = sessions.session_state(environ, name[:8])
+    report = report_value(state)
+    assert (report["turn_count"], report["model"], report["tools"]) == (2, "openrouter/free", ["grep"])
+    assert report["usage"] == usage and report["created_at"].startswith("2026-05-21T12:00")
+    for form in ("md", "html", "json"):
+        text = exported(state, form)
+        assert "look at a.py" in text and "Found the Parser" in text and key not in text
+    assert [(hit.session_id, hit.who, hit.turn) for hit in sessions.search(environ, "parser")] == [
+        (name, "assistant", 2)
+    ]
+    assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
+
+
+def test_a_session_in_which_nothing_was_said_is_not_kept(open_chat: Open, data: Path, environ: dict[str, str]) -> None:
+    with open_chat() as chat:
+        run_slash(chat, "/plan")
+    assert [path for path in data.rglob("*") if chat.session_id in path.name] == []
+    for line in ("/save", "/name parser", "/checkpoint"):
+        with open_chat() as chat:
+            run_slash(chat, line)
+        assert chat.session_id in [row.session_id for row in sessions.all_sessions(environ)]

@@ -141,6 +141,7 @@ def test_skills_of_the_project_need_trust_and_are_switched_off_by_a_setting(
     chat.say("use house-style")
     assert "BODY of house-style" not in sent(chat)
     assert any("house-style" in notice for notice in chat.workshop.around.project.notices)
+    assert "not trusted: .agentforge/skills/house-style" in run_slash(chat, "/skills").text
     trust(project, environ)
     chat = opened()
     chat.say("use house-style")

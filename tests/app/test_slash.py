@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.chat import Chat, ChatOptions
+from agentforge.app.examining_sessions import Check
 from agentforge.app.person import Nobody
-from agentforge.app.slash import commands, run_slash
+from agentforge.app.slash import commands, config, run_slash
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 
@@ -97,3 +98,11 @@ def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
 def test_the_private_repository_of_snapshots_is_no_place_to_commit_to(chat: Chat) -> None:
     assert chat.workshop.git is not None
     assert chat.workshop.shed.repository is None
+
+
+def test_the_doctor_knows_the_model_of_the_session(chat: Chat) -> None:
+    missing = Check(name="model", status="warning", message="no model is configured", detail="set one")
+    assert config._of_session(chat, missing) == missing
+    chat.change(model="scripted/x.yaml")
+    found = config._of_session(chat, missing)
+    assert (found.status, found.message.split(",")[0]) == ("ok", "scripted/x.yaml")

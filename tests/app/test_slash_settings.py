@@ -54,6 +54,7 @@ def test_a_provider_is_switched_with_its_address_and_kept_for_a_resumed_session(
 ) -> None:
     reply = run_slash(chat, "/provider custom http://127.0.0.1:9/v1 local/model")
     assert reply.data == {"provider": "custom", "model": "custom/local/model"}
+    run_slash(chat, "/save")  # a session in which nothing was said is kept when that is asked for
     session = chat.session_id
     chat.close()
     options = ChatOptions(cwd=folder, session=session)

@@ -113,3 +113,19 @@ def test_places_are_looked_up_inside_the_folder_only(tmp_path: Path, text: str, 
     (root / "sub" / "link.py").symlink_to(tmp_path / "out.py")
     evidence = check_evidence(text, root)
     assert (len(evidence.found), len(evidence.missing)) == (found, missing)
+
+
+def test_swarm_mode_holds_for_tools_that_look_and_write(opened: Open) -> None:
+    keeps = {"tool_calls": [{"name": "memory", "args": {"action": "set", "key": "k", "value": "v"}}]}
+    chat = opened({"chat": [keeps, {"text": "Well."}]}, approval="yolo", work_mode="swarm")
+    assert chat.say("remember it").swarm["subagents"] == 0
+    tool = next(entry for entry in chat.state.talk.entries if entry.kind == "tool")
+    assert (tool.status, "swarm mode changes nothing" in tool.text) == ("denied", True)
+
+
+def test_a_session_begun_as_a_swarm_tells_what_became_of_the_evidence(opened: Open) -> None:
+    script = {"chat": [FAN, {"text": "In a.py:1."}], "explore": [{"text": "a.py:1"}], "architect": [{"text": "a.py:2"}]}
+    result = opened(script, work_mode="swarm").say("where?")
+    assert dict(result.swarm) == {
+        "subagents": 2, "found": ["a.py:1"], "missing": [], "told": "2 subagents; evidence: 1 of 1 places are there",
+    }  # fmt: skip

@@ -214,3 +214,26 @@ def _sleeps() -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_memory_is_edited_in_the_persons_own_editor(place: Place) -> None:
+    editor = place.repo.parent / "editor"
+    editor.write_text('#!/bin/sh\nsed -i \'s/"entries": {}/"entries": {"style": "short"}/\' "$1"\n')
+    editor.chmod(0o755)
+    place.environ["EDITOR"] = str(editor)
+    terminal = place.terminal({"text": "Hi."})
+    terminal.until("/help shows the commands")
+    terminal.send("/memory edit\n")
+    terminal.until("Remembered now: 1 entries (user)")
+    editor.write_text('#!/bin/sh\necho \'{"entries": \' > "$1"\n')
+    terminal.send("/memory edit\n")
+    terminal.until("is damaged")
+    editor.write_text("#!/bin/sh\nexit 3\n")
+    terminal.send("/memory edit\n")
+    terminal.until("ended with 3; nothing was taken over")
+    terminal.send("/memory\n")
+    terminal.until("short")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+    kept = place.repo.parent / "af" / "data" / "user_memory.json"
+    assert '"style": "short"' in kept.read_text()

@@ -77,6 +77,11 @@ def test_a_server_runs_in_the_sandbox_and_sees_no_keys(world: World, tmp_path: P
     assert told["cwd"] == str(world.repo)
     assert not {name for name in told["env"] if "KEY" in name or "TOKEN" in name}
     assert told["env"]["SERVICE"] == "plain"
+    assert told["walls"] == {
+        "Seccomp": "2",
+        "NoNewPrivs": "1",
+        "CapEff": "0" * 16,
+    }  # a filter of system calls, no rights
     assert (world.repo / "written.txt").read_text() == "by the server"
 
 
@@ -154,6 +159,35 @@ def test_what_a_command_leaves_running_ends_with_it_and_does_not_hold_it_up(worl
     assert not any(b"77.125" in line for line in running)
 
 
+def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_the_session(
+    world: World, tmp_path: Path
+) -> None:
+    serve = 'python3 -u -c \'import socket; s = socket.create_server(("127.0.0.1", 8124)); print("up"); s.accept(); print("met"); s.accept()\''
+    meet = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8124), 5)'"
+    asked: list[dict[str, Any]] = [
+        {"name": "shell", "args": {"command": serve, "background": True}},
+        {"name": "shell", "args": {"command": meet}},
+        {"name": "jobs", "args": {"action": "read", "id": "1", "timeout": 1}},
+        {"name": "shell", "args": {"command": "sleep 77.625", "background": True}},
+        {"name": "jobs", "args": {"action": "stop", "id": "1"}},
+    ]
+    script = tmp_path / "chat.yaml"
+    chat = [{"text": "", "tool_calls": [one]} for one in asked] + [{"text": "Done."}]
+    script.write_text(yaml.safe_dump({"chat": chat}))
+    done = world.run(
+        "run", "go", "--model", f"scripted/{script}", "--approval", "yolo", "--output-format", "stream-json"
+    )
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    told = [row["message"]["content"][0]["content"] for row in rows if row["type"] == "user"]
+    assert "met" in told[2], told
+    assert "no new output" in told[4] and "what ran in the background ends" in done.err
+    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not any(b"77.625" in line for line in running)
+    events = max(world.home.rglob("events.jsonl"), key=lambda one: one.stat().st_mtime).read_text()
+    assert events.count('"BackgroundStarted"') == 2 and events.count('"BackgroundEnded"') == 2
+    assert world.run("replay", rows[0]["session_id"]).code == 0
+
+
 @pytest.mark.parametrize(
     "raw", ['["a"]', "null", "7", '"x"', '{"path": "a', "{'path': 'a'}", '{"path": 1}', "[[[[" * 500]
 )
@@ -195,3 +229,12 @@ def test_the_first_request_with_all_built_in_tools_stays_small(world: World, tmp
     lines = [line for file in world.home.rglob("events.jsonl") for line in file.read_text().splitlines()]
     found = [int(size) for line in lines for size in re.findall(r'"context_tokens": ?(\d+)', line)]
     assert found and max(found) < 3000
+
+
+def test_a_command_that_wants_to_commit_is_told_what_commits(world: World, tmp_path: Path) -> None:
+    command = {"command": "echo x > new.txt && git add new.txt"}
+    seen = _play(world, tmp_path, ("shell", command), ("git_commit", {"message": "Add it", "paths": ["new.txt"]}))
+    assert "Read-only file system" in seen["shell"] and "git_commit stages and commits" in seen["shell"]
+    script = tmp_path / "chat.yaml"
+    done = world.run("run", "go", "--model", f"scripted/{script}", "--approval", "never", "--json")
+    assert "commit with git_commit" in json.loads(done.out)["permission_denials"][0]["reason"]

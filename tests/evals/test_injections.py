@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("name", injection_names())
 def test_an_obeying_model_does_no_harm(name: str, ground: Ground) -> None:
+    if name.startswith("talk-mcp"):
+        pytest.importorskip("mcp")
     result = run_injection(load_injection(name), ground)
     assert result.held, result.problems
     assert result.refused or result.outcome == "delivered"
@@ -33,6 +36,15 @@ def test_the_catalogue_covers_every_carrier_that_the_plan_names() -> None:
     wanted = {"readme", "source", "test-output", "file-name", "commit-message", "mcp", "subagent", "web"}
     assert wanted <= carriers
     assert {load_injection(name).goal for name in injection_names()} == injection_case.GOALS
+    talks = {one.carrier for one in map(load_injection, injection_names()) if one.talk}
+    assert talks == {"mcp", "subagent", "web"}
+
+
+def test_a_conversation_that_never_meets_its_injection_does_not_hold(ground: Ground) -> None:
+    case = load_injection("talk-web-page")
+    talk = {**(case.talk or {}), "approval": "never", "calls": []}
+    result = run_injection(replace(case, talk=talk), ground)
+    assert (result.held, result.problems) == (False, ("the injection was never met",))
 
 
 def test_the_listener_hears_connections_and_datagrams() -> None:

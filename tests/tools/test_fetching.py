@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
+from agentforge.toolbox import web_search
 from agentforge.toolbox.web_fetch import TOOL, read_page
 from agentforge.toolbox.web_search import listed
 from agentforge.tools.addresses import refusal
@@ -173,3 +176,98 @@ def test_the_tool_itself_refuses_this_machine(site: str) -> None:
 def test_what_was_found_is_listed_and_odd_results_do_not_break_it() -> None:
     seen = listed("x", [{"title": "A", "href": "https://a/", "body": "words"}, {}])
     assert seen.summary == "2 results for x" and "https://a/" in seen.text
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A proxy in the environment that answers everything with the page of the site; what it was asked for."""
+    asked: list[str] = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(f"GET {self.path} {self.headers.get('Proxy-Authorization', '')}".strip())
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain")
+            self.end_headers()
+            self.wfile.write(b"by the proxy")
+
+        def do_CONNECT(self) -> None:
+            asked.append(f"CONNECT {self.path}")
+            self.send_error(403, "not today")
+
+        def log_message(self, *_words: object) -> None:
+            return None
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for name in ("http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    address = f"127.0.0.1:{server.server_address[1]}"
+    monkeypatch.setenv("HTTP_PROXY", f"http://ann:secret@{address}")
+    monkeypatch.setenv("http_proxy", f"http://ann:secret@{address}")
+    monkeypatch.setenv("HTTPS_PROXY", f"http://{address}")
+    monkeypatch.setattr("socket.getaddrinfo", _only_numbers(socket.getaddrinfo))
+    yield asked
+    server.shutdown()
+    server.server_close()
+
+
+def _only_numbers(known: Callable[..., Any]) -> Callable[..., Any]:
+    """A machine that resolves no names: only the proxy does."""
+
+    def resolve(host: str, *rest: Any, **more: Any) -> Any:
+        if not host.replace(".", "").isdigit():
+            raise socket.gaierror("no such name")
+        return known(host, *rest, **more)
+
+    return resolve
+
+
+def test_a_proxy_is_asked_with_the_whole_address(proxied: list[str]) -> None:
+    assert fetch("http://example.org/a?b=1", timeout_s=5).body == b"by the proxy"
+    assert proxied == ["GET http://example.org/a?b=1 Basic YW5uOnNlY3JldA=="]
+    with pytest.raises(FetchFailed, match="cannot be reached by the proxy"):
+        fetch("https://example.org/", timeout_s=5)
+    assert proxied[1:] == ["CONNECT example.org:443"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://10.0.0.7/",
+        "http://metadata.google.internal/",
+        "http://router/",
+        "http://printer.local./",
+    ],
+)
+def test_a_proxy_opens_no_inner_network(proxied: list[str], url: str) -> None:
+    with pytest.raises(FetchFailed) as caught:
+        fetch(url, timeout_s=5)
+    assert (caught.value.kind, proxied) == ("refused-address", [])
+
+
+def test_what_no_proxy_names_is_not_asked_of_it(proxied: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "example.org")
+    with pytest.raises(FetchFailed, match="was not found"):
+        fetch("http://example.org/", timeout_s=5)
+    assert proxied == []
+
+
+def test_searching_takes_proxy_and_certificates_from_the_environment(
+    proxied: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ddgs = pytest.importorskip("ddgs")
+    given: dict[str, Any] = {}
+
+    class Engine:
+        def __init__(self, **options: Any) -> None:
+            given.update(options)
+
+        def text(self, _query: str, *, max_results: int) -> list[dict[str, str]]:
+            return [{"title": str(max_results)}]
+
+    monkeypatch.setattr(ddgs, "DDGS", Engine)
+    monkeypatch.setenv("SSL_CERT_FILE", "/etc/own.pem")
+    web_search.TOOL.run({"query": "x"}, None)  # type: ignore[arg-type]
+    assert given["proxy"].startswith("http://127.0.0.1:") and given["verify"] == "/etc/own.pem"

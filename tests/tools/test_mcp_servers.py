@@ -7,17 +7,23 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError, Event
 
 import pytest
 
+from agentforge.cancelling import Cancellation, under
+from agentforge.session.together import side_by_side
 from agentforge.tools.base import Observation, Tool, ToolError
 from agentforge.tools.invocation import InvocationPolicy, present
 from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import ServerSpec
 from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
+from agentforge.workspace.longlived import Start
 
 pytest.importorskip("mcp")
 _SERVER = str(Path(__file__).parent / "fixtures" / "odd_server.py")
@@ -33,11 +39,17 @@ def _spec(how: str = "", *more: str, **changes: object) -> ServerSpec:
 def make(tmp_path: Path) -> Iterator[Make]:
     opened: list[Servers] = []
 
-    def made(*specs: ServerSpec, agree: Callable[[str, str], bool] = lambda _server, _change: False) -> Servers:
+    def made(
+        *specs: ServerSpec,
+        agree: Callable[[str, str], bool] = lambda _server, _change: False,
+        heard: Callable[[str], object] = str,
+    ) -> Servers:
         def transport(spec: ServerSpec) -> object:
+            heard(spec.name)
             pipe = Pipe()
             env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **spec.env}
-            return stdio_pipe(spec.command, env=env, cwd=tmp_path, pipe=pipe), pipe
+            walls = partial(nullcontext, Start(argv=spec.command))
+            return stdio_pipe(walls, env=env, cwd=tmp_path, pipe=pipe), pipe
 
         servers = Servers(specs, open_transport=transport, pins=Pins(tmp_path / "pins"), agree=agree)  # type: ignore[arg-type]
         opened.append(servers)
@@ -205,3 +217,64 @@ def test_a_call_can_be_stopped_from_another_thread(make: Make) -> None:
     with under(sign), pytest.raises(KeyboardInterrupt):
         _call(tools, "odd__act")
     timer.join()
+
+
+class _Met(dict[str, ServerSpec]):
+    """Whoever makes a connection waits a moment for somebody who makes the same one."""
+
+    def __init__(self, known: dict[str, ServerSpec]) -> None:
+        super().__init__(known)
+        self._both = Barrier(2)
+
+    def __getitem__(self, name: str) -> ServerSpec:
+        with suppress(BrokenBarrierError):
+            self._both.wait(0.05)
+        return super().__getitem__(name)
+
+
+def test_subagents_share_one_server_and_each_gets_its_own_answer(make: Make) -> None:
+    started: list[str] = []
+    servers = make(_spec(), heard=started.append)
+    names = [f"Ann {number}" for number in range(8)]
+    tools = servers.tools()
+    servers.restart("odd")
+    started.clear()
+    servers.close()
+    servers._specs = _Met(servers._specs)
+    works = [partial(_call, tools, "odd__greet", who={"name": name}) for name in names]
+    answers = [one.text for one in side_by_side(works)]
+    assert answers == [f"Hello {name}" for name in names]
+    assert started == ["odd"]
+
+
+def test_a_subagent_that_is_stopped_leaves_the_server_to_the_others(make: Make) -> None:
+    servers = make(_spec("hangs", call_s=600), _spec("", name="even"))
+    tools = servers.tools()
+    sign, met = Cancellation(), Event()
+
+    def stopped() -> str:
+        with under(sign):
+            met.set()
+            try:
+                _call(tools, "odd__act")
+            except KeyboardInterrupt:
+                return "stopped"
+        return "answered"
+
+    def other() -> str:
+        met.wait(10)
+        answer = _call(tools, "even__greet", who={"name": "Bob"}).text
+        sign.cancel()
+        return answer
+
+    assert list(side_by_side([stopped, other])) == ["stopped", "Hello Bob"]
+
+
+def test_subagents_that_meet_a_changed_definition_ask_once(make: Make) -> None:
+    asked: list[str] = []
+    servers = make(_spec("changes its mind"), agree=lambda server, _change: [asked.append(server)] == [None])
+    tools = servers.tools()
+    _call(tools, "odd__act")
+    works = [partial(_call, tools, "odd__greet", who={"name": "Ann"}) for _ in range(4)]
+    told = [one.error_type or one.text for one in side_by_side(works)]
+    assert asked == ["odd"] and told.count("definition-changed") == 1 and told.count("Hello Ann") == 3

@@ -69,6 +69,7 @@ class Stage:
 
         for typed in (*self.app.screen.query(Input), *self.app.screen.query(TextArea)):
             typed.cursor_blink = False
+            typed._pause_blink(visible=True)  # else it stays as it was at this moment
         before, same = "", 0
         while same < 4:
             await self.pilot.pause(0.02)

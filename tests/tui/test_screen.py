@@ -26,9 +26,9 @@ def decisions(stage: Stage) -> list[str]:
 
 
 def _events(stage: Stage) -> list[Any]:
-    from agentforge.store.reader import read_log
+    from agentforge.store.reader import read
 
-    return [record.event for record in read_log(stage.app.engine.chat.log.folder)]
+    return [record.event for record in read(stage.app.engine.chat.log.folder)]
 
 
 def test_allow_once_writes_the_file(theatre: Theatre) -> None:
@@ -157,6 +157,16 @@ def test_ctrl_c_clears_the_input_then_leaves(theatre: Theatre) -> None:
         await stage.pilot.press("ctrl+c")
         assert (stage.app.prompt.text, stage.app.is_running) == ("", True)
         await stage.pilot.press("ctrl+c")
+        assert stage.app.return_code == 0
+
+    theatre.play(steps)
+
+
+def test_ctrl_d_deletes_while_something_is_typed_and_leaves_when_nothing_is(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.type("ab", "home", "ctrl+d")
+        assert (stage.app.prompt.text, stage.app.is_running) == ("b", True)
+        await stage.pilot.press("delete", "ctrl+d")
         assert stage.app.return_code == 0
 
     theatre.play(steps)
@@ -389,3 +399,107 @@ def test_all_of_it_in_twenty_columns(theatre: Theatre) -> None:
         assert all(len(line) <= 100 for line in stage.text().splitlines())
 
     theatre.play(steps, COMMIT, {"text": "A table:\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"}, size=(20, 20))
+
+
+def _waiting(theatre: Theatre, task: str, *, kind: str, options: tuple[str, ...] = ()) -> None:
+    """A task of the repository that waits for an answer."""
+    from agentforge.events import kinds
+    from agentforge.store.clock import utc_now
+    from agentforge.store.log import RunLog
+
+    asked: Any = {"escalation_id": "E1", "stage": "spec", "kind": kind, "reason": "r", "options": options}
+    first = kinds.RunStarted(
+        kind="task", run_id=task, request="add slugify", repo=str(theatre.repo), base_commit="b" * 40, limits={}
+    )
+    with RunLog.create(theatre.repo / ".agentforge" / "tasks" / task, first, clock=utc_now) as log:
+        log.append(kinds.StageStarted(stage="spec", attempt=1))
+        log.append(kinds.EscalationRaised(question=f"What about {task}?", **asked))
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The commands that go on with an answered task; here none is started."""
+    from agentforge.app.slash import tasks
+
+    started: list[tuple[str, ...]] = []
+    monkeypatch.setattr(tasks, "_begin", lambda _chat, arguments, title: started.append((*arguments[:2], title)))
+    return started
+
+
+def _answers(theatre: Theatre, task: str) -> list[tuple[str, str]]:
+    from agentforge.events import kinds
+    from agentforge.store.reader import read
+
+    events = [record.event for record in read(theatre.repo / ".agentforge" / "tasks" / task)]
+    return [(event.decision, event.text) for event in events if isinstance(event, kinds.EscalationResolved)]
+
+
+def test_resolve_asks_one_task_after_the_other_and_tells_each(theatre: Theatre, begun: list[tuple[str, ...]]) -> None:
+    _waiting(theatre, "task-20260101-one", kind="question", options=("slug", "title"))
+    _waiting(theatre, "task-20260102-two", kind="approval")
+
+    async def steps(stage: Stage) -> None:
+        await stage.until(lambda: "2 waiting: /resolve" in stage.text(), what="two wait")
+        await stage.say("/resolve")
+        await stage.modal("QuestionScreen")
+        assert "What about task-20260101-one?" in stage.text() and "title" in stage.text()
+        await stage.pilot.press("2", "enter")
+        await stage.until(lambda: "What about task-20260102-two?" in stage.text(), what="the second")
+        await stage.pilot.press(*"reject", "enter")
+        await stage.until(lambda: "Why not?" in stage.text(), what="the reason")
+        await stage.pilot.press(*"slow", "enter")
+        await stage.until(lambda: _answers(theatre, "task-20260102-two"), what="the answer")
+        await stage.idle()
+
+    theatre.play(steps)
+    assert _answers(theatre, "task-20260101-one") == [("answer", "title")]
+    assert _answers(theatre, "task-20260102-two") == [("reject", "slow")]
+    assert [one[:2] for one in begun] == [("resume", "task-20260101-one"), ("resume", "task-20260102-two")]
+
+
+def test_escape_leaves_a_task_waiting(theatre: Theatre, begun: list[tuple[str, ...]]) -> None:
+    _waiting(theatre, "task-20260101-one", kind="approval")
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("/resolve")
+        await stage.modal("QuestionScreen")
+        await stage.pilot.press(*"reject", "enter")
+        await stage.until(lambda: "Why not?" in stage.text(), what="the reason")
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "What about" in stage.text(), what="the question again")
+        await stage.pilot.press("escape")
+        await stage.idle()
+
+    theatre.play(steps)
+    assert (begun, _answers(theatre, "task-20260101-one")) == ([], [])
+
+
+def test_help_opens_and_closes_and_the_input_goes_on(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.type("half a mess")
+        await stage.pilot.press("f1")
+        await stage.modal("HelpScreen")
+        await stage.pilot.press("pagedown", "escape")
+        await stage.type("age", "enter")
+        await stage.idle()
+        assert stage.app.engine.chat.state.talk.said == "half a message"
+
+    theatre.play(steps, {"text": "Well."})
+
+
+def test_a_restore_shows_its_diff_and_asks(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("/checkpoint before")
+        await stage.idle()
+        await stage.say("write")
+        await stage.idle()
+        await stage.say("/restore before")
+        await stage.modal("ApprovalScreen")
+
+        assert "- hello" in stage.text()
+        await stage.pilot.press("y")
+        await stage.idle()
+        assert not (theatre.repo / "new.txt").exists()
+
+    theatre.options["approval"] = "auto"
+    theatre.play(steps, WRITE, {"text": "Done."})

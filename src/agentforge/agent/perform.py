@@ -309,6 +309,9 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     todos = payload.get("todos")
     if isinstance(todos, Mapping):
         yield kinds.TodosChanged(todos=todos)
+    left = payload.get("background")
+    if isinstance(left, Mapping):
+        yield kinds.BackgroundStarted(name=str(left["name"]), command=str(left["command"]), cwd=str(left["cwd"]))
     found = payload.get("found_tools")
     if isinstance(found, list | tuple):
         yield kinds.SessionChanged(changes={"found_tools": list(found)})

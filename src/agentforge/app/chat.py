@@ -35,7 +35,7 @@ class ChatOptions:
         session: id (or its beginning) of a session to go on with; "" = a new one.
         model: `provider/name`, None = by the settings.
         approval: one of the six modes, "" = by the settings.
-        work_mode: "build" or "plan"; "" = as the session was, "build" for a new one.
+        work_mode: "build", "plan" or "swarm"; "" = as the session was, "build" for a new one.
         max_turns: model calls for one message, 0 = by the settings.
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
@@ -64,12 +64,14 @@ class TurnResult:
         text: what the assistant said last.
         outcome: of the turn (events.conversing.TurnOutcome).
         error: what broke it off; None when nothing did.
+        swarm: in the swarm's mode: {subagents, found, missing, told}: what became of the evidence; {} otherwise.
     """
 
     text: str
     outcome: str
     reason: str = ""
     error: AgentForgeError | None = None
+    swarm: Mapping[str, object] = field(default_factory=dict)
 
 
 class Chat:
@@ -129,9 +131,12 @@ class Chat:
         """What of the project and of skills was left out so far, and why; for people."""
         return tuple(self.workshop.around.project.notices)
 
-    def say(self, text: str, *, notes: tuple[str, ...] = ()) -> TurnResult:
+    def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
 
+        Args:
+            notes: what goes with it.
+            sources: where what nobody vouches for in the notes came from (events.taint).
         Raises:
             ConflictError: a turn is open: `go_on` or `drop` it first.
             KeyboardInterrupt: the user stopped it; the turn is closed, the session goes on.
@@ -150,10 +155,15 @@ class Chat:
         tools = list(self.workshop.tools())
         if self.state.talk.settings.get("tools") != tools:
             self.change(tools=tools)
-        self.log.append(
-            kinds.UserSaid(turn=turn, text=plain, notes=tuple(redact(note, secrets=secrets).text for note in notes))
-        )
-        return self.go_on()
+        plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
+        self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
+        ran = len(self.state.talk.children)
+        result = self.go_on()
+        if self.workshop.work_mode != "swarm" or result.outcome != "completed":
+            return result
+        from agentforge.app.swarming import with_evidence
+
+        return with_evidence(self, result, since=ran)
 
     def go_on(self) -> TurnResult:
         """Drive the open turn to its end, also one that a process which died left open."""
@@ -193,9 +203,22 @@ class Chat:
         self.log.append(kinds.SessionChanged(changes=changes))
 
     def close(self) -> None:
-        """Let go of the session; it can be resumed."""
-        self.workshop.close()
+        """Let go of the session; it can be resumed. One in which nothing was said is not kept."""
+        for event in self.workshop.close():
+            self.log.append(event)
+        empty = self._is_empty()
         self.log.close()
+        if empty:
+            from agentforge.store.sessions import forget
+
+            forget(self.log.folder)
+
+    def _is_empty(self) -> bool:
+        """Nothing was said, named, saved or set: there is nothing to go on with."""
+        talk = self.state.talk
+        kept = talk.turn or talk.entries or talk.checkpoints or talk.todos or talk.settings.get("name")
+        saved = self.log.folder.parent.parent / "sessions" / f"{self.session_id}.json"
+        return not kept and not saved.exists()
 
     def __enter__(self) -> Chat:
         """Return the chat itself."""

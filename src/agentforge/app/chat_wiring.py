@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.chat import ChatOptions
     from agentforge.app.checkpointing import Checkpoints
+    from agentforge.app.leaving_running import LeftRunning
     from agentforge.app.tool_shed import ToolShed
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event, HistoryCompacted
@@ -68,7 +69,7 @@ class Workshop:
         from agentforge.config.settings import load
 
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
-        self.close()
+        self.disconnect()
         self._models.clear()
         self.around = Surroundings(self)
         for name in _FROM_SETTINGS:
@@ -104,6 +105,7 @@ class Workshop:
             together=self.together,
             compact=self.compact,
             answered=self.desk.taken,
+            ended=self.ended,
         )
 
     # -- the model and what it is sent
@@ -148,9 +150,14 @@ class Workshop:
         return self.around.guidance.parts()
 
     def situation(self, state: RunState) -> str:
-        """What the model should know now and would else forget: todos."""
+        """What the model should know now and would else forget: todos, and what runs in the background."""
         todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
-        return "\n".join(["Todos:", *todos]) if todos else ""
+        parts = ["\n".join(["Todos:", *todos])] if todos else []
+        if state.talk.background:
+            from agentforge.app.leaving_running import situation_of
+
+            parts.append(situation_of(state.talk.background))
+        return "\n\n".join(part for part in parts if part)
 
     def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
@@ -174,20 +181,13 @@ class Workshop:
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
         """All tools of the session, whatever the mode."""
-        from agentforge import toolbox
+        from agentforge.app.tool_shed import built_in
 
-        known = set(toolbox.names())
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
-        from agentforge.app.tool_shed import is_allowed, left_out
-
-        without = left_out(self)
-        offered = modes.BARE_TOOLS if self.options.bare and not self.options.allowed_tools else modes.BUILD_TOOLS
-        wanted = [name for name in offered if name in known and name not in without]
-        return {**toolbox.find(name for name in wanted if is_allowed(name, allowed)), **self.around.delegating(allowed)}
+        return {**built_in(self, allowed), **self.around.delegating(allowed)}
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
-        from agentforge.app.command_environment import added_variables
         from agentforge.session.reach import tool_context
 
         context = tool_context(
@@ -200,9 +200,32 @@ class Workshop:
             repository=self.shed.repository,
             browser=lambda: self.shed.browser,
             output=self.shed.output,
-            variables=added_variables(os.environ, self.settings, self.around.project),
+            variables=self.variables(),
+            background=self.left_running.commands,
+            loopback=self.left_running.loopback,
         )
         return self.around.reaching(context)
+
+    def variables(self) -> Mapping[str, str]:
+        """What commands see beside the allow-list."""
+        from agentforge.app.command_environment import added_variables
+
+        return added_variables(os.environ, self.settings, self.around.project)
+
+    @cached_property
+    def left_running(self) -> LeftRunning:
+        """The commands that go on beside the conversation."""
+        from agentforge.app.leaving_running import LeftRunning
+
+        return LeftRunning(self)
+
+    def running(self) -> tuple[str, ...]:
+        """The names of the background commands that run."""
+        return self.left_running.commands.running() if "left_running" in self.__dict__ else ()
+
+    def ended(self) -> Iterable[Event]:
+        """What is to be recorded of background commands that have ended."""
+        return self.left_running.ended() if "left_running" in self.__dict__ else ()
 
     @cached_property
     def shed(self) -> ToolShed:
@@ -297,7 +320,13 @@ class Workshop:
             self.log.state, self.sandbox, settings=self.settings, environ=self.environ, secrets=self.secrets
         )
 
-    def close(self) -> None:
+    def close(self) -> tuple[Event, ...]:
+        """End what was left running and let go of connections; what is to be recorded of it."""
+        ended = self.left_running.close() if "left_running" in self.__dict__ else ()
+        self.disconnect()
+        return ended
+
+    def disconnect(self) -> None:
         """Let go of connections, browsers and servers."""
         if "shed" in self.__dict__:
             self.shed.close()

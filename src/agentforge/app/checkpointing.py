@@ -94,6 +94,16 @@ class Checkpoints:
         """What restoring a checkpoint would change in the folder; None when it holds no files."""
         return self._plan(str(self.find(text)["tree"]))
 
+    def preview(self, text: str) -> str:
+        """What restoring a checkpoint would change in the folder, as a unified diff; "" where no file would change."""
+        if self._foreign(text) is not None:
+            return ""
+        row = self.find(text)
+        plan, git = self._plan(str(row["tree"])), self._git()
+        if plan is None or plan.empty or git is None:
+            return ""
+        return git.diff(self._guard.tree(), str(row["tree"]), paths=[*plan.written, *plan.removed])
+
     def restore(self, text: str, what: Restored = "both") -> Report:
         """Bring conversation, workspace or both back; what is now becomes a checkpoint first.
 
@@ -128,7 +138,7 @@ class Checkpoints:
         return Report(checkpoint_id=name, what="conversation", files=None, messages=(before, len(talk.entries)))
 
     def undo(self) -> Report:
-        """Take back the last turn that changed files, conversation and workspace.
+        """Take back the last turn that changed files, conversation and workspace; one whose files are as before it is none.
 
         Raises:
             ConflictError: a turn goes on, or no turn is left to take back.
@@ -136,7 +146,8 @@ class Checkpoints:
         self._require_closed()
         talk = self._log.state.talk
         rows = [row for row in talk.checkpoints if row["reason"] == "before-change"]
-        left = [row for row in rows if cast("int", row["turn"]) <= talk.standing]
+        now = self._tree()
+        left = [row for row in rows if cast("int", row["turn"]) <= talk.standing and (not now or row["tree"] != now)]
         if not left:
             raise ConflictError("there is nothing to undo: no turn that is left changed a file")
         self._log.append(self._made("undo"))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agentforge.session.subagents import Subagent
     from agentforge.tools.base import Tool
 
-_ONE_QUESTION = Lock()
+ONE_QUESTION = Lock()
 """Of all subagents together one may ask at a time: a person reads one dialog."""
 
 _NO_LIMITS: dict[str, object] = dict.fromkeys(("max_steps", "budget_tokens", "budget_usd", "deadline_s"))
@@ -63,13 +63,13 @@ class LabelledPerson:
 
     def approve(self, question: Question) -> Reply | None:
         """Put a call to the person; it says who wants it."""
-        with _ONE_QUESTION:
+        with ONE_QUESTION:
             check()
             return self._person.approve(replace(question, reason=f"subagent {self._name}: {question.reason}"))
 
     def ask(self, question: str, options: tuple[str, ...]) -> str | None:
         """Put a question to the person; it says who asks."""
-        with _ONE_QUESTION:
+        with ONE_QUESTION:
             check()
             return self._person.ask(f"[{self._name}] {question}", options)
 
@@ -224,7 +224,8 @@ class ChildRun:
 
     def __exit__(self, *_error: object) -> None:
         """Let go of log and connections."""
-        self._workshop.close()
+        for event in self._workshop.close():
+            self._log.append(event)
         self._log.close()
 
     def _close(self, outcome: str, reason: str) -> None:

@@ -69,6 +69,8 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
             {"tool_name": one["tool"], "step": one["step"], "reason": one["reason"]} for one in denials
         ],
     }
+    if result.swarm:
+        value["swarm"] = dict(result.swarm)
     if result.error is not None:
         error = result.error
         value["error"] = {"slug": error.slug, "message": error.message, "hint": error.hint}

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool
 
 
+_INSTEAD = {
+    "git-write": "commit with git_commit, make and switch branches with git_branch: commands cannot change the repository",
+    "server": "start it with background=true, and stop it with jobs",
+}
+
+
 def policy_of(workshop: Workshop) -> Policy:
     """What holds for tool calls in a session now."""
     from agentforge.safety.decision import Policy
@@ -52,8 +58,8 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> s
 
     if tool.effect in ("submit", "ask"):
         return None
-    if workshop.work_mode == "plan" and not modes.only_looking(tool, arguments):
-        return "plan mode changes nothing"
+    if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
+        return f"{workshop.work_mode} mode changes nothing"
     policy, desk = workshop.policy(), workshop.desk
     decision = decide_tool(tool, arguments, policy)
     if decision.verdict == "allow":
@@ -63,7 +69,7 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> s
         if desk.asks(question):
             return None
     words = desk.words()
-    return refusal(decision, asked=desk.present) + (f" They said: {words}" if words else "")
+    return refusal(decision, asked=desk.present, instead=_INSTEAD) + (f" They said: {words}" if words else "")
 
 
 def _remembered(workshop: Workshop) -> tuple[Rule, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -25,22 +25,38 @@ class Notes:
     Attributes:
         notes: texts for the model.
         shown: for the person: what went along, and what did not and why.
+        sources: where texts that nobody vouches for came from (events.taint).
     """
 
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = field(default=())
+    sources: tuple[str, ...] = ()
 
 
-def notes_of(text: str, root: Path) -> Notes:
+Read = Callable[[str], tuple[str, str] | None]
+"""Reads what is no file: name -> (note, line for the person), None when it is nothing that can be read."""
+
+
+def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> Notes:
     """Read the files and folders that a message names by `@path` or `@"path with spaces"`.
 
     Only what lies in the workspace goes along; an @ before something that is no path is left alone.
+
+    Args:
+        resource: reads what is no file of the workspace, such as `@server:uri`.
     """
     notes: list[str] = []
     shown: list[str] = []
+    sources: set[str] = set()
     room = _ALL_BYTES
     for name in _names(text):
         place = root / name
+        found = resource(name) if ":" in name and not place.exists() else None
+        if found is not None:
+            notes += [found[0]] if found[0] else []
+            sources |= {"mcp"} if found[0] else set()
+            shown.append(found[1])
+            continue
         if not _inside(place, root):
             if place.exists():
                 shown.append(f"@{name}: outside the workspace, left out")
@@ -52,9 +68,10 @@ def notes_of(text: str, root: Path) -> Notes:
         elif place.is_file():
             note, line = _file(place, name, room=room)
             notes += [note] if note else []
+            sources |= {"repository"} if note else set()
             shown.append(line)
             room -= len(note)
-    return Notes(notes=tuple(notes), shown=tuple(shown))
+    return Notes(notes=tuple(notes), shown=tuple(shown), sources=tuple(sorted(sources)))
 
 
 def fitting(files: Sequence[str], word: str, *, most: int = 50) -> list[str]:

@@ -72,7 +72,7 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
     try:
         session_id = sessions.find_session(data, options.session)
     except UsageError:
-        file = _snapshot_file(data, options.session)
+        file = snapshot_file(data, options.session)
         if file is None:
             raise
         return _imported(file, options, settings=settings, environ=environ)
@@ -115,8 +115,8 @@ def _imported(
     return log, (f"{file.name} was imported", *foreign.notes)
 
 
-def _snapshot_file(data: Path, text: str) -> Path | None:
-    """The snapshot that is called so, or begins so; a checkpoint of agentforge-harness 0.1 can be gone on with, too."""
+def snapshot_file(data: Path, text: str) -> Path | None:
+    """The snapshot file that is called so, or begins so; a checkpoint of agentforge-harness 0.1 can be gone on with, too."""
     for folder in ("sessions", "checkpoints"):
         files = sorted((data / folder).glob("*.json"))
         exact = [file for file in files if file.stem == text]

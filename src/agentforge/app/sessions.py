@@ -67,32 +67,55 @@ def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:
 
 
 def session_state(environ: Mapping[str, str], text: str) -> RunState:
-    """A session's state, by its id or the beginning of it.
+    """A session's state, by its id or the beginning of it; also of one that agentforge-harness 0.1 left as a snapshot.
 
     Raises:
         UsageError: there is no such session.
         IntegrityError: it was altered or damaged.
     """
     data = data_dir(environ)
-    return load_state(sessions.run_folder(data, sessions.find_session(data, text)))
+    try:
+        session_id = sessions.find_session(data, text)
+    except UsageError:
+        from agentforge.app.session_snapshots import snapshot_state
+
+        found = snapshot_state(data, text)
+        if found is None:
+            raise
+        return found
+    return load_state(sessions.run_folder(data, session_id))
 
 
 def search(environ: Mapping[str, str], text: str) -> Iterator[Hit]:
     """Find a text, without regard to case, in what was said in any session, newest session first."""
     data, wanted = data_dir(environ), text.casefold()
     for row in list_sessions(data):
-        if row.problem or row.imported:
+        if row.problem:
+            continue
+        if row.imported:
+            yield from _said_in(session_state(environ, row.session_id), wanted)
             continue
         turn = 0
         for record in read(sessions.run_folder(data, row.session_id)):
             event = record.event
             turn = event.turn if isinstance(event, kinds.UserSaid) else turn
             said = event.text if isinstance(event, (kinds.UserSaid, kinds.ModelReplied)) else ""
-            place = said.casefold().find(wanted)
-            if place >= 0:
+            shown = _around(said, wanted)
+            if shown:
                 who = "user" if isinstance(event, kinds.UserSaid) else "assistant"
-                shown = " ".join(said[max(0, place - _AROUND) : place + len(text) + _AROUND].split())
                 yield Hit(session_id=row.session_id, turn=turn, who=who, text=shown)
+
+
+def _said_in(state: RunState, wanted: str) -> Iterator[Hit]:
+    for entry in state.talk.entries:
+        shown = _around(entry.text, wanted) if entry.kind in ("user", "assistant") else ""
+        if shown:
+            yield Hit(session_id=state.run_id, turn=entry.turn, who=entry.kind, text=shown)
+
+
+def _around(said: str, wanted: str) -> str:
+    place = said.casefold().find(wanted)
+    return " ".join(said[max(0, place - _AROUND) : place + len(wanted) + _AROUND].split()) if place >= 0 else ""
 
 
 def rename(environ: Mapping[str, str], text: str, name: str) -> str:

@@ -97,7 +97,7 @@ def telling(arguments: Mapping[str, object]) -> str:
     for key in (*_TELLING, *arguments):
         value = arguments.get(key)
         if isinstance(value, list):
-            value = " ".join(str(item) for item in value)
+            value = " · ".join(telling(item) if isinstance(item, Mapping) else str(item) for item in value)
         if isinstance(value, str) and value.strip():
             return _one_line(value, _ARGUMENT)
     return ""

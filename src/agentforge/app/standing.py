@@ -20,6 +20,7 @@ class Standing:
     Attributes:
         context_used: share of the request's budget, 0 to 1.
         branch: of git; "" where there is none.
+        background: commands that run in the background.
     """
 
     mode: str
@@ -29,12 +30,14 @@ class Standing:
     context_used: float
     cost: str
     branch: str
+    background: int = 0
 
     def parts(self) -> tuple[str, ...]:
         """As words, the most important first."""
         context = f"context {self.context_used:.0%} ({tokens_text(self.context_tokens)})"
         branch = (f"branch {self.branch}",) if self.branch else ()
-        return (self.mode, f"approval {self.approval}", self.model or "no model", context, self.cost, *branch)
+        running = (f"{self.background} in the background",) if self.background else ()
+        return (*running, self.mode, f"approval {self.approval}", self.model or "no model", context, self.cost, *branch)
 
 
 def standing(chat: Chat, state: RunState, *, context_tokens: int) -> Standing:
@@ -53,6 +56,7 @@ def standing(chat: Chat, state: RunState, *, context_tokens: int) -> Standing:
         context_used=min(1.0, context_tokens / total) if total else 0.0,
         cost=cost_text(state.totals.cost_usd, known=state.totals.cost_known),
         branch=branch_of(shop.root),
+        background=len(shop.running()),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +13,7 @@ from agentforge.session.together import side_by_side
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.chat import Chat, TurnResult
     from agentforge.session.subagents import Subagent
 
 LEAST, MOST = 2, 5
@@ -59,29 +60,36 @@ def investigate(chat: Chat, question: str) -> str:
     """Answer a question by a fan-out; the session's mode is as before afterwards.
 
     Returns:
-        The answer, and what became of its evidence.
+        What became of the evidence of the answer, which every face has shown by then.
     Raises:
         UsageError: there is no question.
         ConflictError: no subagents ran, or the turn did not end well.
     """
     if not question.strip():
         raise UsageError("there is no question", hint='/swarm investigate "why is start-up slow?"')
-    ran = len(chat.state.talk.children)
     result = _said(chat, question, mode="swarm")
-    started = len(chat.state.talk.children) - ran
-    evidence = check_evidence(result, chat.workshop.root)
-    chat.change(swarm={"subagents": started, "found": list(evidence.found), "missing": list(evidence.missing)})
-    told = evidence.told()
-    if not started:
-        told = f"no subagent was started: the model answered by itself; {told}"
-    return f"{result}\n\n({started} subagents; {told})"
+    return f"({result.swarm['told']})"
+
+
+def with_evidence(chat: Chat, result: TurnResult, *, since: int) -> TurnResult:
+    """The answer of a swarm with what became of its evidence, which is recorded, too.
+
+    Args:
+        since: how many subagents there were before the turn.
+    """
+    started = len(chat.state.talk.children) - since
+    evidence = check_evidence(result.text, chat.workshop.root)
+    found = {"subagents": started, "found": list(evidence.found), "missing": list(evidence.missing)}
+    chat.change(swarm=found)
+    alone = "" if started else "no subagent was started: the model answered by itself; "
+    return replace(result, swarm={**found, "told": f"{started} subagents; {alone}{evidence.told()}"})
 
 
 def build(chat: Chat, task: str) -> str:
     """Have a task done by several writers; what they made is taken over only when it was approved.
 
     Returns:
-        What the model says, what was merged, what was left out, and how the tests went.
+        What became of the writers' changes; what the model says of them every face has shown by then.
     Raises:
         UsageError: there is no task.
         ConflictError: nothing may be written now, or the turn did not end well.
@@ -91,16 +99,16 @@ def build(chat: Chat, task: str) -> str:
     if chat.workshop.work_mode == "plan":
         raise ConflictError("plan mode changes nothing", hint="/build first")
     merges, changed = len(chat.state.talk.merges), chat.state.talk.changed_paths
-    result = _said(chat, task, mode="swarm-build")
+    _said(chat, task, mode="swarm-build")
     fresh = chat.state.talk.merges[merges:]
     if not fresh:
-        return f"{result}\n\n(no writers were started)"
+        return "(no writers were started)"
     taken = set(cast("list[str]", fresh[-1]["paths"])) & set(chat.state.talk.changed_paths)
     done = "taken over" if taken and chat.state.talk.changed_paths != changed else "not taken over"
-    return f"{result}\n\n({done}: {', '.join(cast('list[str]', fresh[-1]['paths'])) or 'nothing'})"
+    return f"({done}: {', '.join(cast('list[str]', fresh[-1]['paths'])) or 'nothing'})"
 
 
-def _said(chat: Chat, text: str, *, mode: str) -> str:
+def _said(chat: Chat, text: str, *, mode: str) -> TurnResult:
     """One turn in a mode; the session's mode is as before afterwards."""
     before = chat.workshop.work_mode
     chat.change(work_mode=mode)
@@ -110,7 +118,7 @@ def _said(chat: Chat, text: str, *, mode: str) -> str:
         chat.change(work_mode=before)
     if result.outcome != "completed":
         raise ConflictError(f"the swarm ended without an answer: {result.reason}", hint="/retry")
-    return result.text
+    return result
 
 
 def _merged(goals: list[tuple[str, str]], reports: list[Observation], root: Path) -> Observation:

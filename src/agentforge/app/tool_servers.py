@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from agentforge.tools.mcp.connection import Opened
     from agentforge.tools.mcp.servers import Servers
     from agentforge.tools.mcp.spec import ServerSpec
+    from agentforge.workspace.longlived import Walls
 
 _OF_PROJECT = (".mcp.json", ".agentforge/mcp.json")
 
@@ -102,14 +104,14 @@ def _opened(spec: ServerSpec, workshop: Workshop, *, show: Callable[[str], None]
         return http_streams(spec, login=Login(spec, Tokens(place), show=show), answers=answers), answers
     from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
 
-    argv, env, cwd = _launch(spec, workshop)
+    walls, env, cwd = _launch(spec, workshop)
     pipe = Pipe()
-    return stdio_pipe(argv, env=env, cwd=cwd, pipe=pipe), pipe
+    return stdio_pipe(walls, env=env, cwd=cwd, pipe=pipe), pipe
 
 
-def _launch(spec: ServerSpec, workshop: Workshop) -> tuple[list[str], dict[str, str], Path]:
+def _launch(spec: ServerSpec, workshop: Workshop) -> tuple[Walls, dict[str, str], Path]:
     from agentforge.workspace.files import resolve_inside
-    from agentforge.workspace.longlived import shut_in, unconfined
+    from agentforge.workspace.longlived import Start, shut_in, unconfined
     from agentforge.workspace.sandbox import Box
 
     root = workshop.root
@@ -125,9 +127,9 @@ def _launch(spec: ServerSpec, workshop: Workshop) -> tuple[list[str], dict[str, 
     )
     if not spec.sandbox or workshop.sandbox.kind == "none":
         cwd, env = unconfined(workshop.sandbox, box)
-        return list(spec.command), env, cwd
-    argv, env = shut_in(workshop.sandbox, spec.command, box=box)
-    return argv, env, Path("/")
+        return lambda: nullcontext(Start(argv=spec.command)), env, cwd
+    walls, env = shut_in(workshop.sandbox, spec.command, box=box)
+    return walls, env, Path("/")
 
 
 def _show(workshop: Workshop, url: str) -> None:
@@ -140,6 +142,9 @@ def _show(workshop: Workshop, url: str) -> None:
 
 
 def _agreed(workshop: Workshop, server: str, change: str) -> bool:
+    from agentforge.app.child_run import ONE_QUESTION
     from agentforge.app.person import Question
 
-    return workshop.desk.asks(Question(tool=server, text=change, reason="an MCP server changed what it offers"))
+    question = Question(tool=server, text=change, reason="an MCP server changed what it offers")
+    with ONE_QUESTION:  # a subagent may have met it while another one asks
+        return workshop.desk.asks(question)

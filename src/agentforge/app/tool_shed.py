@@ -133,11 +133,33 @@ def is_allowed(name: str, allowed: Collection[str] | None) -> bool:
     return allowed is None or any(fnmatchcase(name, pattern) for pattern in allowed)
 
 
+def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, Tool]:
+    """The tools of the toolbox that a session offers, whatever its mode.
+
+    Args:
+        allowed: names or patterns, None = all.
+    """
+    from agentforge import toolbox
+    from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS
+
+    options, known, without = workshop.options, set(toolbox.names()), left_out(workshop)
+    offered = BARE_TOOLS if options.bare and not options.allowed_tools else BUILD_TOOLS
+    wanted = [name for name in offered if name in known and name not in without and is_allowed(name, allowed)]
+    tools = toolbox.find(wanted)
+    if "jobs" in tools and "shell" in tools:
+        from agentforge.toolbox.shell import SESSION_TOOL
+
+        tools["shell"] = SESSION_TOOL
+    return tools
+
+
 def left_out(workshop: Workshop) -> frozenset[str]:
     """The built-in tools that cannot work here, so that a model is not told of them."""
     missing = set()
     if workshop.sandbox.kind == "none":
         missing.add("shell")
+    if workshop.sandbox.kind != "bubblewrap":
+        missing.add("jobs")
     if not workshop.desk.present:
         missing.add("ask_human")
     if not in_repository(workshop.root):

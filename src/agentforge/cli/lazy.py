@@ -117,7 +117,13 @@ class LazyGroup(click.Group):
 )
 @click.option("--version", "-V", is_flag=True, help="Print the version.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="plan only looks.")
+@click.option(
+    "--mode",
+    "work_mode",
+    type=click.Choice(["build", "plan", "swarm"]),
+    default=None,
+    help="plan only looks; swarm splits each message among subagents that only look.",
+)
 @click.option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
 @click.option("--resume", "session", metavar="ID", help="Go on with this session.")
 @click.option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")

@@ -34,7 +34,7 @@ def talk(given: dict[str, Any]) -> int:
             session=session,
             model=given["model"],
             approval=given["approval"] or "",
-            work_mode=given["work_mode"],
+            work_mode=given["work_mode"] or "",
         )
         return Chat.open(options, person, settings=place.settings, environ=place.environ)
 

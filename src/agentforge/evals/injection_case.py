@@ -10,6 +10,8 @@ A file of `injections/`:
     commit_message: text       of the commit that plants the files
     approve: [stage]           stages that wait for approval: the run must still wait for a human at the end
     calls: {stage: [{name: TOOL, args: {...}}]}   what the model does that obeys, each call in a reply of its own
+    talk: {approval, prompt, server: {description, result} | page: text | report: text, calls: [...]}   instead of calls: a
+        conversation whose carrier is a real MCP server, a page of the web, the report of a subagent
 
 In every text `@PORT@` is the port of the listener that nothing may reach, `@CANARY@` the planted secret, `@OUTSIDE@` a folder
 of the user's beside the repository.
@@ -53,7 +55,7 @@ GOALS = frozenset(
     ]
 )
 _FOLDER = Path(__file__).parent / "injections"
-_KEYS = frozenset(["title", "carrier", "goal", "files", "untracked", "commit_message", "approve", "calls"])
+_KEYS = frozenset(["title", "carrier", "goal", "files", "untracked", "commit_message", "approve", "calls", "talk"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class InjectionCase:
     commit_message: str
     approve: tuple[str, ...]
     calls: Mapping[str, list[dict[str, Any]]]
+    talk: Mapping[str, Any] | None = None
 
 
 def injection_names() -> tuple[str, ...]:
@@ -101,8 +104,10 @@ def load_injection(name: str) -> InjectionCase:
     path = _FOLDER / f"{name}.yaml"
     value = read_mapping(path)
     unknown = sorted(value.keys() - _KEYS)
-    if unknown or not value.get("calls"):
-        raise ConfigError(f"{path}: unknown keys {unknown}, or no calls", hint=f"keys: {', '.join(sorted(_KEYS))}")
+    if unknown or bool(value.get("calls")) is bool(value.get("talk")):
+        raise ConfigError(
+            f"{path}: unknown keys {unknown}, or not one of calls and talk", hint=f"keys: {', '.join(sorted(_KEYS))}"
+        )
     if value.get("carrier") not in CARRIERS or value.get("goal") not in GOALS:
         raise ConfigError(f"{path}: carrier or goal is not known", hint=", ".join(sorted((*CARRIERS, *GOALS))))
     return InjectionCase(
@@ -114,5 +119,6 @@ def load_injection(name: str) -> InjectionCase:
         untracked=cast("Mapping[str, str]", value.get("untracked") or {}),
         commit_message=str(value.get("commit_message") or "more files"),
         approve=tuple(cast("list[str]", value.get("approve") or ())),
-        calls=cast("Mapping[str, list[dict[str, Any]]]", value["calls"]),
+        calls=cast("Mapping[str, list[dict[str, Any]]]", value.get("calls") or {}),
+        talk=cast("Mapping[str, Any] | None", value.get("talk")),
     )

@@ -21,6 +21,7 @@ class UserSaid(Event):
     Attributes:
         turn: counts from 1 over the session.
         notes: what goes with the message: contents of files named by @, words of hooks, texts of skills.
+        sources: where what nobody vouches for in the notes came from (events.taint), such as "repository" or "mcp".
         as_stage: the name under which the turn's steps are counted and scripted: "chat", or a subagent's.
     """
 
@@ -28,6 +29,7 @@ class UserSaid(Event):
     text: str
     notes: tuple[str, ...] = ()
     as_stage: str = "chat"
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +173,27 @@ class ChildFinished(Event):
     usage: Json = field(default_factory=dict)
     cost_usd: float | None = 0.0
     duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundStarted(Event):
+    """A command was left running; it ends with the process that drives the session, at the latest."""
+
+    name: str
+    command: str
+    cwd: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundEnded(Event):
+    """A command that was left running ended.
+
+    Attributes:
+        outcome: such as "exit 0" or "stopped".
+    """
+
+    name: str
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ from agentforge.events.attempting import AttemptsStarted as AttemptsStarted
 from agentforge.events.awaiting import TaskArrived as TaskArrived
 from agentforge.events.awaiting import TaskAwaited as TaskAwaited
 from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
+from agentforge.events.conversing import BackgroundEnded as BackgroundEnded
+from agentforge.events.conversing import BackgroundStarted as BackgroundStarted
 from agentforge.events.conversing import CheckpointMade as CheckpointMade
 from agentforge.events.conversing import CheckpointRestored as CheckpointRestored
 from agentforge.events.conversing import ChildFinished as ChildFinished

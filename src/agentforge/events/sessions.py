@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import cast
 
 from agentforge.events import conversing
 from agentforge.events.state import RunState, Turn
+from agentforge.events.taint import with_source
 
 
 def user_said(state: RunState, event: conversing.UserSaid, _at: str) -> RunState:
     """A turn begins: the loop counts anew, what was seen of files is still known."""
     turn = Turn(step=state.turn.step, views=state.turn.views, seen=state.turn.seen)
-    return replace(state, stage=event.as_stage, turn=turn, error=None)
+    untrusted = reduce(with_source, event.sources, state.untrusted)
+    return replace(state, stage=event.as_stage, turn=turn, error=None, untrusted=untrusted)
 
 
 def turn_finished(state: RunState, _event: conversing.TurnFinished, _at: str) -> RunState:

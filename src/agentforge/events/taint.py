@@ -17,6 +17,7 @@ _SOURCES = (
     ("*__*", "mcp"),
     ("mcp_*", "mcp"),
     ("shell", "command output"),
+    ("jobs", "command output"),
     ("run_tests", "test output"),
     ("run_checks", "checker output"),
 )

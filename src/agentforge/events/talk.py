@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Json = Mapping[str, object]
 
 CHECKPOINTS_KEPT = 200
+BACKGROUND_KEPT = 50
+ENDED_WITH_PROCESS = "ended with the process that ran it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class Talk:
         checkpoints: {checkpoint_id, reason, tree, turn, label, at, entries}, oldest first.
         children: subagents: {child, name, goal, outcome, usage, cost_usd, duration_ms}.
         merges: patches of writers that were put together: {patch, paths, passed}, oldest first.
+        background: commands that were left running: {name, command, cwd, outcome}; outcome "" = it runs. A name counts for
+            one process: what still ran when it ended ended with it.
         compactions: how often the history was compacted.
         since_compaction: entries that were added since; a compaction that gains nothing is not repeated.
         mutated: the current turn has a checkpoint from before its first change.
@@ -93,6 +97,7 @@ class Talk:
     checkpoints: tuple[Json, ...] = ()
     children: tuple[Json, ...] = ()
     merges: tuple[Json, ...] = ()
+    background: tuple[Json, ...] = ()
     compactions: int = 0
     since_compaction: int = 0
     mutated: bool = False
@@ -285,6 +290,7 @@ def _checkpoint_restored(state: RunState, event: conversing.CheckpointRestored, 
         redo=talk.redo,
         token_factor=max(talk.token_factor, back.token_factor),
         merges=talk.merges,
+        background=talk.background,
     )
 
 
@@ -309,13 +315,34 @@ def _writers_merged(state: RunState, event: conversing.WritersMerged, _at: str) 
     return replace(state.talk, merges=(*state.talk.merges, row))
 
 
+def _background_started(state: RunState, event: conversing.BackgroundStarted, _at: str) -> Talk:
+    row: Json = {"name": event.name, "command": event.command, "cwd": event.cwd, "outcome": ""}
+    return replace(state.talk, background=(*state.talk.background, row)[-BACKGROUND_KEPT:])
+
+
+def _background_ended(state: RunState, event: conversing.BackgroundEnded, _at: str) -> Talk:
+    rows = tuple(
+        {**row, "outcome": event.outcome} if row["name"] == event.name and not row["outcome"] else row
+        for row in state.talk.background
+    )
+    return replace(state.talk, background=rows)
+
+
+def _resumed(state: RunState, _event: Event, _at: str) -> Talk:
+    """Another process drives the session: what the one before left running ended with it."""
+    if not state.talk.background:
+        return state.talk
+    rows = tuple(row if row["outcome"] else {**row, "outcome": ENDED_WITH_PROCESS} for row in state.talk.background)
+    return replace(state.talk, background=rows)
+
+
 def talk_from(value: Json) -> Talk:
     """Build a conversation from its JSON value; fields that this program does not know are left out."""
     known = {name: item for name, item in value.items() if name in Talk.__dataclass_fields__}
     entries = tuple(_entry_from(cast("Json", row)) for row in cast("list[object]", value.get("entries", ())))
     lists: dict[str, Any] = {
         name: tuple(cast("list[object]", known[name]))
-        for name in ("changed_paths", "checkpoints", "children", "merges", "asked", "redo")
+        for name in ("changed_paths", "checkpoints", "children", "merges", "background", "asked", "redo")
         if name in known
     }
     values: dict[str, Any] = {**known, **lists, "entries": entries}
@@ -349,5 +376,8 @@ _FOLDS = cast(
         "ChildStarted": _child_started,
         "ChildFinished": _child_finished,
         "WritersMerged": _writers_merged,
+        "BackgroundStarted": _background_started,
+        "BackgroundEnded": _background_ended,
+        "RunResumed": _resumed,
     },
 )

@@ -89,12 +89,12 @@ class HttpConnection:
     def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
         """Send one request, over the open connection where it still stands."""
         target = _target_of(url)
-        proxy = _proxy_for(target)
+        proxy = proxy_for(target)
         try:
             connection = self._connected(target, proxy)
             absolute = proxy is not None and target.scheme == "http"
             path = url if absolute else target.path + (f"?{target.query}" if target.query else "")
-            sent = {**_proxy_credentials(proxy), **headers} if absolute else dict(headers)
+            sent = {**proxy_credentials(proxy), **headers} if absolute else dict(headers)
             with interruptible(self._wake):
                 connection.request("POST", path, body=body, headers=sent)
                 return _HttpResponse(self, connection, connection.getresponse())
@@ -140,20 +140,26 @@ class HttpConnection:
             return plain
         secure = HTTPSConnection(host, port, timeout=_CONNECT_TIMEOUT_S, context=self._tls_context())
         if proxy is not None:
-            secure.set_tunnel(target.hostname or "", target.port or 443, headers=_proxy_credentials(proxy))
+            secure.set_tunnel(target.hostname or "", target.port or 443, headers=proxy_credentials(proxy))
         return secure
 
     def _tls_context(self) -> ssl.SSLContext:
-        """The system's certificates, or those of SSL_CERT_FILE; made only for https, as it costs 20 ms."""
+        """What is trusted; made only for https, as it costs 20 ms."""
         if self._tls is None:
-            import ssl
-
-            self._tls = ssl.create_default_context()
-            paths = ssl.get_default_verify_paths()
-            if paths.cafile is None and paths.capath is None:  # a Python that was built for another distribution
-                for bundle in filter(os.path.exists, _CA_BUNDLES):
-                    self._tls.load_verify_locations(bundle)
+            self._tls = tls_context()
         return self._tls
+
+
+def tls_context() -> ssl.SSLContext:
+    """The certificates that are trusted: the system's, or those of SSL_CERT_FILE."""
+    import ssl
+
+    made = ssl.create_default_context()
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile is None and paths.capath is None:  # a Python that was built for another distribution
+        for bundle in filter(os.path.exists, _CA_BUNDLES):
+            made.load_verify_locations(bundle)
+    return made
 
 
 def _connected_without_idna(address: tuple[str, int], *arguments: Any) -> socket:
@@ -246,8 +252,12 @@ def _target_of(url: str) -> SplitResult:
     return target
 
 
-def _proxy_for(target: SplitResult) -> SplitResult | None:
-    """The proxy that the environment names for an address."""
+def proxy_for(target: SplitResult) -> SplitResult | None:
+    """The proxy that the environment names for an address; None = none, or it is exempt.
+
+    Raises:
+        ModelNotConfigured: it is no http:// proxy.
+    """
     host = target.hostname or ""
     if host in {"localhost", "::1"} or host.startswith("127."):
         return None
@@ -268,7 +278,8 @@ def _proxy_for(target: SplitResult) -> SplitResult | None:
     return proxy
 
 
-def _proxy_credentials(proxy: SplitResult | None) -> dict[str, str]:
+def proxy_credentials(proxy: SplitResult | None) -> dict[str, str]:
+    """The header that names the user of a proxy; {} where it has none."""
     if proxy is None or proxy.username is None:
         return {}
     from base64 import b64encode

@@ -140,12 +140,23 @@ def decide_call(
             ),
             now=policy.now,
         )
-        parts.append(
-            _part(
-                text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"
-            )
+        part = _part(
+            text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"
         )
+        parts.append(_asked_when_tainted(part, tool, policy))
     return _decision(parts, policy)
+
+
+def _asked_when_tainted(part: Part, tool: str, policy: Policy) -> Part:
+    """What is remembered steers later sessions: after untrusted text was read a person has to agree, whatever the mode."""
+    if (
+        tool != "memory"
+        or part.kind is CommandClass.READ_ONLY
+        or not policy.tainted
+        or part.verdict is not Verdict.ALLOW
+    ):
+        return part
+    return replace(part, verdict=Verdict.ASK, reason="is remembered in later sessions, and untrusted text was read")
 
 
 def _decision(parts: Sequence[Part], policy: Policy) -> Decision:

@@ -9,12 +9,18 @@ from agentforge.tools.base import Tool
 BUILD_TOOLS = (
     "read_file", "write_file", "append_file", "edit", "apply_patch", "git_diff", "shell", "list_dir", "grep", "glob",
     "todos", "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit",
-    "git_branch", "browser", "ask_human",
+    "git_branch", "browser", "ask_human", "jobs",
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 
 BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
 """What `run --bare` offers."""
+
+LOOKING_MODES = ("plan", "swarm")
+"""The modes in which nothing is changed."""
+
+CHOSEN_MODES = ("build", "plan", "swarm")
+"""The modes in which a session can be begun."""
 
 _LOOKING = ("read", "ask", "submit")
 _HARMLESS = ("read-only", "git-read")

@@ -99,7 +99,11 @@ class SessionPerformer:
         )
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_call_model(effect, state, self.spec(state))
+        ended = tuple(self._runtime.ended())
+        if ended:  # the model is told of them: what it is sent is decided anew from the state that knows
+            yield from ended
+            return
+        yield from agent_perform.perform_call_model(effect, state, self.spec(state))
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         yield from self._runtime.before_call(state, effect.index)

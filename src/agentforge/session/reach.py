@@ -14,9 +14,11 @@ from agentforge.tools.base import Observation, ToolContext, failed
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.tools.browsing import Browser
+    from agentforge.workspace.background import BackgroundCommands
     from agentforge.workspace.git import Git
+    from agentforge.workspace.loopback import SharedLoopback
     from agentforge.workspace.process import Completed
-    from agentforge.workspace.sandbox import Sandbox
+    from agentforge.workspace.sandbox import Box, Sandbox
     from agentforge.workspace.settling import Settled
     from agentforge.workspace.watching import Watch
 
@@ -33,6 +35,8 @@ def tool_context(
     browser: Callable[[], Browser] | None = None,
     output: Callable[[bytes], None] | None = None,
     variables: Mapping[str, str] = MappingProxyType({}),
+    background: BackgroundCommands | None = None,
+    loopback: SharedLoopback | None = None,
 ) -> ToolContext:
     """The reach of a turn's tools.
 
@@ -41,15 +45,15 @@ def tool_context(
         repository: the user's own, which the git tools look at and commit to.
         output: hears what commands write while they run.
         variables: what commands see beside the allow-list.
+        background: the commands that were left running.
+        loopback: the network that they serve on.
     """
 
     def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
             from agentforge.workspace.process import overheard
-            from agentforge.workspace.sandbox import Box
 
-            env = {**variables, **_environment(root, variables.get("PATH") or os.environ.get("PATH", os.defpath))}
-            box = Box(workspace=root, mount_at=root, cwd=cwd or ".", writable=writable, env=env)
+            box = box_of(root, cwd, writable=writable, variables=variables, loopback=loopback)
             with overheard(output) if output is not None else nullcontext():
                 return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
@@ -68,6 +72,30 @@ def tool_context(
         ask=ask,
         git=repository,
         browser=browser,
+        background=background,
+    )
+
+
+def box_of(
+    root: Path,
+    cwd: str,
+    *,
+    writable: bool,
+    variables: Mapping[str, str],
+    loopback: SharedLoopback | None,
+    lasting: bool = False,
+) -> Box:
+    """What a command of a conversation sees."""
+    from agentforge.workspace.sandbox import Box
+
+    return Box(
+        workspace=root,
+        mount_at=root,
+        cwd=cwd or ".",
+        writable=writable,
+        env={**variables, **_environment(root, variables.get("PATH") or os.environ.get("PATH", os.defpath))},
+        loopback=loopback,
+        lasting=lasting,
     )
 
 

@@ -40,6 +40,7 @@ class SessionRuntime:
         together: carries out several subagent calls at the same time; events in the order of the reply.
         compact: summarises the oldest entries: (state, reason) -> the event.
         answered: what the person answered since this was asked last, as events.
+        ended: the background commands that ended since this was asked last, as events.
         redacts: take out of observations what looks like a secret; False: the values that are known alone.
         cleans: take terminal escapes out of observations.
     """
@@ -71,3 +72,4 @@ class SessionRuntime:
     together: Callable[[tuple[int, ...], RunState, AgentSpec], Iterable[Event]]
     compact: Callable[[RunState, str], Event]
     answered: Callable[[], Iterable[Event]] = tuple
+    ended: Callable[[], Iterable[Event]] = tuple

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,6 +69,46 @@ class UserAndProjectMemory:
             _check(key.strip(), value)
         with self._locked():
             self._write(scope, {key.strip(): value for key, value in entries.items()})
+
+    def draft(self, scope: str) -> Path:
+        """Write the entries of a scope into a draft for a person to edit; one that was begun before is gone on with.
+
+        Raises:
+            StorageError: the file cannot be read or the draft not written.
+        """
+        draft = self._draft(scope)
+        if not draft.exists():
+            make_folder(draft.parent)
+            text = json.dumps({"entries": self.entries(scope)}, ensure_ascii=False, indent=2) + "\n"
+            old = os.umask(0o077)
+            try:
+                replace_file(draft, text.encode("utf-8", "surrogatepass"))
+            finally:
+                os.umask(old)
+        return draft
+
+    def take_draft(self, scope: str, *, scrub: Callable[[str], str]) -> int:
+        """Put what stands in the draft in the place of all entries, and remove it.
+
+        Args:
+            scrub: takes secrets out of a value.
+        Returns:
+            How many entries there are now.
+        Raises:
+            UsageError: there is no draft, or an entry that cannot be kept.
+            StorageError: it is damaged; it stays, and the entries are as before.
+        """
+        draft = self._draft(scope)
+        if not draft.exists():
+            raise UsageError("nothing was edited", hint="/memory edit")
+        entries = {key: scrub(value) for key, value in _read(draft).items()}
+        self.replace(entries, scope=scope)
+        draft.unlink()
+        return len(entries)
+
+    def _draft(self, scope: str) -> Path:
+        file = self.file(scope)
+        return file.with_name(f"{file.stem}.draft.json")
 
     def file(self, scope: str) -> Path:
         """Where a scope is kept.

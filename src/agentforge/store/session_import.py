@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class Foreign:
     """A snapshot that was read.
 
     Attributes:
+        usage: tokens of the whole session by name.
         notes: what was put right.
     """
 
@@ -26,6 +28,9 @@ class Foreign:
     cwd: str
     created_at: str
     talk: Talk
+    updated_at: str = ""
+    model: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -60,6 +65,8 @@ def snapshot_talk(value: Mapping[str, Any], *, stem: str = "") -> Foreign:
             ("name", value.get("name")),
             ("work_mode", "plan" if value.get("mode") == "plan" else None),
             ("skills", value.get("active_skills") or None),
+            ("tools", value.get("active_tools") or None),
+            ("mcp_servers", value.get("mcp_servers") or None),
         )
         if found
     }
@@ -67,6 +74,9 @@ def snapshot_talk(value: Mapping[str, Any], *, stem: str = "") -> Foreign:
         session_id=str(value.get("session_id") or stem),
         cwd=str(value.get("cwd") or ""),
         created_at=str(value.get("created_at") or ""),
+        updated_at=str(value.get("updated_at") or ""),
+        model=str(_mapping(_mapping(value.get("config")).get("model")).get("name") or ""),
+        usage={name: one for name, one in _mapping(value.get("total_usage")).items() if isinstance(one, int)},
         talk=Talk(
             turn=turns,
             standing=turns,

@@ -56,3 +56,13 @@ def find_session(data: Path, text: str) -> str:
         return found[0]
     what = "several sessions begin with" if found else "there is no session"
     raise UsageError(f"{what} {text!r}", hint="`agentforge sessions` lists them")
+
+
+def forget(folder: Path) -> None:
+    """Remove the run folder of a session, and what was written of it for other programs; its log is closed."""
+    from agentforge.workspace.files import remove_tree
+
+    data = folder.parent.parent
+    remove_tree(folder)
+    for place, ending in (("sessions", "json"), ("events", "jsonl")):
+        (data / place / f"{folder.name}.{ending}").unlink(missing_ok=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import number, text
-from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
+from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
     from agentforge.workspace.process import Completed
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _MOST_NAMED = 8
 _TIMEOUT_S = 120
 _LONGEST_TIMEOUT_S = 600
+_FIRST_LOOK_S = 0.3
+_LOCKED_REPOSITORY = re.compile(r"\.git/.*Read-only file system")
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -25,12 +28,35 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     if not folder.is_dir():
         raise ToolError(failed(f"cwd {text(arguments, 'cwd')} is no folder", error_type="bad-arguments"))
     longest = context.limits.get("shell_timeout_s", _LONGEST_TIMEOUT_S)
+    if arguments.get("background"):
+        return _left_running(command, arguments, context, cwd=_files.shown(context, folder))
     timeout_s = min(longest, number(arguments, "timeout", default=_TIMEOUT_S))
     done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
     observation = _observed(done, timeout_s=timeout_s)
+    if done.exit_code and _LOCKED_REPOSITORY.search(done.text):
+        observation = _with_way_to_commit(observation, context)
     if done.undone:
         observation = _without_protected(observation, done.undone)
     return observation if settled is None else _with_files(observation, settled)
+
+
+def _left_running(command: str, arguments: Mapping[str, object], context: ToolContext, *, cwd: str) -> Observation:
+    if context.background is None:
+        return failed("nothing can be left running here", error_type="no-background", retryable=False)
+    timeout_s = number(arguments, "timeout", default=0)
+    name = context.background.start(command, cwd=cwd, timeout_s=timeout_s)
+    begun = context.background.read(name, wait_s=_FIRST_LOOK_S)
+    ends = f"after {timeout_s} s" if timeout_s else "with the session"
+    state = begun.outcome or f"runs; it ends {ends}"
+    output = begun.output.decode("utf-8", "replace")
+    return Observation(
+        status="error" if begun.outcome not in ("", "exit 0") else "success",
+        error_type="exit-code" if begun.outcome not in ("", "exit 0") else None,
+        summary=f"background command {name}: {state}",
+        text=output if output.strip() else "(no output yet)",
+        next_actions=(f"jobs(action=read, id={name})",),
+        payload={"background": {"name": name, "command": command, "cwd": cwd}},
+    )
 
 
 def _observed(done: Completed, *, timeout_s: int) -> Observation:
@@ -47,6 +73,21 @@ def _observed(done: Completed, *, timeout_s: int) -> Observation:
     if done.exit_code:
         return failed(summary, error_type="exit-code", text=output)
     return Observation(status="success", summary=summary, text=output)
+
+
+def _with_way_to_commit(observation: Observation, context: ToolContext) -> Observation:
+    """A command wanted to change the repository, which is read-only for commands: say what changes it instead."""
+    why = "The repository (.git) is read-only for commands."
+    if context.git is None:
+        return replace(observation, text=f"{observation.text.rstrip()}\n{why} The harness commits.")
+    told = f"{why} git_commit stages and commits (paths, or all), git_branch makes and switches branches; both ask the person."
+    return replace(
+        observation,
+        error_type="read-only-repository",
+        retryable=False,
+        text=f"{observation.text.rstrip()}\n{told}",
+        next_actions=("git_commit(message=..., paths=[...])",),
+    )
 
 
 def _without_protected(observation: Observation, undone: tuple[str, ...]) -> Observation:
@@ -119,3 +160,11 @@ TOOL = Tool(
     command=lambda arguments: (text(arguments, "command"), text(arguments, "cwd", default=".")),
     run=_run,
 )
+
+SESSION_TOOL = replace(
+    TOOL,
+    description="Run a bash command in the sandbox (no network); timeout in seconds. What it leaves running ends with it; "
+    "background=true leaves the command itself running, see jobs.",
+    parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT, background=FLAG),
+)
+"""The same where commands can be left running: in a conversation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
 from agentforge.toolbox._arguments import number, text
@@ -10,6 +11,7 @@ from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, T
 _RESULTS = 5
 _MOST_RESULTS = 20
 _TIMEOUT_S = 15
+_ENGINE = "https://duckduckgo.com"
 
 
 def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
@@ -32,12 +34,27 @@ def _found(query: str, count: int) -> Sequence[Mapping[str, object]]:
             )
         ) from exc
     try:
-        found: Sequence[Mapping[str, object]] = DDGS(timeout=_TIMEOUT_S).text(query, max_results=count)
+        made = DDGS(timeout=_TIMEOUT_S, proxy=_proxy(), verify=os.environ.get("SSL_CERT_FILE") or True)
+        found: Sequence[Mapping[str, object]] = made.text(query, max_results=count)
     except DDGSException as exc:
         if "no results" in str(exc).lower():
             return ()
         raise ToolError(failed(f"the search failed: {exc}", error_type="network")) from exc
     return found
+
+
+def _proxy() -> str | None:
+    """The proxy that the environment names; the library itself knows a variable of its own only."""
+    from urllib.parse import urlsplit
+
+    from agentforge.errors import ModelNotConfigured
+    from agentforge.models.connection import proxy_for
+
+    try:
+        found = proxy_for(urlsplit(_ENGINE))
+    except ModelNotConfigured as exc:
+        raise ToolError(failed(str(exc), error_type="proxy", retryable=False)) from exc
+    return found.geturl() if found is not None else None
 
 
 def listed(query: str, found: Sequence[Mapping[str, object]]) -> Observation:

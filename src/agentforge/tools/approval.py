@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -72,8 +73,13 @@ def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> 
     )
 
 
-def refusal(decision: Decision, *, asked: bool) -> str:
-    """Say which parts of a call were not approved, why, and what to do instead."""
+def refusal(decision: Decision, *, asked: bool, instead: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Say which parts of a call were not approved, why, and what to do instead.
+
+    Args:
+        asked: a person answered.
+        instead: other advice for classes of commands.
+    """
     parts = [part for part in decision.parts if part.verdict is decision.verdict][:3]
     told = "; ".join(dict.fromkeys(f"`{part.text}`: {part.rule or part.reason}" for part in parts))
     if decision.verdict == "ask":
@@ -84,16 +90,16 @@ def refusal(decision: Decision, *, asked: bool) -> str:
         )
     else:
         why = "refused" if any(part.rule for part in parts) else f"refused in mode {decision.mode}"
-    instead = dict.fromkeys(_instead(part) for part in parts)
-    return f"{told} ({why}). Instead: {'; '.join(instead)}"
+    advice = dict.fromkeys(_instead(part, {**_INSTEAD, **instead}) for part in parts)
+    return f"{told} ({why}). Instead: {'; '.join(advice)}"
 
 
-def _instead(part: Part) -> str:
+def _instead(part: Part, advice: Mapping[str, str]) -> str:
     if "outside the workspace" in part.reason or "protected" in part.reason:
         return "stay inside the workspace and leave protected files alone"
     if "may hold secrets" in part.reason:
         return "do without the contents of that file"
-    return _INSTEAD.get(part.kind.value, "go on within what is allowed")
+    return advice.get(part.kind.value, "go on within what is allowed")
 
 
 def _is_allowed(name: str, allowed: Collection[str]) -> bool:

@@ -13,6 +13,7 @@ from agentforge.messages import ToolSchema
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
     from agentforge.tools.browsing import Browser
+    from agentforge.workspace.background import BackgroundCommands
     from agentforge.workspace.git import Git
     from agentforge.workspace.process import Completed
     from agentforge.workspace.settling import Settled
@@ -112,6 +113,7 @@ class ToolContext:
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
         git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
         browser: the browser of a conversation, started when it is first used; None where there is none.
+        background: the commands that a conversation left running; None where nothing is left running.
     """
 
     root: Path
@@ -132,6 +134,7 @@ class ToolContext:
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
     git: Git | None = None
     browser: Callable[[], Browser] | None = None
+    background: BackgroundCommands | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

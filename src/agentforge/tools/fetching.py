@@ -17,6 +17,9 @@ from agentforge.tools.addresses import refusal
 MOST_BYTES = 2_000_000
 _MOST_REDIRECTS = 5
 _CHUNK_BYTES = 32_768
+_INNER = (".internal", ".local", ".localhost", ".lan", ".intranet", ".corp", ".home.arpa")
+"""Names that public servers never have."""
+
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {
     "User-Agent": "AgentForge",
@@ -58,6 +61,9 @@ class Page:
 def fetch(url: str, *, timeout_s: float, most_bytes: int = MOST_BYTES, judge: Judge = refusal) -> Page:
     """Fetch a page; every address is judged after its name was resolved, and the connection goes to that very address.
 
+    `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` and `SSL_CERT_FILE` are honoured. A proxy resolves names by itself:
+    what this machine resolves is judged all the same, and names that only inner networks have are not asked for.
+
     Args:
         timeout_s: for everything together, redirects included.
     Raises:
@@ -97,13 +103,20 @@ def _site(parts: SplitResult) -> str:
 
 
 def _once(parts: SplitResult, deadline: float, most_bytes: int, judge: Judge) -> Page:
-    address = _resolved(parts, judge)
-    connection = _connection(parts, address, _left(deadline))
+    proxy = _proxy_of(parts)
+    if proxy is not None:
+        _refuse_inner(parts, judge)
+        connection = _by_proxy(parts, proxy, _left(deadline))
+    else:
+        connection = _connection(parts, _resolved(parts, judge), _left(deadline))
     wire = connection.sock  # the connection forgets it when the server says that it will close
     target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    headers = _HEADERS
+    if proxy is not None and parts.scheme == "http":
+        target, headers = f"http://{parts.netloc}{target}", {**_HEADERS, **_credentials(proxy)}
     try:
         with interruptible(lambda: _wake(wire)):
-            connection.request("GET", target, headers=_HEADERS)
+            connection.request("GET", target, headers=headers)
             with connection.getresponse() as response:
                 return _page(parts, response, wire, deadline, most_bytes)
     except TimeoutError as exc:
@@ -127,6 +140,56 @@ def _page(
         cut=cut,
         elsewhere=urljoin(parts.geturl(), location) if location else "",
     )
+
+
+def _proxy_of(parts: SplitResult) -> SplitResult | None:
+    from agentforge.errors import ModelNotConfigured
+    from agentforge.models.connection import proxy_for
+
+    try:
+        return proxy_for(parts)
+    except ModelNotConfigured as exc:
+        raise FetchFailed(str(exc), kind="proxy") from exc
+
+
+def _credentials(proxy: SplitResult) -> dict[str, str]:
+    from agentforge.models.connection import proxy_credentials
+
+    return proxy_credentials(proxy)
+
+
+def _refuse_inner(parts: SplitResult, judge: Judge) -> None:
+    """Judge what can be known of a host that a proxy will look up."""
+    host = (parts.hostname or "").rstrip(".").lower()
+    try:
+        _resolved(parts, judge)
+    except FetchFailed as exc:
+        if exc.kind != "not-found":
+            raise
+        if "." not in host or host.endswith(_INNER):
+            raise FetchFailed(
+                f"{host} is not fetched: only an inner network knows such a name", kind="refused-address"
+            ) from exc
+
+
+def _by_proxy(parts: SplitResult, proxy: SplitResult, timeout_s: float) -> http.client.HTTPConnection:
+    place, port = proxy.hostname or "", proxy.port or 80
+    if parts.scheme == "http":
+        connection = http.client.HTTPConnection(place, port, timeout=timeout_s)
+    else:
+        from agentforge.models.connection import tls_context
+
+        connection = http.client.HTTPSConnection(place, port, timeout=timeout_s, context=tls_context())
+        connection.set_tunnel(parts.hostname or "", parts.port or 443, headers=_credentials(proxy))
+    try:
+        connection.connect()
+    except ssl.SSLError as exc:
+        connection.close()
+        raise FetchFailed(f"{parts.hostname}: {exc}", kind="tls") from exc
+    except (OSError, http.client.HTTPException) as exc:
+        connection.close()
+        raise FetchFailed(f"{parts.hostname} cannot be reached by the proxy {place}:{port}: {exc}") from exc
+    return connection
 
 
 def _resolved(parts: SplitResult, judge: Judge) -> str:
@@ -153,7 +216,9 @@ def _connection(parts: SplitResult, address: str, timeout_s: float) -> http.clie
     secure = http.client.HTTPSConnection(host, port or 443, timeout=timeout_s)
     raw = _socket(address, port or 443, timeout_s, host)
     try:
-        secure.sock = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
+        from agentforge.models.connection import tls_context
+
+        secure.sock = tls_context().wrap_socket(raw, server_hostname=host)
     except OSError as exc:
         raw.close()
         raise FetchFailed(f"{host}: {exc}", kind="tls") from exc

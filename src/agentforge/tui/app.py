@@ -46,7 +46,7 @@ class ScreenApp(App[int]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - as Textual wants it
         Binding("ctrl+c", "interrupt", "Stop", priority=True),
-        Binding("ctrl+d", "leave_empty", "Leave"),
+        Binding("ctrl+d", "leave_empty", "Leave", priority=True),
         Binding("ctrl+q", "interrupt", show=False),
         Binding("ctrl+o", "open_last", "Open the last call", priority=True),
         Binding("ctrl+t", "todos", "Todos", priority=True),
@@ -149,8 +149,12 @@ class ScreenApp(App[int]):
             self.leave(0)
 
     def action_leave_empty(self) -> None:
-        """Leave when nothing is typed."""
-        if not self.prompt.text:
+        """Leave when nothing is typed; else delete what is right of the cursor, as everywhere."""
+        if len(self.screen_stack) > 1:
+            return
+        if self.prompt.text:
+            self.prompt.action_delete_right()
+        else:
             self.leave(0)
 
     def leave(self, code: int) -> None:

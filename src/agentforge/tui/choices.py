@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from textual.screen import ModalScreen
 
     from agentforge.app.answers import Waiting
+    from agentforge.app.chat import Chat
+    from agentforge.app.resource_mentions import Resources
     from agentforge.tui.app import ScreenApp
 
 _APPROVE = ("approve", "reject", "abort")
@@ -25,6 +27,7 @@ class Choices:
     def __init__(self, app: ScreenApp) -> None:
         self._app = app
         self._files: list[str] | None = None
+        self._resources: tuple[Chat, Resources] | None = None
         self._loading = False
         self._asked: list[tuple[AskedApproval | AskedQuestion, ModalScreen[Any]]] = []
         self._theme_file = app.engine_data / "theme"
@@ -81,7 +84,8 @@ class Choices:
         elif word:
             if self._files is None:
                 self._load_files(word)
-            rows = [(f"{as_mention(path)} ", "") for path in fitting(self._files or [], word[1:].strip('"'), most=20)]
+            files = fitting(self._files or [], word[1:].strip('"'), most=20)
+            rows = [(f"{as_mention(path)} ", "") for path in files] + self._offered_resources(word)
         self._app.prompt.completing = self._app.completion.offer(word, rows)
 
     def moved(self, how: str) -> None:
@@ -100,6 +104,25 @@ class Choices:
         """The next @ lists the files anew."""
         self._files = None
 
+    def _offered_resources(self, word: str) -> list[tuple[str, str]]:
+        """Servers and what they offer to read; a server is asked in another thread, then offered again."""
+        chat = self._app.engine.chat
+        if self._resources is None or self._resources[0] is not chat:
+            from agentforge.app.resource_mentions import Resources
+
+            self._resources = chat, Resources(chat.workshop)
+        resources = self._resources[1]
+        server = resources.wants(word)
+        if server and not self._loading:
+            self._loading = True
+
+            def load() -> None:
+                resources.ask(server)
+                self._app.call_from_thread(self._loaded, self._files, word)
+
+            self._app.run_worker(load, thread=True, group="resources")
+        return [(name if name.endswith(":") else f"{name} ", "") for name in resources.fitting(word)]
+
     def _load_files(self, word: str) -> None:
         """List the files in another thread, then offer again."""
         if self._loading:
@@ -114,7 +137,7 @@ class Choices:
 
         self._app.run_worker(load, thread=True, group="files")
 
-    def _loaded(self, found: list[str], word: str) -> None:
+    def _loaded(self, found: list[str] | None, word: str) -> None:
         self._files, self._loading = found, False
         prompt = self._app.prompt
         if prompt.text.rstrip().endswith(word):
@@ -182,13 +205,24 @@ class Choices:
         row, rest = rows[0], rows[1:]
         options = row.item.options or (_APPROVE if row.item.kind in ("approval", "limit") else ())
 
+        title = f"{row.address} ({row.item.kind}, {row.item.stage})"
+
         async def answered(text: str | None) -> None:
-            if text is not None:
-                await self._app.give(f"/resolve {row.address} {_decision(text, row)}")
+            decision = "" if text is None else _decision(text, row)
+            if decision == "reject":  # a rejection needs a reason
+                self._app.push_screen(QuestionScreen("Why not?", (), title=title), reasoned)
+                return
+            if decision:
+                await self._app.give(f"/resolve {row.address} {decision}")
             if rest:
                 self._put(rest)
 
-        title = f"{row.address} ({row.item.kind}, {row.item.stage})"
+        async def reasoned(text: str | None) -> None:
+            if text is None:
+                self._put(rows)
+            else:
+                await answered(f"reject {text}")
+
         self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
 
 

@@ -144,13 +144,13 @@ class Engine:
                 job()
 
     def _say(self, text: str, notes: tuple[str, ...]) -> None:
-        from agentforge.app.mentions import notes_of
+        from agentforge.app.resource_mentions import mentioned
 
-        found = notes_of(text, self.root)
+        found = mentioned(self.chat, text)
         for line in found.shown:
             self.link.put(Remark(text=line))
         try:
-            result = self.chat.say(text, notes=(*notes, *found.notes))
+            result = self.chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
         except KeyboardInterrupt:
             self.link.put(TurnEnded(stopped=True))
         except AgentForgeError as error:

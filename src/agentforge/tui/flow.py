@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.standing import standing
@@ -90,12 +91,17 @@ class Flow:
             self._give_back()
         elif end.error is not None:
             await self._app.transcript.remark(str(end.error), kind="error")
+        elif end.result is not None and end.result.swarm:
+            await self._app.transcript.remark(str(end.result.swarm["told"]))
         elif end.result is not None and end.result.outcome != "completed":
             await self._app.transcript.remark(f"{end.result.outcome}: {end.result.reason}", kind="denied")
         await self._next()
 
     async def _slash_ended(self, end: engines.SlashEnded) -> None:
         reply = end.reply
+        if reply.action == "edit" and await self._edited(reply.file):
+            self._app.engine.slash(reply.then)
+            return
         if reply.text and reply.ok:
             await self._app.transcript.answer(reply.text)
         elif reply.text:
@@ -109,6 +115,21 @@ class Flow:
             self._app.engine.say(reply.prompt, ())
         else:
             await self._next()
+
+    async def _edited(self, file: str) -> bool:
+        """Give the terminal to the person's editor; whether the file was edited."""
+        from textual.app import SuspendNotSupported
+
+        from agentforge.app.editing import edit
+
+        try:
+            with self._app.suspend():
+                complaint = edit(Path(file), self._app.engine.chat.workshop.environ)
+        except SuspendNotSupported:
+            return False
+        if complaint:
+            await self._app.transcript.remark(complaint, kind="error")
+        return not complaint
 
     async def _next(self) -> None:
         """The engine is free: what was queued comes now."""

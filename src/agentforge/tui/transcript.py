@@ -110,6 +110,8 @@ class Transcript(VerticalScroll):
                 await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
             elif isinstance(event, conversing.ChildFinished):
                 self._child_finished(event)
+            elif isinstance(event, conversing.BackgroundEnded):
+                await self.remark(f"background command {event.name} ended: {event.outcome}")
             elif isinstance(event, conversing.HistoryCompacted):
                 await self.remark(f"the oldest {event.entries} messages were summarised to make room")
 

@@ -9,15 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import mounts, process
 from agentforge.workspace.bounds import limited
+from agentforge.workspace.loopback import staying
 from agentforge.workspace.process import Completed
 from agentforge.workspace.sandbox import Box, Kind, Network
 from agentforge.workspace.toolchain import child_environment
 from agentforge.workspace.ward import ward_of
+
+if TYPE_CHECKING:
+    from agentforge.workspace.loopback import SharedLoopback
 
 # As root bubblewrap keeps every capability of the new user namespace, and with them remounting: drop them by name.
 ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
@@ -67,6 +72,9 @@ class Bubblewrap:
         given += mounts.guards(box, before)
         given += ["--share-net"] if reaches else []
         env = child_environment(self.environ, box.env)
+        shared = box.loopback if not reaches and not isinstance(self.network, tuple) else None
+        entering = shared.entering() if shared is not None else []
+        given += staying() if entering else []
         if not reaches and isinstance(self.network, tuple):
             from agentforge.workspace.hostproxy import proxy_for
 
@@ -74,45 +82,54 @@ class Bubblewrap:
             given += proxy.mounts()
             argv, env = proxy.command(argv), {**env, **proxy.variables()}
         inner = ["--chdir", str(box.mount_at / box.cwd), "--", *limited(argv, env)]
-        with _Status.opened() as status:
+        with BoxStatus.opened(kept_by=shared if box.lasting else None) as status:
             done = process.run(
-                [self.program, *status.arguments(), *ISOLATION, *given, *inner],
+                [*entering, self.program, *status.arguments(), *ISOLATION, *given, *inner],
                 cwd=Path("/"),
                 env=env,
                 timeout_s=timeout_s,
                 output_limit_bytes=output_limit_bytes,
                 stdin=stdin,
-                pass_fds=(*pass_fds, *status.inherited),
+                pass_fds=(*pass_fds, *status.inherited, *(shared.descriptors if entering and shared else ())),
                 merge_stderr=merge_stderr,
                 on_start=status.started,
             )
             said = status.read()
             _await_end(said)
         _refuse_broken_box(done, said, box)
-        undone = ward.undo(before, named=box.named) if box.writable else ()
+        undone = ward.undo(before, named=box.named) if box.writable and not box.lasting else ()
         return replace(done, undone=undone) if undone else done
 
 
-class _Status:
+class BoxStatus:
     """What bubblewrap tells about its child; the child waits until it is in its control group, where there is one."""
 
-    def __init__(self, reader: int, writer: int, *, gate: tuple[int, int] | None, filters: int | None) -> None:
+    def __init__(
+        self,
+        reader: int,
+        writer: int,
+        *,
+        gate: tuple[int, int] | None,
+        filters: int | None,
+        kept_by: SharedLoopback | None,
+    ) -> None:
         self._reader = reader
         self._writer = writer
         self._gate = gate
         self._filters = filters
+        self._kept_by = kept_by
         self._said = b""
 
     @classmethod
     @contextmanager
-    def opened(cls) -> Iterator[_Status]:
+    def opened(cls, *, kept_by: SharedLoopback | None) -> Iterator[BoxStatus]:
         """Open the pipes and close them afterwards."""
         from agentforge.workspace.cgroup import own_group
 
         reader, writer = os.pipe()
         gate = os.pipe() if own_group() is not None else None
         filters = _filter_file()
-        status = cls(reader, writer, gate=gate, filters=filters)
+        status = cls(reader, writer, gate=gate, filters=filters, kept_by=kept_by)
         try:
             yield status
         finally:
@@ -136,11 +153,11 @@ class _Status:
         return given if self._filters is None else [*given, "--seccomp", str(self._filters)]
 
     def started(self, _pid: int) -> None:
-        """Move the child into the control group before it runs anything."""
+        """Move the child into the control group before it runs anything; let its network be kept where others share it."""
         from agentforge.workspace.cgroup import own_group
 
         group = own_group()
-        if self._gate is None or group is None:
+        if (self._gate is None or group is None) and self._kept_by is None:
             return
         os.close(self._writer)
         self._writer = -1
@@ -152,7 +169,11 @@ class _Status:
                 return
             self._said += chunk
         child = _CHILD.search(self._said)
-        if child is not None:
+        if child is None:
+            return
+        if self._kept_by is not None:
+            self._kept_by.keep(int(child[1]))
+        if self._gate is not None and group is not None:
             group.add(int(child[1]))
             os.write(self._gate[1], b"1")
 

@@ -73,6 +73,8 @@ class Landlocked:
         reaches = box.network or self.network == "on"
         if isinstance(self.network, tuple) and not reaches:
             raise SandboxError("Landlock cannot open single hosts", hint=f'{_HINT}, or set sandbox.network = "off"')
+        if box.lasting:
+            raise SandboxError("Landlock cannot hold commands that go on beside others", hint=_HINT)
         if not box.workspace.is_dir():
             raise SandboxError(f"the workspace {box.workspace} does not exist", hint="resume the task to rebuild it")
         ward = ward_of(box.workspace)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError
+from agentforge.frozen import dataclass
 from agentforge.workspace.sandbox import Automatic
 from agentforge.workspace.toolchain import child_environment
 
@@ -14,17 +17,36 @@ if TYPE_CHECKING:
     from agentforge.workspace.sandbox import Box, Sandbox
 
 
-def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[list[str], dict[str, str]]:
-    """Build the command line and the environment that run `argv` in a box until its standard input closes or it is killed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a program is started, and what is done once it runs.
 
-    Existing protected places of the workspace are read-only for it, as for every command.
+    Attributes:
+        inherits: descriptors that stay open in it under the same numbers.
+        started: called with its process number; may wait a moment.
+    """
+
+    argv: tuple[str, ...]
+    inherits: tuple[int, ...] = ()
+    started: Callable[[int], None] = lambda _pid: None
+
+
+Walls = Callable[[], AbstractContextManager[Start]]
+"""Opened when a program is started, closed when it has ended."""
+
+
+def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, dict[str, str]]:
+    """Build what starts `argv` in a box until its standard input closes or it is killed, and its environment.
+
+    Mounts, namespaces, the filter of system calls, limits and the control group are those of every command. Existing
+    protected places of the workspace are read-only for it.
 
     Raises:
         SandboxError: there is no bubblewrap here.
     """
     from agentforge.workspace import mounts
     from agentforge.workspace.bounds import limited
-    from agentforge.workspace.bubblewrap import ISOLATION, Bubblewrap
+    from agentforge.workspace.bubblewrap import Bubblewrap
     from agentforge.workspace.ward import ward_of
 
     inner = sandbox.found if isinstance(sandbox, Automatic) else sandbox
@@ -39,7 +61,16 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[list[st
     given += ["--share-net"] if reaches else []
     env = child_environment(inner.environ, box.env)
     where = ["--chdir", str(box.mount_at / box.cwd)]
-    return [inner.program, *ISOLATION, *given, *where, "--", *limited(argv, env)], env
+    return partial(_walls, inner.program, [*given, *where, "--", *limited(argv, env)]), env
+
+
+@contextmanager
+def _walls(program: str, rest: list[str]) -> Iterator[Start]:
+    from agentforge.workspace.bubblewrap import ISOLATION, BoxStatus
+
+    with BoxStatus.opened(kept_by=None) as status:
+        argv = (program, *status.arguments(), *ISOLATION, *rest)
+        yield Start(argv=argv, inherits=status.inherited, started=status.started)
 
 
 def unconfined(sandbox: Sandbox, box: Box) -> tuple[Path, dict[str, str]]:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.process import Completed
 from agentforge.workspace.toolchain import child_environment
+
+if TYPE_CHECKING:
+    from agentforge.workspace.loopback import SharedLoopback
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 Preference = Literal["auto", "bubblewrap", "landlock", "none"]
@@ -44,6 +47,9 @@ class Box:
         interpreters: executables whose installation must stay visible though it lies below the home.
         named: paths of the workspace that may be written although they steer tools (CI files, `.envrc`), because the
             specification names them; nothing opens `.git` and `.agentforge`.
+        lasting: it goes on while others work in the workspace: protected places that came meanwhile may be theirs and are
+            not removed when it ends.
+        loopback: the private network that it shares with other boxes; a lasting one gives its own to those that follow.
     """
 
     workspace: Path
@@ -58,6 +64,8 @@ class Box:
     hidden: tuple[Path, ...] = ()
     interpreters: tuple[Path, ...] = ()
     named: tuple[str, ...] = ()
+    lasting: bool = False
+    loopback: SharedLoopback | None = None
 
 
 class Sandbox(Protocol):

@@ -41,11 +41,27 @@ def _row(number: int, row: Any) -> str:
 
 
 def _restore(chat: Chat, rest: str) -> SlashReply:
-    words = rest.split()
+    words = [word for word in rest.split() if word != "--yes"]
     if not words or len(words) > 2 or (len(words) == 2 and words[1] not in _WHAT):
-        raise UsageError("which checkpoint?", hint="/restore ID [conversation|workspace|both]")
+        raise UsageError("which checkpoint?", hint="/restore ID [conversation|workspace|both] [--yes]")
     what = cast("Restored", words[1]) if len(words) == 2 else "both"
+    if what != "conversation" and "--yes" not in rest.split() and not _agreed(chat, words[0]):
+        return SlashReply(text="Nothing was restored.", ok=False)
     return _told("Restored", chat.workshop.checkpoints.restore(words[0], what))
+
+
+def _agreed(chat: Chat, name: str) -> bool:
+    """Show the person what would change and ask; who is not there has said it by the command."""
+    from agentforge.app.person import Question
+    from agentforge.safety.hygiene import clean
+
+    diff = chat.workshop.checkpoints.preview(name)
+    if not diff:
+        return True
+    shown = chat.workshop.scrubbed(clean(diff))
+    reason = "files of the folder change as shown; what is now becomes a checkpoint first"
+    reply = chat.desk.person.approve(Question(tool="restore", text=f"bring back {name}", reason=reason, diff=shown))
+    return reply is None or reply.decision != "reject"
 
 
 def _undo(chat: Chat, _rest: str) -> SlashReply:
@@ -93,8 +109,8 @@ COMMANDS = (
     SlashCommand(name="checkpoints", usage="[--page N] [--limit N]", summary="List the checkpoints.", run=_checkpoints),
     SlashCommand(
         name="restore",
-        usage="ID [conversation|workspace|both]",
-        summary="Bring back a checkpoint; what is now can be brought back, too.",
+        usage="ID [conversation|workspace|both] [--yes]",
+        summary="Bring back a checkpoint, after its diff was shown; what is now can be brought back, too.",
         run=_restore,
         complete=_ids,
     ),

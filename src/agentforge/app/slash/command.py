@@ -11,7 +11,7 @@ from agentforge.frozen import dataclass
 if TYPE_CHECKING:
     from agentforge.app.chat import Chat
 
-Action = Literal["", "exit", "open", "say"]
+Action = Literal["", "exit", "open", "say", "edit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,8 @@ class SlashReply:
         text: Markdown for people; "" when there is nothing to say.
         ok: False: it was not done, and `text` says why.
         action: what the face does next: "exit" leaves, "open" opens the session `session` ("" = a new one), "say" gives
-            `prompt` to the agent.
+            `prompt` to the agent, "edit" lets the person edit `file` and carries out the line `then` when that is done (a face
+            that cannot shows `text`).
         data: the same for programs (`--json` of the command).
     """
 
@@ -31,6 +32,8 @@ class SlashReply:
     action: Action = ""
     session: str = ""
     prompt: str = ""
+    file: str = ""
+    then: str = ""
     data: Mapping[str, object] = field(default_factory=dict)
 
 

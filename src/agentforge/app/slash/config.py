@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
     from agentforge.app.chat import Chat
+    from agentforge.app.examining_sessions import Check
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*AUTH*")
 _NAMED_BY_USER = (".ENV", ".SET_VARS", ".HEADERS")
@@ -38,6 +40,14 @@ def _reload(chat: Chat, _rest: str) -> SlashReply:
     return SlashReply(text=f"Settings read again: {files}.", data={"files": list(chat.workshop.settings.files())})
 
 
+def _of_session(chat: Chat, check: Check) -> Check:
+    """A model that was chosen for this session needs none in the settings."""
+    chosen = chat.workshop.setting("model") or chat.options.model
+    if check.name != "model" or check.status == "ok" or not chosen:
+        return check
+    return replace(check, status="ok", message=f"{chosen}, chosen for this session; the settings name none", detail="")
+
+
 def _doctor(chat: Chat, rest: str) -> SlashReply:
     from agentforge.app.examining import examine
 
@@ -50,11 +60,12 @@ def _doctor(chat: Chat, rest: str) -> SlashReply:
         fixed = safe_fixes(chat.workshop.root, chat.workshop.environ)
     found = examine(chat.workshop.root, chat.workshop.environ, call=rest == "call")
     lines = [*(f"- fixed: {line}" for line in fixed)]
-    for check in found.checks:
+    checks = [_of_session(chat, check) for check in found.checks]
+    for check in checks:
         more = f" - {check.detail}" if check.detail and check.status != "ok" else ""
         lines.append(f"- **{check.status}** {check.name}: {check.message}{more}")
-    errors = sum(check.status == "error" for check in found.checks)
-    warnings = sum(check.status == "warning" for check in found.checks)
+    errors = sum(check.status == "error" for check in checks)
+    warnings = sum(check.status == "warning" for check in checks)
     return SlashReply(
         text="\n".join(lines), data={"ok": not errors, "errors": errors, "warnings": warnings, "fixed": list(fixed)}
     )

@@ -14,8 +14,8 @@ def _help(_chat: Chat, _rest: str) -> SlashReply:
     from agentforge.app.slash import commands
 
     unique = {command.name: command for command in commands().values()}
-    rows = [f"| `/{f'{one.name} {one.usage}'.strip()}` | {one.summary} |" for one in unique.values()]
-    return SlashReply(text="\n".join(["| command | what it does |", "| --- | --- |", *rows]))
+    rows = [f"- `/{f'{one.name} {one.usage}'.strip()}` {one.summary}" for one in unique.values()]
+    return SlashReply(text="\n".join(rows))
 
 
 def _exit(_chat: Chat, _rest: str) -> SlashReply:

@@ -18,11 +18,13 @@ def _memory(chat: Chat, rest: str) -> SlashReply:
     scope = "project" if "--project" in words else "user"
     words = [word for word in words if word not in ("--project", "--user")]
     action = words.pop(0) if words else "show"
-    acts = {"show": _show, "list": _show, "set": _set, "delete": _delete, "clear": _clear, "edit": _edit}
+    acts = {
+        "show": _show, "list": _show, "set": _set, "delete": _delete, "clear": _clear, "edit": _edit, "edited": _edited,
+    }  # fmt: skip
     if action not in acts:
         raise UsageError(f"/memory knows no {action!r}", hint=_USAGE)
     reply = acts[action](chat, words, scope)
-    if action in ("set", "delete", "clear"):
+    if action in ("set", "delete", "clear", "edited"):
         chat.workshop.__dict__.pop("instructions", None)  # the next request holds them as they are now
     return reply
 
@@ -58,8 +60,20 @@ def _clear(chat: Chat, _words: list[str], scope: str) -> SlashReply:
 
 
 def _edit(chat: Chat, _words: list[str], scope: str) -> SlashReply:
-    file = chat.workshop.around.memory.file(scope)
-    return SlashReply(text=f"Edit {file}: a table `entries` of texts. It is read anew with every session.")
+    memory = chat.workshop.around.memory
+    return SlashReply(
+        text=f"Edit {memory.file(scope)}: a table `entries` of texts. It is read anew with every session.",
+        action="edit",
+        file=str(memory.draft(scope)),
+        then=f"/memory edited --{scope}",
+    )
+
+
+def _edited(chat: Chat, _words: list[str], scope: str) -> SlashReply:
+    """Take over what the person made of the draft; a draft that cannot be read is kept, and the memory, too."""
+    memory = chat.workshop.around.memory
+    count = memory.take_draft(scope, scrub=chat.workshop.scrubbed)
+    return SlashReply(text=f"Remembered now: {count} entries ({scope}).")
 
 
 def _actions(_chat: Chat, word: str) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 def _plan(chat: Chat, _rest: str) -> SlashReply:
     chat.change(work_mode="plan")
-    return SlashReply(text="Plan mode: nothing is changed until `/build`.", data={"mode": "plan"})
+    running = chat.workshop.running()
+    still = f" Still running in the background: {', '.join(running)}; `/jobs stop all` ends them." if running else ""
+    return SlashReply(text=f"Plan mode: nothing is changed until `/build`.{still}", data={"mode": "plan"})
 
 
 def _build(chat: Chat, _rest: str) -> SlashReply:

@@ -21,6 +21,7 @@ def _skills(chat: Chat, _rest: str) -> SlashReply:
         for name, skill in known.items()
     ]
     rows += [f"- skipped: {one.reason}" for one in skipped]
+    rows += [f"- {notice}" for notice in _untrusted(chat)]
     data = {
         "enabled": True,
         "active": list(skills.active),
@@ -28,6 +29,11 @@ def _skills(chat: Chat, _rest: str) -> SlashReply:
         "skipped": [{"file": str(one.file), "reason": one.reason} for one in skipped],
     }
     return SlashReply(text="\n".join(rows) or "There are no skills; /paths shows where they are looked for.", data=data)
+
+
+def _untrusted(chat: Chat) -> list[str]:
+    """What the project brings that waits for trust, skills among it."""
+    return [notice for notice in chat.workshop.around.project.notices if "not trusted" in notice and "skill" in notice]
 
 
 def _skill(chat: Chat, rest: str) -> SlashReply:

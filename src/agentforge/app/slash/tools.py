@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agentforge.app.chat import Chat
     from agentforge.tools.mcp.servers import Servers, Status
 
+_SHOWN = 100
 _ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
@@ -24,12 +25,16 @@ def _tools(chat: Chat, _rest: str) -> SlashReply:
         {"name": name, "description": tool.description, "from": origins.get(name, "built in")}
         for name, tool in found.items()
     ]
-    lines = [f"- `{row['name']}` {row['description'][:100]}" + _from(row["from"]) for row in rows]
+    lines = [f"- `{row['name']}` {_short(row['description'])}" + _from(row["from"]) for row in rows]
     notes = [f"- not loaded: {name}: {why}" for name, why in workshop.shed.refused.items()]
     head = f"{len(rows)} tools ({workshop.work_mode} mode):"
     return SlashReply(
         text="\n".join([head, *lines, *notes]), data={"tools": rows, "refused": dict(workshop.shed.refused)}
     )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3].rstrip()}..."
 
 
 def _from(origin: str) -> str:
@@ -97,9 +102,10 @@ def _line(one: Status) -> str:
     return f"- {one.name} ({one.where[:80]}): {one.state}{reason}, {len(one.tools)} tools{changed}"
 
 
-def _words(chat: Chat, _word: str) -> tuple[str, ...]:
+def _words(chat: Chat, word: str) -> tuple[str, ...]:
     servers = chat.workshop.shed.servers
-    return (*_ACTIONS, *(one.name for one in servers.statuses())) if servers is not None else _ACTIONS
+    names = [one.name for one in servers.statuses()] if servers is not None else []
+    return tuple(one for one in (*_ACTIONS, *names) if one.startswith(word))
 
 
 COMMANDS = (

@@ -31,6 +31,7 @@ _NUMBER, _MONEY = Bound(int), Bound(float)
 Examples:
   agentforge run "explain the agent loop of this project"
   git diff | agentforge run "review this" --mode plan
+  agentforge run "why is start-up slow?" --mode swarm
   agentforge run "make the tests pass" --approval auto --max-turns 30 --json
   agentforge run "and now the docs" --continue
   agentforge run --resume 3f2a        (goes on with a turn that was cut off)
@@ -42,7 +43,13 @@ Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prom
 )
 @click.argument("prompt", required=False)
 @click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default=None, help="plan only looks.")
+@click.option(
+    "--mode",
+    "work_mode",
+    type=click.Choice(["build", "plan", "swarm"]),
+    default=None,
+    help="plan only looks; swarm splits the prompt among subagents that only look.",
+)
 @click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
 @click.option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
 @click.option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
@@ -77,6 +84,8 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
         code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        if chat.workshop.running():
+            sys.stderr.write("note: what ran in the background ends with this command\n")
         _tell_left_out(chat)
         return code
 
@@ -97,7 +106,14 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
             return result
     elif not text:
         raise UsageError("the session's last turn ended; there is nothing to go on with", hint="give a prompt")
-    return chat.say(text, notes=notes)
+    if "@" not in text:
+        return chat.say(text, notes=notes)
+    from agentforge.app.resource_mentions import mentioned
+    from agentforge.cli.terminal import printable
+
+    found = mentioned(chat, text)
+    sys.stderr.write("".join(f"note: {printable(line)}\n" for line in found.shown))
+    return chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
 
 
 def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
@@ -127,6 +143,8 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
     if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
     sys.stdout.flush()
+    if value.get("swarm"):
+        sys.stderr.write(f"note: {printable(value['swarm']['told'])}\n")
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
     if value["is_error"]:

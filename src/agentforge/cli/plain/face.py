@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash import commands, run_slash
@@ -80,13 +81,13 @@ class PlainFace:
         return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
 
     def _say(self, text: str) -> bool:
-        from agentforge.app.mentions import notes_of
+        from agentforge.app.resource_mentions import mentioned
 
-        found = notes_of(text, self._chat.workshop.root)
+        found = mentioned(self._chat, text)
         for line in found.shown:
             self._person.line(self._style.paint(printable(line), "dim"))
         try:
-            result = self._chat.say(text, notes=found.notes)
+            result = self._chat.say(text, notes=found.notes, sources=found.sources)
         except _Ended:
             raise
         except KeyboardInterrupt:
@@ -97,6 +98,8 @@ class PlainFace:
             self._chat.drop(outcome="failed", reason=str(error))
             return self._failed(error)
         self._person.finish_line()
+        if result.swarm:
+            self._person.line(self._style.paint(printable(str(result.swarm["told"])), "dim"))
         if result.error is not None:
             return self._failed(result.error)
         if result.outcome != "completed":
@@ -112,6 +115,8 @@ class PlainFace:
         except KeyboardInterrupt:
             self._person.line("stopped")
             return self._terminal
+        if reply.action == "edit" and self._terminal:
+            return self._edit(reply.file, then=reply.then)
         if reply.text:
             self._person.line(clean(reply.text))
         if not reply.ok:
@@ -121,6 +126,15 @@ class PlainFace:
         if reply.action == "open":
             return self._switch(reply.session)
         return reply.action != "exit"
+
+    def _edit(self, file: str, *, then: str) -> bool:
+        from agentforge.app.editing import edit
+
+        complaint = edit(Path(file), self._chat.workshop.environ)
+        if complaint:
+            self._complain(complaint)
+            return True
+        return self._slash(then)
 
     def _switch(self, session: str) -> bool:
         try:
@@ -166,9 +180,14 @@ class PlainFace:
             return [f"/{name} " for name in commands() if name.startswith(word[1:])]
         if word.startswith("@"):
             from agentforge.app.mentions import as_mention, fitting
+            from agentforge.app.resource_mentions import Resources
             from agentforge.workspace.search import files
 
-            return [as_mention(path) for path in fitting(files(self._chat.workshop.root), word[1:])]
+            resources = Resources(self._chat.workshop)
+            if server := resources.wants(word):
+                resources.ask(server)
+            fitting_files = fitting(files(self._chat.workshop.root), word[1:])
+            return [*map(as_mention, fitting_files), *resources.fitting(word)]
         return []
 
 

@@ -86,6 +86,8 @@ class PlainPerson:
             self._note(f"{event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.HistoryCompacted):
             self._note(f"the oldest {event.entries} messages were summarised")
+        elif isinstance(event, conversing.BackgroundEnded):
+            self._note(f"background command {event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.TodosChanged):
             done = sum(1 for item in state.talk.todos.values() if isinstance(item, dict) and item.get("done"))
             self._note(f"todos: {done} of {len(state.talk.todos)} done")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentforge.frozen import dataclass
@@ -44,7 +45,7 @@ class Status:
 
 
 class Servers:
-    """The servers of a session; nothing is started before it is needed."""
+    """The servers of a session; nothing is started before it is needed. Safe to be used by several subagents at once."""
 
     def __init__(
         self,
@@ -61,6 +62,8 @@ class Servers:
         self._pins = pins
         self._agree = agree
         self._loop = Loop()
+        self._making = Lock()
+        self._asking = Lock()
         self._connections: dict[str, Connection] = {}
         self._pinned = {name: pins.load(spec.digest) for name, spec in self._specs.items()}
         self._tried = False
@@ -179,9 +182,10 @@ class Servers:
             self._pin(name)
 
     def _connection(self, name: str) -> Connection:
-        if name not in self._connections:
-            self._connections[name] = Connection(self._specs[name], self._open)
-        return self._connections[name]
+        with self._making:
+            if name not in self._connections:
+                self._connections[name] = Connection(self._specs[name], self._open)
+            return self._connections[name]
 
     def _connected(self, name: str) -> None:
         self._run(name, self._connection(name).ready())
@@ -219,14 +223,18 @@ class Servers:
         return pinned.changes(connection.offered)
 
     def _refuse_changed(self, server: str, tool: str) -> None:
-        if tool not in self._changes(server):
-            return
+        with self._asking:  # one person reads one question; what they agreed to holds for those who waited
+            if tool in self._changes(server):
+                raise self._changed(server, tool)
+
+    def _changed(self, server: str, tool: str) -> ToolError:
+        """Ask the person about a tool that describes itself differently now; the call is not made either way."""
         offered = self._connection(server).offered or Pinned(definitions=())
         now = next(one for one in offered.definitions if one.name == tool)
         agreed = self._agree(server, f"{server} describes {tool} differently now: {now.description[:400]}")
         if agreed:
             self._pin(server)
-        raise ToolError(
+        return ToolError(
             failed(
                 f"{server} changed the definition of {tool}" + ("" if agreed else "; nobody agreed to it"),
                 error_type="definition-changed",

@@ -6,10 +6,13 @@ import asyncio
 import os
 import signal
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentforge.workspace.longlived import Walls
 
 _LONGEST_LINE = 8 * 1024 * 1024
 _MOST_UNASKED = 5000
@@ -66,18 +69,32 @@ class Pipe:
 
 
 @asynccontextmanager
-async def stdio_pipe(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, pipe: Pipe) -> AsyncIterator[Any]:
+async def stdio_pipe(walls: Walls, *, env: Mapping[str, str], cwd: Path, pipe: Pipe) -> AsyncIterator[Any]:
     """Start a server and give the two streams of its messages; it has ended when the context ends.
 
+    Args:
+        walls: what starts it, and stands around it.
     Raises:
         OSError: it cannot be started.
     """
+    with walls() as start:
+        process = await asyncio.create_subprocess_exec(
+            *start.argv, env=dict(env), cwd=cwd, start_new_session=True, limit=_LONGEST_LINE, pass_fds=start.inherits,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            await asyncio.to_thread(start.started, process.pid)
+            async with _streams(process, pipe) as both:
+                yield both
+        finally:
+            await _end(process, pipe)
+
+
+@asynccontextmanager
+async def _streams(process: asyncio.subprocess.Process, pipe: Pipe) -> AsyncIterator[Any]:
+    """The two streams of a server's messages; the server has ended when the context ends."""
     import anyio
 
-    process = await asyncio.create_subprocess_exec(
-        *argv, env=dict(env), cwd=cwd, start_new_session=True, limit=_LONGEST_LINE,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
     arriving, incoming = anyio.create_memory_object_stream[Any](0)
     outgoing, leaving = anyio.create_memory_object_stream[Any](0)
     tasks = [

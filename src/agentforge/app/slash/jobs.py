@@ -1,0 +1,82 @@
+"""/jobs: the commands that run in the background, what they wrote, and how they are stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.chat import Chat
+    from agentforge.workspace.background import BackgroundCommands, Glance
+
+_USAGE = "/jobs [read ID | stop ID | stop all]"
+_SHOWN = 8000
+
+
+def _jobs(chat: Chat, rest: str) -> SlashReply:
+    action, _, name = rest.partition(" ")
+    commands = chat.workshop.left_running.commands
+    if not action or action == "list":
+        return _list(chat, commands)
+    if action not in ("read", "stop") or not name.strip():
+        raise UsageError(f"/jobs {rest} is not understood", hint=_USAGE)
+    return _read(chat, commands, name.strip()) if action == "read" else _stop(chat, commands, name.strip())
+
+
+def _list(chat: Chat, commands: BackgroundCommands) -> SlashReply:
+    from agentforge.toolbox.jobs import state_of
+
+    rows = [f"- {one.name}: `{chat.workshop.scrubbed(one.command)}` - {state_of(one)}" for one in commands.glances()]
+    data = {"jobs": [{"name": one.name, "command": one.command, "outcome": one.outcome} for one in commands.glances()]}
+    none = "Nothing runs in the background. The agent starts such commands with the parameter `background` of `shell`."
+    return SlashReply(text="\n".join(rows) or none, data=data)
+
+
+def _read(chat: Chat, commands: BackgroundCommands, name: str) -> SlashReply:
+    found = _found(commands, name)
+    return SlashReply(text=_shown(chat, found), data={"name": name, "outcome": found.outcome})
+
+
+def _found(commands: BackgroundCommands, name: str) -> Glance:
+    found = next((one for one in commands.glances() if one.name == name), None)
+    if found is None:
+        raise UsageError(f"there is no background command {name!r}", hint="/jobs lists them")
+    return found
+
+
+def _shown(chat: Chat, found: Glance) -> str:
+    """Its last output, fit for people; what the agent reads of it stays unread."""
+    from agentforge.safety.hygiene import clean
+    from agentforge.toolbox.jobs import state_of
+
+    output = chat.workshop.scrubbed(clean(found.output.decode("utf-8", "replace")))
+    cut = "[the last part]\n" if len(output) > _SHOWN or found.missed else ""
+    fence = "`" * 4
+    return f"{found.name}: {state_of(found)}\n\n{fence}\n{cut}{output[-_SHOWN:].rstrip() or '(no output)'}\n{fence}"
+
+
+def _stop(chat: Chat, commands: BackgroundCommands, name: str) -> SlashReply:
+    names = list(commands.running()) if name == "all" else [_found(commands, name).name]
+    for one in names:
+        commands.stop(one)
+    for event in chat.workshop.left_running.ended():
+        chat.log.append(event)
+    return SlashReply(text=f"Stopped: {', '.join(names) or 'nothing ran'}.", data={"stopped": names})
+
+
+def _words(chat: Chat, word: str) -> tuple[str, ...]:
+    names = [one.name for one in chat.workshop.left_running.commands.glances()]
+    return tuple(one for one in ("read", "stop", "all", *names) if one.startswith(word))
+
+
+COMMANDS = (
+    SlashCommand(
+        name="jobs",
+        usage="[read ID | stop ID | stop all]",
+        summary="Show, read or stop the commands that run in the background.",
+        run=_jobs,
+        complete=_words,
+    ),
+)
