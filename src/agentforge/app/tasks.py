@@ -52,9 +52,10 @@ class StartOptions:
         limits: those of events.state.Limits that were set.
         base: revision to start from, None = HEAD.
         tests: files or folders of tests that the user supplies.
-        workflow: "" or "fix".
+        workflow: "", "fix" or "split".
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
+        bound: what else the first record binds, under its digests.
     """
 
     request: str
@@ -70,6 +71,7 @@ class StartOptions:
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
+    bound: Mapping[str, object] = field(default_factory=dict)
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -232,7 +234,8 @@ def _create(
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
     now = utc_now()
-    task, folder = new_task_folder(git.top, request, day=now[:10].replace("-", ""))
+    title = f"plan {request}" if options.workflow == "split" else request
+    task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
     place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
     first = kinds.RunStarted(
         kind="task",
@@ -257,7 +260,7 @@ def _create(
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
-        first = replace(first, digests=digests(settings, git.top, folder, tests))
+        first = replace(first, digests={**digests(settings, git.top, folder, tests), **options.bound})
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
     watch(first, log.state)

@@ -16,6 +16,7 @@ from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
+    from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
@@ -144,6 +145,7 @@ def wire(
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
         look=_look(environ),
+        begin_part=_begin_part(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
@@ -218,6 +220,17 @@ def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
         return look_at(need, state, environ=environ)
 
     return look
+
+
+def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartStarted]:
+    """What makes tasks of the parts of a plan: loaded when there is one."""
+
+    def begin(repo: str, state: RunState) -> PartStarted:
+        from agentforge.app.splitting import begin_part
+
+        return begin_part(repo, state, environ=environ)
+
+    return begin
 
 
 def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:

@@ -34,6 +34,7 @@ from agentforge.events.reaching import RunShared as RunShared
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked
+from agentforge.events.splitting import PartStarted as PartStarted
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
@@ -58,7 +59,7 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
-        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan over repositories.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
 

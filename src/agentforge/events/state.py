@@ -241,6 +241,7 @@ class RunState:
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
         after: what other runs must reach before this one begins.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
+        parts: the tasks that a plan became, by repository: {path, task_id, base_commit}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
 
@@ -298,6 +299,7 @@ class RunState:
     verdicts_passed: int = 0
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
+    parts: Mapping[str, Json] = field(default_factory=dict)
     talk: Talk = Talk()
 
     @property

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agentforge.errors import InfrastructureError, StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.ledger import Job, Ledger
+from agentforge.fleet.parts import queue_parts
 from agentforge.fleet.rescue import kill_holder, parked_and_ready, send_again
 from agentforge.fleet.schedules import Schedules
 from agentforge.fleet.standing import After, after_drive
@@ -135,6 +136,7 @@ class Worker:
             return "handed back"
         self.tell(f"{job.task_id}: attempt {job.attempt}")
         code, said = self._drive(job)
+        self._patiently(lambda: queue_parts(self.ledger, job))
         after = after_drive(job, code, said, handed_back=code == _HANDED_BACK, crashes_allowed=self.plan.crashes)
         kept = self._patiently(lambda: self._end(job, after))
         self.tell(f"{job.task_id}: {after.note}" if kept else f"{job.task_id}: another worker has taken it over")

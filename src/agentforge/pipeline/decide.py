@@ -24,7 +24,9 @@ from agentforge.pipeline.effects import (
     SubmitDraft,
 )
 from agentforge.pipeline.reopening import ending, reopening
+from agentforge.pipeline.splitting import next_part
 from agentforge.pipeline.stage import Stage, action_of, items, texts
+from agentforge.pipeline.stages import SPLIT
 
 Stages = Mapping[str, Stage]
 
@@ -59,6 +61,8 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
             return MeasureImpact()
         return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+    if state.workflow == SPLIT:
+        return next_part(state) or Finish(outcome="analyzed")
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
     if not state.delivered:

@@ -8,8 +8,10 @@ from importlib import import_module
 from agentforge.pipeline.stage import Stage
 
 FIX = "fix"
+SPLIT = "split"
 ORDER = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
 FIX_ORDER = ("analyze", "guard", "change", "verify", "deliver")
+SPLIT_ORDER = ("plan",)
 ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "commit": "deliver"}
 
 
@@ -45,8 +47,10 @@ def load_stages(workflow: str = "") -> Stages:
     """The stages in the order in which they run.
 
     Args:
-        workflow: "" = from a request to a delivery, "fix" = repair violations.
+        workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan a request over repositories.
     """
     if workflow == FIX:
         return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
+    if workflow == SPLIT:
+        return Stages("agentforge.pipeline.split_stages", SPLIT_ORDER)
     return Stages(__name__, ORDER)
