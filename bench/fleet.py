@@ -63,14 +63,52 @@ class NoPostgres(Exception):
     """There is no PostgreSQL on this machine that could be started."""
 
 
+class Postgres:
+    """A PostgreSQL of its own in a private folder, on a private port.
+
+    Raises:
+        NoPostgres: it is not installed, or cannot be started here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._programs = _postgres_programs()
+        self._folder = folder
+        self._as_user: tuple[str, ...] = ()
+        if os.geteuid() == 0:
+            self._as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
+            shutil.chown(folder, "postgres")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self.url = f"postgresql://agentforge@127.0.0.1:{self._port}/agentforge"
+        self._run("initdb", "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-p {self._port} -k {self._folder} -c listen_addresses=127.0.0.1"
+        self._run("pg_ctl", "-w", "-l", self._folder / "log", "-o", options, "start")
+
+    def make_database(self) -> None:
+        """Make the database of the URL."""
+        _do(self._programs / "createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "agentforge", "agentforge")
+
+    def stop(self) -> None:
+        """Stop it at once, as a machine that fails does."""
+        self._run("pg_ctl", "-m", "immediate", "-w", "stop")
+
+    def _run(self, program: str, *arguments: object) -> None:
+        _do(*self._as_user, self._programs / program, "-D", self._folder / "data", *arguments)
+
+
 def run_fleet(
     folder: Path, *, tasks: int, workers: int, url: str = "", kill_every_s: float = 4.0, kills: int = 10**6,
-    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0,
+    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None, away_s: float = 0.0,
 ) -> Figures:  # fmt: skip
     """Queue tasks, let workers drive them, kill workers at random, and count.
 
     Args:
         kills: at most so many workers are killed or frozen.
+        server: the database of the URL; it is taken away for `away_s` seconds once a task is delivered.
     """
     world = _world(folder)
     config = Path(world.env["AGENTFORGE_HOME"]) / "config" / "config.toml"
@@ -86,8 +124,13 @@ def run_fleet(
     hits = freezes = 0
     next_hit = started + kill_every_s
     try:
-        while ledger.counts().get("done", 0) < tasks and time.monotonic() - started < deadline_s:
+        while (done := ledger.counts().get("done", 0)) < tasks and time.monotonic() - started < deadline_s:
             time.sleep(0.1)
+            if server is not None and away_s and done:
+                server.stop()
+                time.sleep(away_s)
+                server.start()
+                away_s = 0.0
             if time.monotonic() > next_hit and hits < kills:
                 next_hit = time.monotonic() + chance.uniform(0.5, 1.5) * kill_every_s
                 hits += 1
@@ -114,32 +157,22 @@ def run_fleet(
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL of its own in a private folder, on a private port.
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that runs, with an empty database.
 
-    Yields:
-        Its URL.
     Raises:
         NoPostgres: it is not installed, or cannot be started here.
     """
-    programs = _postgres_programs()
     folder = Path(tempfile.mkdtemp(prefix="agentforge-pg-"))
-    as_user: tuple[str, ...] = ()
-    if os.geteuid() == 0:
-        as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
-        shutil.chown(folder, "postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    data = folder / "data"
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
     try:
-        _do(*as_user, programs / "initdb", "-D", data, "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
-        _do(*as_user, programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
-        _do(programs / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "agentforge", "agentforge")
-        yield f"postgresql://agentforge@127.0.0.1:{port}/agentforge"
+        server = Postgres(folder)
+        server.start()
+        try:
+            server.make_database()
+            yield server
+        finally:
+            server.stop()
     finally:
-        subprocess.run([*as_user, programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"], capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -249,13 +282,14 @@ def main() -> int:
     parser.add_argument("--kill-every", type=float, default=8.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--away", type=float, default=0.0, help="seconds for which PostgreSQL is stopped in the middle")
     given = parser.parse_args()
     with ExitStack() as stack:
-        url = stack.enter_context(postgres()) if given.postgres else ""
+        server = stack.enter_context(postgres()) if given.postgres else None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentforge-fleet-")))
         found = run_fleet(
-            folder, tasks=given.tasks, workers=given.workers, url=url, kill_every_s=given.kill_every, seed=given.seed,
-            lease_s=10.0,
+            folder, tasks=given.tasks, workers=given.workers, url=server.url if server else "",
+            kill_every_s=given.kill_every, seed=given.seed, lease_s=10.0, server=server, away_s=given.away,
         )  # fmt: skip
     print(json.dumps(asdict(found), indent=2))
     return 0 if found.delivered == found.tasks == found.branches and not found.delivered_twice else 1
