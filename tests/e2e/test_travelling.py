@@ -67,9 +67,8 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
     model = _model(world, tmp_path)
     _destroyed_in_green(world, model)
     there = _machine(world, remote, tmp_path / "there")
-    (brought,) = there.run("fetch", "--json").json["runs"]
-    assert (brought["outcome"], brought["standing"]) == ("new", None)
-    done = there.run("resume", brought["task_id"], "--json")
+    task = there.git("ls-remote", "origin", "refs/agentforge/runs/*").rpartition("/")[2]
+    done = there.run("resume", task, "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
     assert "def slugify" in there.git("show", f"agentforge/{there.task}:textkit.py")
     stages = [row["data"]["stage"] for row in there.events("ModelCalled")]
@@ -84,6 +83,16 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
     assert brought["standing"] == "delivered"
     assert third.git("rev-parse", f"agentforge/{third.task}") == there.git("rev-parse", f"agentforge/{there.task}")
 
+    young = there.run("gc", "--remote", "--json")
+    assert "s old" in young.json["kept"][0]["reason"]
+    assert (
+        there.run("gc", "--remote", "--older-than", "1s", "--dry-run", "--json").json["removed"][0]["kind"] == "remote"
+    )
+    assert there.run("gc", "--remote", "--older-than", "1s").code == 0
+    assert there.git("ls-remote", "origin", "refs/agentforge/*") == ""
+    assert there.git("ls-remote", "origin", "refs/heads/*").count("\n") == 0, "branches are not touched"
+    assert there.run("verify", there.task).code == 0
+
 
 def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: Path, tmp_path: Path) -> None:
     model = _model(world, tmp_path)
@@ -91,10 +100,13 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
 
     assert world.run("start", REQUEST, "--model", model, "--max-steps", "2", "--json").code == 6
     there = _machine(world, remote, tmp_path / "there")
-    assert there.run("fetch", world.task).code == 0
     done = there.run("resume", world.task, "--max-steps", "50", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
 
+    away = remote.with_name("away.git")
+    remote.rename(away)  # so that this machine, too, goes on from where both stood
+    assert world.run("resume", world.task, "--max-steps", "3", "--json").code == 6
+    away.rename(remote)
     before = len(world.events("ModelCalled"))
     late = world.run("resume", world.task, "--max-steps", "50", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
@@ -117,8 +129,9 @@ def test_an_answer_given_at_one_machine_reaches_the_others(world: World, remote:
     late = world.run("resolve", f"{world.task}.E1", "--reject", "no", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
     assert world.events("EscalationResolved") == []
-    assert world.run("fetch", world.task, "--json").json["runs"][0]["outcome"] == "advanced"
-    assert len(world.events("EscalationResolved")) == 1
+    assert world.run("resume", world.task, "--max-steps", "1", "--json").code == 6
+    assert len(world.events("EscalationResolved")) == 1, "the answer of the other machine was brought"
+    assert world.run("gc", "--remote", "--older-than", "1s", "--json").json["kept"][0]["reason"].endswith("is not over")
     assert world.run("abort", world.task).code == 0
     assert there.run("fetch", world.task, "--json").json["runs"][0]["standing"] == "aborted"
 

@@ -84,6 +84,7 @@ def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, mod
     from agentforge.app import tasks
     from agentforge.cli.following import follow, show_result
 
+    _bring(task_id, place, form=form)
     planned = _finished_plan(task_id, place)
     if planned is not None:
         from agentforge.cli.splitting import drive_parts
@@ -111,6 +112,20 @@ def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, mod
         form=form,
         show=show,
     )
+
+
+def _bring(task_id: str, place: Place, *, form: Form) -> None:
+    """Fetch a task that is not here, or that went on elsewhere."""
+    from agentforge.app.fetching import fetch_newer
+
+    found = fetch_newer(place.cwd, task_id, settings=place.settings)
+    if found is not None and form == "text":
+        words = (
+            "is brought from the remote"
+            if found.outcome == "new"
+            else "went on elsewhere; it is here as it stands there"
+        )
+        click.echo(f"{found.task_id} {words} ({found.records} records)")
 
 
 def _finished_plan(task_id: str, place: Place) -> RunResult | None:
