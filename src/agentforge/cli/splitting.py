@@ -35,6 +35,7 @@ def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form
     from agentforge.cli.commands.start import options_of
     from agentforge.cli.following import follow
     from agentforge.cli.trusting import ensure_trust
+    from agentforge.pipeline.splitting import REPOSITORIES
 
     for name in _OF_ONE:
         if given[name]:
@@ -45,7 +46,8 @@ def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form
     approve = (*(("plan",) if "plan" in given["approve"] else ()), *wanted.approve)
     options = planned(wanted, given["repos"], cwd=place.cwd, environ=place.environ)
     home = open_place(str(options.cwd), flags={"telemetry.log_format": given["log_format"]})
-    ensure_trust(home, given=given["trust"])
+    for row in cast("list[dict[str, str]]", options.bound[REPOSITORIES]):
+        ensure_trust(open_place(row["path"]), given=given["trust"])
     options = replace(options, approve=approve)
     if given["detach"]:
         from agentforge.cli.detaching import enqueue
@@ -103,6 +105,7 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
     from agentforge.app import tasks
     from agentforge.app.result import exit_code
     from agentforge.cli.following import follow, show_result
+    from agentforge.cli.trusting import ensure_trust
 
     errors: list[AgentForgeError] = []
 
@@ -114,6 +117,7 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
         click.echo(f"-- {printable(part.repo)}: {part.task_id}")
     try:
         place = open_place(str(part.path))
+        ensure_trust(place, given=False)
         code = follow(
             lambda watch: tasks.resume(
                 part.path, part.task_id, settings=place.settings, environ=place.environ, watch=watch

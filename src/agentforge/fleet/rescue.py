@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,34 @@ def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tel
         tell(f"{job.task_id}: is quarantined, and cannot ask: {exc.message}")
         return
     tell(f"{job.task_id}: is quarantined" + (" and asks: agentforge escalations list" if asks else ""))
+
+
+class Frozen:
+    """Processes that were stopped (SIGSTOP) and not let go on.
+
+    Args:
+        patience_s: how long one may stand still.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, *, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._patience_s = patience_s
+        self._clock = clock
+        self._since: dict[int, float] = {}
+
+    def among(self, pids: Collection[int]) -> list[int]:
+        """Those of some processes that have stood still for too long."""
+        now = self._clock()
+        self._since = {pid: self._since.get(pid, now) for pid in pids if _is_stopped(pid)}
+        return [pid for pid, since in self._since.items() if now - since > self._patience_s]
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[0] in (b"T", b"t")
 
 
 class Waiting:

@@ -19,7 +19,7 @@ from agentforge.errors import InfrastructureError, StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.parts import queue_parts
-from agentforge.fleet.rescue import Waiting, ask_human, kill_holder, send_again
+from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder, send_again
 from agentforge.fleet.schedules import Schedules
 from agentforge.fleet.standing import After, after_drive, after_loss, without_room
 from agentforge.frozen import dataclass
@@ -92,10 +92,12 @@ class Worker:
     _stopping: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: Waiting = field(init=False)
+    _frozen: Frozen = field(init=False)
     _workflow: Any = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.ledger, self.environ)
+        self._frozen = Frozen(patience_s=self.plan.lease_s)
 
     @property
     def ledger(self) -> Ledger:
@@ -244,6 +246,7 @@ class Worker:
                 if sent is not None:
                     self._send(dbos, sent)
             self._stop_what_was_set_aside()
+            self._end_what_stands_still()
         except StorageError as exc:
             self.tell(f"{exc.message}; trying again")
             return False
@@ -270,6 +273,13 @@ class Worker:
             for job_id, (attempt, child) in self._children.items():
                 if (job_id, attempt) not in mine:
                     child.send_signal(signal.SIGTERM)
+
+    def _end_what_stands_still(self) -> None:
+        """A run whose process was frozen is lost to it, as a worker's runs are."""
+        with self._lock:
+            children = {child.pid: child for _, child in self._children.values()}
+        for pid in self._frozen.among(children):
+            children[pid].kill()
 
     def _anything_left(self) -> bool:
         counts = self.ledger.counts()
