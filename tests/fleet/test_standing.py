@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,9 @@ def test_a_machine_without_room_gives_a_job_back(job: Job, monkeypatch: pytest.M
     after = without_room(job)
     assert after is not None
     assert (after.status, after.crashes, "MiB left" in after.note) == ("queued", 1, True)
+
+
+def test_a_machine_without_the_repository_gives_a_job_back(job: Job, tmp_path: Path) -> None:
+    after = without_room(replace(job, repo=str(tmp_path / "moved")))
+    assert after is not None
+    assert (after.status, after.crashes, "another machine has it" in after.note) == ("queued", 1, True)

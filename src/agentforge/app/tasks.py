@@ -87,15 +87,19 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
 
 
 def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
-    """Create a task and leave it to somebody else to drive.
+    """Create a task and leave it to somebody else to drive, at another machine where the settings name a remote.
 
     Raises:
         AgentForgeError: nothing was created.
     Side effects: a run folder under `.agentforge/tasks`.
     """
-    _, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
     models.close()
     with log:
+        if settings.text("fleet.remote"):
+            from agentforge.app.travelling import follow
+
+            follow(log, git, settings=settings)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 

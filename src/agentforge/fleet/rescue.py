@@ -84,10 +84,14 @@ class Waiting:
         self._environ = environ
         self._not_before = 0.0
 
-    def ready(self) -> list[Job]:
-        """Those whose answer is there, or whose task or contract has arrived."""
+    def ready(self, *, at_once: bool = False) -> list[Job]:
+        """Those whose answer is there, or whose task or contract has arrived.
+
+        Args:
+            at_once: look now, however long the last look took.
+        """
         began = time.monotonic()
-        if began < self._not_before:
+        if began < self._not_before and not at_once:
             return []
         found = [*parked_and_ready(self._ledger, self._environ), *_answered(self._ledger)]
         self._not_before = time.monotonic() + _REST * (time.monotonic() - began)

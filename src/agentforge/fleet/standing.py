@@ -63,17 +63,20 @@ def after_loss(job: Job, crashes: int, *, crashes_allowed: int) -> After:
 
 
 def without_room(job: Job, *places: Path) -> After | None:
-    """Back into the queue with a job that this machine has no room for; None when there is room.
+    """Back into the queue with a job that this machine has no room or no repository for; None when there is both.
 
     Args:
         places: folders that are written beside the job's repository.
     """
+    here = os.uname().nodename
+    if not Path(job.repo).is_dir():
+        note = f"{job.repo} is not on {here}: it was moved, or another machine has it"
+        return After(status="queued", note=note, crashes=job.crashes, delay_s=_UNTIL_THERE_IS_ROOM_S)
     for place in (Path(job.repo), *places):
-        try:
-            free = shutil.disk_usage(place).free
-        except OSError:
-            continue  # the repository is gone: driving it says so
+        if not place.is_dir():
+            continue
+        free = shutil.disk_usage(place).free
         if free < _ROOM_BYTES:
-            note = f"the disk of {place} has {free >> 20} MiB left on {os.uname().nodename}"
+            note = f"the disk of {place} has {free >> 20} MiB left on {here}"
             return After(status="queued", note=note, crashes=job.crashes, delay_s=_UNTIL_THERE_IS_ROOM_S)
     return None

@@ -239,7 +239,7 @@ class Worker:
         try:
             Schedules(self.database).start_due(self.environ, tell=self.tell)
             self._take_over(dbos)
-            for job in self._waiting.ready():
+            for job in self._waiting.ready(at_once=self.plan.until_empty):
                 self.ledger.end(job, "queued", note="goes on", since=job.status)
             for job in self.ledger.ready(ahead=_AHEAD):
                 sent = self.ledger.send(job)
