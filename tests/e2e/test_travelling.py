@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -171,3 +172,17 @@ def test_a_project_may_not_send_runs_away(world: World) -> None:
     world.settings('[fleet]\nremote = "origin"\n')
     done = world.start()
     assert (done.code, "a project may not set fleet.remote" in done.json["error"]["message"]) == (2, True)
+
+
+def test_a_queued_task_is_driven_by_a_worker_of_another_machine(world: World, remote: Path, tmp_path: Path) -> None:
+    from agentforge_world import REQUEST
+
+    wanted = ("--detach", "--approve", "intake", "--model", _model(world, tmp_path), "--json")
+    task = world.run("start", REQUEST, *wanted).json["task_id"]
+    there = _machine(world, remote, tmp_path / "there")
+    command = [sys.executable, "-m", "agentforge.fleet.drive", str(there.repo), task, str(os.getpid())]
+    driven = subprocess.run(command, env=there.env, capture_output=True, check=False)
+    assert driven.returncode == 3, driven.stderr
+    assert [row["stage"] for row in there.run("escalations", "list", "--json").json] == ["intake"]
+    answered = world.run("resume", task, "--json")
+    assert (answered.code, answered.json["outcome"]) == (3, "escalated"), "what the worker asks is brought here"
