@@ -26,7 +26,6 @@ from agentforge.pipeline.effects import (
 )
 from agentforge.pipeline.reopening import ending, reopening
 from agentforge.pipeline.small.deciding import places_first
-from agentforge.pipeline.splitting import next_part
 from agentforge.pipeline.stage import Stage, action_of, items, texts
 from agentforge.pipeline.stages import SPLIT
 
@@ -67,6 +66,8 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
             return MeasureImpact()
         return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
     if state.workflow == SPLIT:
+        from agentforge.pipeline.splitting import next_part  # with the rulebook, which no other run needs this early
+
         return next_part(state) or Finish(outcome="analyzed")
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
