@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from agentforge.dashboard.board import board_of
 from agentforge.errors import AgentForgeError, ConflictError, RepositoryError, UsageError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import Escalation, RunState
     from agentforge.notify.links import Grant
 
-_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 async def answer_page(request: Request) -> Response:
@@ -86,7 +87,7 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
     from agentforge.store.reader import load_state
     from agentforge.store.tasks import tasks_folder
 
-    if request.headers.get("host", "").rpartition(":")[0] not in _LOCAL:
+    if urlsplit(f"//{request.headers.get('host', '')}").hostname not in _LOCAL:
         raise UsageError("links work on the machine of the dashboard only", hint="use the command of the message")
     grant = verify(link_key(_folder(board)), token, now=int(time.time()))
     if is_spent(_folder(board), grant):
