@@ -30,9 +30,11 @@ run: setup ## Do the main job with a model on this machine, no key: REPO=... REQ
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo
 
-bench: setup ## Measure start, step, memory and what a verdict costs, and print the tables.
+bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TASKS=8) and runs that travel (RUNS=1000).
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/verifier.py
+	$(PYTHON) bench/fleet.py --tasks $(or $(TASKS),8)
+	$(PYTHON) bench/travel.py --runs $(or $(RUNS),1000)
 
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl

@@ -1,7 +1,7 @@
 """Many tasks over several workers that are killed at random: is every one delivered, and none twice? And what does it cost?
 
     python bench/fleet.py --tasks 200 --workers 4                       # SQLite
-    python bench/fleet.py --tasks 200 --workers 4 --postgres            # a PostgreSQL of its own, on a private port
+    python bench/fleet.py --tasks 200 --workers 4 --postgres --away 5   # a PostgreSQL of its own, taken away in the middle
 
 The tasks are whole deliveries by scripted replies; results of equal test runs are shared, so what is measured is the fleet.
 """
@@ -16,11 +16,12 @@ import random
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,14 +64,57 @@ class NoPostgres(Exception):
     """There is no PostgreSQL on this machine that could be started."""
 
 
+class Postgres:
+    """A PostgreSQL of its own in a private folder, on a private port.
+
+    Raises:
+        NoPostgres: it is not installed, or cannot be started here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._programs = _postgres_programs()
+        self._folder = folder
+        self._as_user: tuple[str, ...] = ()
+        if os.geteuid() == 0:
+            self._as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
+            shutil.chown(folder, "postgres")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self.url = f"postgresql://agentforge@127.0.0.1:{self._port}/agentforge"
+        self._run("initdb", "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-p {self._port} -k {self._folder} -c listen_addresses=127.0.0.1"
+        self._run("pg_ctl", "-w", "-l", self._folder / "log", "-o", options, "start")
+
+    def make_database(self, name: str = "agentforge") -> None:
+        """Make a database; without a name that of the URL."""
+        _do(self._programs / "createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "agentforge", name)
+
+    def another(self, name: str) -> str:
+        """Make a further database; returns its URL."""
+        self.make_database(name)
+        return f"{self.url.rpartition('/')[0]}/{name}"
+
+    def stop(self) -> None:
+        """Stop it at once, as a machine that fails does."""
+        self._run("pg_ctl", "-m", "immediate", "-w", "stop")
+
+    def _run(self, program: str, *arguments: object) -> None:
+        _do(*self._as_user, self._programs / program, "-D", self._folder / "data", *arguments)
+
+
 def run_fleet(
     folder: Path, *, tasks: int, workers: int, url: str = "", kill_every_s: float = 4.0, kills: int = 10**6,
-    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0,
+    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None, away_s: float = 0.0,
 ) -> Figures:  # fmt: skip
     """Queue tasks, let workers drive them, kill workers at random, and count.
 
     Args:
         kills: at most so many workers are killed or frozen.
+        server: the database of the URL; it is taken away for `away_s` seconds once a task is delivered.
     """
     world = _world(folder)
     config = Path(world.env["AGENTFORGE_HOME"]) / "config" / "config.toml"
@@ -86,8 +130,13 @@ def run_fleet(
     hits = freezes = 0
     next_hit = started + kill_every_s
     try:
-        while ledger.counts().get("done", 0) < tasks and time.monotonic() - started < deadline_s:
+        while (done := ledger.counts().get("done", 0)) < tasks and time.monotonic() - started < deadline_s:
             time.sleep(0.1)
+            if server is not None and away_s and done:
+                server.stop()
+                time.sleep(away_s)
+                server.start()
+                away_s = 0.0
             if time.monotonic() > next_hit and hits < kills:
                 next_hit = time.monotonic() + chance.uniform(0.5, 1.5) * kill_every_s
                 hits += 1
@@ -113,33 +162,75 @@ def run_fleet(
     return found
 
 
-@contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL of its own in a private folder, on a private port.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueFigures:
+    """What a queue of many jobs costs, in milliseconds of the wall for each call, the median of several."""
 
-    Yields:
-        Its URL.
+    queued: int
+    look_ms: float
+    list_ms: float
+    find_ms: float
+    claim_ms: float
+
+
+def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
+    """Fill the queue and do what workers and people do with it.
+
+    Args:
+        url: of a database that is used for nothing else.
+    """
+    import sqlalchemy
+    from agentforge.fleet.database import open_database
+    from agentforge.fleet.ledger import Ledger
+
+    database = open_database(url)
+    ledger = Ledger(database)
+    rows = [{"id": f"m{n:07}", "task": f"task-20260101-many-{n:07}", "priority": n % 7} for n in range(queued)]
+    with database.change() as connection:
+        connection.execute(
+            sqlalchemy.text(
+                "INSERT INTO agentforge_queue (id, repo, task_id, priority, status, added) "
+                "VALUES (:id, '/r', :task, :priority, 'queued', 0)"
+            ),
+            rows,
+        )
+    times: dict[str, list[float]] = {}
+
+    def timed(name: str, act: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        found = act()
+        times.setdefault(name, []).append((time.perf_counter() - began) * 1000)
+        return found
+
+    for number in range(rounds):
+        (job,) = timed("look", lambda: ledger.ready(ahead=number + 1))[:1]
+        timed("list", lambda: ledger.jobs(statuses=("queued", "running"), limit=100))
+        timed("find", lambda n=number: ledger.find(f"task-20260101-many-{n:07}"))
+        timed("claim", lambda one=job: ledger.begin((sent := ledger.send(one)).id, sent.attempt, worker="w"))
+    database.close()
+    middle = {name: round(statistics.median(found), 1) for name, found in times.items()}
+    return QueueFigures(
+        queued=queued, look_ms=middle["look"], list_ms=middle["list"], find_ms=middle["find"], claim_ms=middle["claim"]
+    )
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that runs, with an empty database.
+
     Raises:
         NoPostgres: it is not installed, or cannot be started here.
     """
-    programs = _postgres_programs()
     folder = Path(tempfile.mkdtemp(prefix="agentforge-pg-"))
-    as_user: tuple[str, ...] = ()
-    if os.geteuid() == 0:
-        as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
-        shutil.chown(folder, "postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    data = folder / "data"
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
     try:
-        _do(*as_user, programs / "initdb", "-D", data, "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
-        _do(*as_user, programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
-        _do(programs / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "agentforge", "agentforge")
-        yield f"postgresql://agentforge@127.0.0.1:{port}/agentforge"
+        server = Postgres(folder)
+        server.start()
+        try:
+            server.make_database()
+            yield server
+        finally:
+            server.stop()
     finally:
-        subprocess.run([*as_user, programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"], capture_output=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -237,6 +328,11 @@ def _figures(
     )
 
 
+def _beside(server: Postgres | None, folder: Path) -> str:
+    """A database of its own at the same place."""
+    return server.another("many") if server else f"sqlite:///{folder / 'many.sqlite'}"
+
+
 def main() -> int:
     """Run the measurement that the flags describe, and print its figures as JSON.
 
@@ -244,20 +340,23 @@ def main() -> int:
         0 when all was delivered and nothing twice.
     """
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=200)
-    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--tasks", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--queued", type=int, default=10_000, help="jobs in a queue that is only looked at; 0 = none")
     parser.add_argument("--kill-every", type=float, default=8.0, help="seconds between two kills, on average")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--away", type=float, default=0.0, help="seconds for which PostgreSQL is stopped in the middle")
     given = parser.parse_args()
     with ExitStack() as stack:
-        url = stack.enter_context(postgres()) if given.postgres else ""
+        server = stack.enter_context(postgres()) if given.postgres else None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentforge-fleet-")))
         found = run_fleet(
-            folder, tasks=given.tasks, workers=given.workers, url=url, kill_every_s=given.kill_every, seed=given.seed,
-            lease_s=10.0,
+            folder, tasks=given.tasks, workers=given.workers, url=server.url if server else "",
+            kill_every_s=given.kill_every, seed=given.seed, lease_s=10.0, server=server, away_s=given.away,
         )  # fmt: skip
-    print(json.dumps(asdict(found), indent=2))
+        many = measure_queue(_beside(server, folder), queued=given.queued) if given.queued else None
+    print(json.dumps({**asdict(found), "queue": asdict(many) if many else None}, indent=2))
     return 0 if found.delivered == found.tasks == found.branches and not found.delivered_twice else 1
 
 

@@ -1,10 +1,11 @@
 """What it costs that a run travels: pushes to a bare remote on this disk, many runs at one remote, two machines at once.
 
-`python bench/travel.py` prints one line per figure. Remote and clones lie in a temporary folder; nothing else is touched.
+`python bench/travel.py --runs 10000` prints one line per figure; without `--runs` a remote holds 1,000 runs at most. Remote and clones lie in a temporary folder; nothing else is touched.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -28,13 +29,16 @@ _WHEN = "2026-01-02T03:04:05Z"
 
 def main() -> int:
     """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1_000, help="so many runs stand at the remote in the end")
+    counts = sorted({min(1_000, (runs := parser.parse_args().runs)), runs})
     with tempfile.TemporaryDirectory() as place:
         top = Path(place)
         remote = _remote(top)
         clones = [_clone(remote, top / f"clone{number}") for number in range(4)]
         _one_run(clones[0], top)
         _at_once(clones, top)
-        _many_runs(clones[0], remote)
+        _many_runs(clones[0], remote, counts=counts)
     return 0
 
 
@@ -98,10 +102,10 @@ def _at_once(clones: list[Git], top: Path) -> None:
     )
 
 
-def _many_runs(git: Git, remote: Path) -> None:
+def _many_runs(git: Git, remote: Path, *, counts: list[int]) -> None:
     """How long a machine looks for runs when the remote holds many, loose and packed."""
     commit = git.head()
-    for count in (1_000, 10_000):
+    for count in counts:
         rows = "".join(f"create refs/agentforge/runs/task-{count}-{number} {commit}\n" for number in range(count))
         subprocess.run(["git", "update-ref", "--stdin"], cwd=remote, input=rows.encode(), check=True)
         _run("git", "pack-refs", "--all", cwd=remote)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agentforge.contracts.catalogue import build, compile_builtin
-from agentforge.contracts.contract import FIX_STAGE_OF
+from agentforge.contracts.contract import FIX_STAGE_OF, SPLIT_STAGE_OF
 from agentforge.errors import ContractInvalid
 
 ORDER = (
@@ -34,7 +34,7 @@ validation:
 
 def test_the_builtin_contracts_stand_in_the_order_of_the_stages(builtin_texts: dict[str, str]) -> None:
     contracts = build(builtin_texts, {})
-    assert contracts.names == (*ORDER, *FIX_STAGE_OF)
+    assert contracts.names == (*ORDER, *FIX_STAGE_OF, *SPLIT_STAGE_OF)
     assert set(contracts.origins.values()) == {"builtin"}
     assert all(contract.version == "1.0" and contract.description for contract in contracts.contracts.values())
 
@@ -56,7 +56,7 @@ def test_an_extension_adds_to_a_builtin_contract(builtin_texts: dict[str, str]) 
 def test_a_contract_without_extends_replaces_one_or_joins(builtin_texts: dict[str, str]) -> None:
     own = "contract: {}\nschema:\n  a: {{type: string}}\n"
     contracts = build(builtin_texts, {"a.yaml": own.format("analysis"), "b.yaml": own.format("release_note")})
-    assert contracts.names == (*ORDER, *FIX_STAGE_OF, "release_note")
+    assert contracts.names == (*ORDER, *FIX_STAGE_OF, *SPLIT_STAGE_OF, "release_note")
     assert contracts.get("analysis").rules == ()
     assert contracts.origins["analysis"] == "a.yaml"
 

@@ -30,7 +30,7 @@ class _Tags(HTMLParser):
 def test_hostile_texts_are_only_texts(served: Served, path: str) -> None:
     address = served.task("hostile", path.partition(":")[2]) if path.startswith("hostile:") else path
     answer = served.ask(address)
-    assert answer.status == (500 if path == "hostile:steps/1" else 200), "the request of the step was never stored"
+    assert answer.status == 200, "also where a step's request was never stored"
     tags = _Tags()
     tags.feed(answer.body)
     assert [attributes.get("src") for tag, attributes in tags.found if tag == "script"] == ["/static/app.js"]
@@ -178,8 +178,8 @@ def test_the_registered_repositories_are_shown_and_the_registry_is_followed(tmp_
         assert all(text in both for text in ("task-20260101-second", "backend", "gateway", "gone"))
         registry.write_text("repositories: 7")
         broken = shown.ask("/")
-        assert broken.status == 400
-        assert "repos.yaml" in broken.body
+        assert (broken.status, "repos.yaml" in broken.body) == (200, True)
+        assert "task-20260101-second" in broken.body, "what was known before is still shown"
         registry.unlink()
         assert "No tasks yet" in shown.ask("/").body
     finally:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,9 +68,8 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
     model = _model(world, tmp_path)
     _destroyed_in_green(world, model)
     there = _machine(world, remote, tmp_path / "there")
-    (brought,) = there.run("fetch", "--json").json["runs"]
-    assert (brought["outcome"], brought["standing"]) == ("new", None)
-    done = there.run("resume", brought["task_id"], "--json")
+    task = there.git("ls-remote", "origin", "refs/agentforge/runs/*").rpartition("/")[2]
+    done = there.run("resume", task, "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
     assert "def slugify" in there.git("show", f"agentforge/{there.task}:textkit.py")
     stages = [row["data"]["stage"] for row in there.events("ModelCalled")]
@@ -84,6 +84,16 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
     assert brought["standing"] == "delivered"
     assert third.git("rev-parse", f"agentforge/{third.task}") == there.git("rev-parse", f"agentforge/{there.task}")
 
+    young = there.run("gc", "--remote", "--json")
+    assert "s old" in young.json["kept"][0]["reason"]
+    assert (
+        there.run("gc", "--remote", "--older-than", "1s", "--dry-run", "--json").json["removed"][0]["kind"] == "remote"
+    )
+    assert there.run("gc", "--remote", "--older-than", "1s").code == 0
+    assert there.git("ls-remote", "origin", "refs/agentforge/*") == ""
+    assert there.git("ls-remote", "origin", "refs/heads/*").count("\n") == 0, "branches are not touched"
+    assert there.run("verify", there.task).code == 0
+
 
 def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: Path, tmp_path: Path) -> None:
     model = _model(world, tmp_path)
@@ -91,10 +101,13 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
 
     assert world.run("start", REQUEST, "--model", model, "--max-steps", "2", "--json").code == 6
     there = _machine(world, remote, tmp_path / "there")
-    assert there.run("fetch", world.task).code == 0
     done = there.run("resume", world.task, "--max-steps", "50", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
 
+    away = remote.with_name("away.git")
+    remote.rename(away)  # so that this machine, too, goes on from where both stood
+    assert world.run("resume", world.task, "--max-steps", "3", "--json").code == 6
+    away.rename(remote)
     before = len(world.events("ModelCalled"))
     late = world.run("resume", world.task, "--max-steps", "50", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
@@ -117,8 +130,9 @@ def test_an_answer_given_at_one_machine_reaches_the_others(world: World, remote:
     late = world.run("resolve", f"{world.task}.E1", "--reject", "no", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
     assert world.events("EscalationResolved") == []
-    assert world.run("fetch", world.task, "--json").json["runs"][0]["outcome"] == "advanced"
-    assert len(world.events("EscalationResolved")) == 1
+    assert world.run("resume", world.task, "--max-steps", "1", "--json").code == 6
+    assert len(world.events("EscalationResolved")) == 1, "the answer of the other machine was brought"
+    assert world.run("gc", "--remote", "--older-than", "1s", "--json").json["kept"][0]["reason"].endswith("is not over")
     assert world.run("abort", world.task).code == 0
     assert there.run("fetch", world.task, "--json").json["runs"][0]["standing"] == "aborted"
 
@@ -158,3 +172,17 @@ def test_a_project_may_not_send_runs_away(world: World) -> None:
     world.settings('[fleet]\nremote = "origin"\n')
     done = world.start()
     assert (done.code, "a project may not set fleet.remote" in done.json["error"]["message"]) == (2, True)
+
+
+def test_a_queued_task_is_driven_by_a_worker_of_another_machine(world: World, remote: Path, tmp_path: Path) -> None:
+    from agentforge_world import REQUEST
+
+    wanted = ("--detach", "--approve", "intake", "--model", _model(world, tmp_path), "--json")
+    task = world.run("start", REQUEST, *wanted).json["task_id"]
+    there = _machine(world, remote, tmp_path / "there")
+    command = [sys.executable, "-m", "agentforge.fleet.drive", str(there.repo), task, str(os.getpid())]
+    driven = subprocess.run(command, env=there.env, capture_output=True, check=False)
+    assert driven.returncode == 3, driven.stderr
+    assert [row["stage"] for row in there.run("escalations", "list", "--json").json] == ["intake"]
+    answered = world.run("resume", task, "--json")
+    assert (answered.code, answered.json["outcome"]) == (3, "escalated"), "what the worker asks is brought here"

@@ -1,9 +1,12 @@
-"""A queue in a file of its own."""
+"""A queue in a file of its own, and the script that puts real workers over one."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,3 +24,15 @@ def database(tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def ledger(database: Database) -> Ledger:
     return Ledger(database)
+
+
+@pytest.fixture(scope="session")
+def fleet() -> ModuleType:
+    """The measurement script."""
+    path = Path(__file__).parents[2] / "bench" / "fleet.py"
+    spec = importlib.util.spec_from_file_location("agentforge_bench_fleet", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["agentforge_bench_fleet"] = module
+    spec.loader.exec_module(module)
+    return module

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-
-@pytest.fixture(scope="module")
-def fleet() -> ModuleType:
-    """The measurement script."""
-    path = Path(__file__).parents[2] / "bench" / "fleet.py"
-    spec = importlib.util.spec_from_file_location("agentforge_bench_fleet", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["agentforge_bench_fleet"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_workers_that_are_killed_deliver_everything_once(fleet: ModuleType, tmp_path: Path) -> None:
@@ -29,10 +15,14 @@ def test_workers_that_are_killed_deliver_everything_once(fleet: ModuleType, tmp_
     assert found.worst_repeated <= 0  # at most one model call for each time that a task was taken over
 
 
-def test_the_same_on_postgresql(fleet: ModuleType, tmp_path: Path) -> None:
+def test_the_same_on_a_postgresql_that_goes_away_and_comes_back(fleet: ModuleType, tmp_path: Path) -> None:
     try:
-        with fleet.postgres() as url:
-            found = fleet.run_fleet(tmp_path, tasks=3, workers=2, url=url, kill_every_s=4.0, kills=1, lease_s=3.0)
+        with fleet.postgres() as server:
+            found = fleet.run_fleet(
+                tmp_path, tasks=3, workers=2, url=server.url, kill_every_s=4.0, kills=1, lease_s=3.0, server=server,
+                away_s=1.5,
+            )  # fmt: skip
     except fleet.NoPostgres as exc:
         pytest.skip(str(exc))
     assert (found.delivered, found.branches, found.delivered_twice, found.database) == (3, 3, 0, "PostgreSQL")
+    assert "does not answer" in (tmp_path / "home" / "workers.log").read_text()

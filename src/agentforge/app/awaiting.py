@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agentforge.errors import AgentForgeError, UsageError
+from agentforge.errors import AgentForgeError
 from agentforge.frozen import dataclass
+from agentforge.pipeline.artifact_versions import satisfies_or_fails, versions_in
 from agentforge.pipeline.dependencies import Need, Sight, unmet
 from agentforge.store.tasks import tasks_folder
 
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.store.reader import Folded
-
-_ENDS_WITH = (".json", ".yaml", ".yml", ".toml")
-_MANIFESTS = ("pyproject.toml", "package.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +132,7 @@ def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
     newest = ""
     for other in _delivered(repo):
         commit = str((other.state.delivered or {}).get("commit", ""))
-        for path, version, digest in _versions_in(repo, commit, need.artifact):
+        for path, version, digest in versions_in(repo, commit, need.artifact):
             if satisfies_or_fails(version, need.version):
                 return Sight(
                     status="arrived",
@@ -152,21 +150,6 @@ def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
     return Sight(status="failed", seen=f"{seen}, and none is under way", trails=tuple(trails[:5]) or (str(repo),))
 
 
-def satisfies_or_fails(version: str, condition: str) -> bool:
-    """Whether a version meets a condition; what is written in a delivered file may be no version at all: then not.
-
-    Raises:
-        UsageError: the condition itself is wrong.
-    """
-    from agentforge.app.versions import satisfies
-
-    satisfies("0", condition)
-    try:
-        return satisfies(version, condition)
-    except UsageError:
-        return False
-
-
 def _delivered(repo: Path) -> Iterator[_Found]:
     """The delivered runs of a repository, the newest first."""
     from agentforge.store.reader import fold
@@ -182,47 +165,3 @@ def _under_way(repo: Path) -> list[str]:
 
     ended = ("delivered", "analyzed", "failed", "aborted", "damaged")
     return [row.task_id for row in list_tasks(repo) if row.outcome not in ended]
-
-
-def _versions_in(repo: Path, commit: str, artifact: str) -> Iterator[tuple[str, str, str]]:
-    """(path, version, digest) of the files of a commit that say which version of the artifact they are."""
-    from agentforge.canonical import digest_bytes
-    from agentforge.workspace.git import Git
-
-    git = Git.open(repo)
-    for path in git.list_files(commit):
-        name = path.rpartition("/")[2]
-        if name in _MANIFESTS or (name.startswith(f"{artifact}.") and name.endswith(_ENDS_WITH)):
-            data = git.show(commit, path) or b""
-            version = _version_of(name, data, artifact)
-            if version:
-                yield path, version, digest_bytes(data)
-
-
-def _version_of(name: str, data: bytes, artifact: str) -> str:
-    """The version that a file states of the artifact, "" when it states none."""
-    value = _parsed(name, data)
-    if name in _MANIFESTS:
-        value = value.get("project", {}) if name == "pyproject.toml" else value
-        if not isinstance(value, Mapping) or value.get("name") != artifact:
-            return ""
-    version = value.get("version")
-    return version if isinstance(version, str) else ""
-
-
-def _parsed(name: str, data: bytes) -> Any:
-    """The mapping that a file holds; one that is broken states nothing."""
-    import json
-    import tomllib
-
-    import yaml
-
-    try:
-        text = data.decode("utf-8")
-        if name.endswith(".toml"):
-            value: object = tomllib.loads(text)
-        else:
-            value = json.loads(text) if name.endswith(".json") else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):
-        return {}
-    return value if isinstance(value, Mapping) else {}

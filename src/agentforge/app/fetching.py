@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from agentforge.errors import AgentForgeError, IntegrityError, UsageError
+from agentforge.errors import AgentForgeError, IntegrityError, ToolchainError, UsageError
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
     from agentforge.workspace.git import Git
 
@@ -76,6 +77,46 @@ def fetch(cwd: Path, text: str, *, remote: str) -> Fetched:
     return _fetched(git, fitting[0], remote=remote)
 
 
+def fetch_newer(cwd: Path, text: str, *, settings: Settings) -> Fetched | None:
+    """Bring a run that is not here, or that went on elsewhere; a copy that has records of its own is left as it is.
+
+    Asks the remote of `fleet.remote`; for a run that is not here, where that is not set, `origin`.
+
+    Args:
+        text: the run's id, or a beginning of it that fits one only.
+    Returns:
+        What was brought; None when there was nothing to bring, or the remote is away and the run is here.
+    Raises:
+        UsageError: the run is neither here nor there.
+        ToolchainError: the run is not here, and the remote does not answer.
+        IntegrityError: what the remote holds is no whole run.
+    """
+    from agentforge.store.tasks import find_task
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.remotes import remote_commit, remote_names
+    from agentforge.workspace.snapshots import snapshot_ref
+
+    git, wanted = Git.open(cwd), settings.text("fleet.remote")
+    try:
+        task = find_task(git.top, text)[0]
+    except UsageError:
+        remote = wanted or "origin"
+        if remote not in remote_names(git.command):
+            raise
+        return fetch(cwd, text, remote=remote)
+    if not wanted:
+        return None
+    try:
+        there = remote_commit(git.command, wanted, snapshot_ref(task))
+        here = git.command.run("rev-parse", "--verify", "--quiet", snapshot_ref(task)).text.strip()
+        if there in ("", here):
+            return None
+        found = _fetched(git, task, remote=wanted, keeps=True)
+    except ToolchainError:
+        return None  # the run goes on, and says itself that its remote is away
+    return found if found.outcome == "advanced" else None
+
+
 def _opened(cwd: Path, remote: str) -> Git:
     from agentforge.workspace.git import Git
     from agentforge.workspace.remotes import require_remote
@@ -92,7 +133,8 @@ def _tasks_at(git: Git, remote: str) -> list[str]:
     return [name for name in names if "/" not in name]
 
 
-def _fetched(git: Git, task: str, *, remote: str) -> Fetched:
+def _fetched(git: Git, task: str, *, remote: str, keeps: bool = False) -> Fetched:
+    """Bring a run; with `keeps`, a copy of this machine that has records of its own stays where it is."""
     from agentforge.store.tasks import ensure_agentforge_folder
     from agentforge.workspace import remotes
     from agentforge.workspace.runtree import unpack_run
@@ -104,7 +146,7 @@ def _fetched(git: Git, task: str, *, remote: str) -> Fetched:
     try:
         with _emptied(cache / f"incoming-{task}-{os.getpid()}") as folder:
             unpack_run(git, commit, folder)
-            return _settled(git, task, folder, commit=commit)
+            return _settled(git, task, folder, commit=commit, keeps=keeps)
     finally:
         git.command.output("update-ref", "-d", incoming)
 
@@ -119,7 +161,7 @@ def _emptied(folder: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settled(git: Git, task: str, folder: Path, *, commit: str) -> Fetched:
+def _settled(git: Git, task: str, folder: Path, *, commit: str, keeps: bool) -> Fetched:
     """Check what came and put it in its place."""
     from agentforge.store.clock import utc_now
     from agentforge.store.log import RunLog
@@ -135,6 +177,8 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str) -> Fetched:
     if place.exists():
         theirs, ours = (folder / LOG).read_bytes(), (place / LOG).read_bytes()
         outcome = "ahead" if ours.startswith(theirs) else "advanced" if theirs.startswith(ours) else "replaced"
+    if outcome == "replaced" and keeps:
+        return Fetched(task_id=task, outcome="ahead")
     if outcome in ("advanced", "replaced"):
         aside = _set_aside(git, place, keep=outcome == "replaced")
     if outcome != "ahead":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Preference
 
-_MEASURED = {"": ("baseline", "red", "green", "refactor"), "fix": ("baseline", "guard", "verify")}
+_MEASURED = {"": ("baseline", "red", "green", "refactor"), "fix": ("baseline", "guard", "verify"), "split": ()}
 _OF_THE_MACHINE = frozenset(
     {
         "duration_s",

@@ -89,6 +89,8 @@ def result_value(result: RunResult) -> dict[str, object]:
         "permission_denials": [dict(denial) for denial in state.denials],
         "verification": _verification(state),
         "trail": {"head": result.head, "records": result.records},
+        "plan": state.digests.get("plan"),
+        "parts": _parts(state),
         "parent": state.parent,
         "forks": list(state.forks),
         "marks": list(state.marks),
@@ -125,6 +127,27 @@ def _stage_row(name: str, state: RunState) -> dict[str, object]:
         "tokens": stage.prompt_tokens + stage.completion_tokens,
         "verified": stage.status == "verified",
     }
+
+
+def _parts(state: RunState) -> list[dict[str, object]]:
+    """The tasks that a plan became, as they stand now."""
+    if not state.parts:
+        return []
+    from agentforge.app.splitting import parts_of
+
+    return [
+        {
+            "repo": part.repo,
+            "task_id": part.task_id,
+            "folder": str(part.row.folder),
+            "outcome": part.row.outcome,
+            "stage": part.row.stage,
+            "progress": part.row.progress,
+            "branch": part.row.branch,
+            "waits_for": list(part.row.waits_for),
+        }
+        for part in parts_of(state)
+    ]
 
 
 def _verification(state: RunState) -> dict[str, object]:

@@ -33,7 +33,7 @@ class Removal:
         reason: why it may go.
     """
 
-    kind: Literal["worktree", "blobs", "run", "results", "snapshots"]
+    kind: Literal["worktree", "blobs", "run", "results", "snapshots", "remote"]
     name: str
     path: Path
     size_bytes: int
@@ -44,8 +44,12 @@ class Removal:
 class Collected:
     """What `gc` did, and which tasks it left alone with the reason."""
 
-    removed: tuple[Removal, ...]
-    kept: tuple[tuple[str, str], ...]
+    removed: tuple[Removal, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+
+    def __add__(self, other: Collected) -> Collected:
+        """Both together."""
+        return Collected(removed=self.removed + other.removed, kept=self.kept + other.kept)
 
     @property
     def size_bytes(self) -> int:
@@ -109,7 +113,7 @@ def _of_task(
     finally:
         lease.release()
     # A day at least: the name of a run is free again when it is gone, and its branch still has it.
-    if older_than_s is not None and state.outcome == "delivered" and _age_s(state) > max(older_than_s, _DAY_S):
+    if older_than_s is not None and state.outcome == "delivered" and age_s(state) > max(older_than_s, _DAY_S):
         removed.append(_run(row, state, git, environ=environ, dry_run=dry_run))
     return removed
 
@@ -161,7 +165,7 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
     from agentforge.workspace.gitobjects import drop_ref
     from agentforge.workspace.snapshots import snapshot_ref
 
-    days = int(_age_s(state) / _DAY_S)
+    days = int(age_s(state) / _DAY_S)
     size = _size(row.folder)
     if not dry_run:
         drop_head(environ, row.folder)
@@ -210,7 +214,8 @@ def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_r
     yield Removal(kind="results", name=f"{len(old)} test runs", path=folder, size_bytes=size, reason="cached long ago")
 
 
-def _age_s(state: RunState) -> float:
+def age_s(state: RunState) -> float:
+    """Seconds since the last record of a run."""
     return (datetime.now(UTC) - datetime.fromisoformat(state.last_at)).total_seconds()
 
 

@@ -50,9 +50,10 @@ class StartOptions:
         limits: those of events.state.Limits that were set.
         base: revision to start from, None = HEAD.
         tests: files or folders of tests that the user supplies.
-        workflow: "" or "fix".
+        workflow: "", "fix" or "split".
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
+        bound: what else the first record binds, under its digests.
         candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
@@ -69,6 +70,7 @@ class StartOptions:
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
+    bound: Mapping[str, object] = field(default_factory=dict)
     candidates: int = 1
     candidates_from: str = "green"
 
@@ -86,15 +88,19 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
 
 
 def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
-    """Create a task and leave it to somebody else to drive.
+    """Create a task and leave it to somebody else to drive, at another machine where the settings name a remote.
 
     Raises:
         AgentForgeError: nothing was created.
     Side effects: a run folder under `.agentforge/tasks`.
     """
-    _, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
     models.close()
     with log:
+        if settings.text("fleet.remote"):
+            from agentforge.app.travelling import follow
+
+            follow(log, git, settings=settings)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
 
@@ -239,7 +245,8 @@ def _create(
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
     now = utc_now()
-    task, folder = new_task_folder(git.top, request, day=now[:10].replace("-", ""))
+    title = f"plan {request}" if options.workflow == "split" else request
+    task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
     place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
     first = kinds.RunStarted(
         kind="task",
@@ -247,7 +254,7 @@ def _create(
         request=request,
         repo=str(git.top),
         base_commit=base,
-        base_ref=_short(git.found_on),
+        base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
         worktree=str(place),
         branch=branch_name(task),
         mode=options.mode,
@@ -268,7 +275,7 @@ def _create(
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
-        first = replace(first, digests=digests(settings, git.top, folder, tests))
+        first = replace(first, digests={**digests(settings, git.top, folder, tests), **options.bound})
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
     watch(first, log.state)
@@ -285,10 +292,6 @@ def _removed_on_error(folder: Path) -> Iterator[None]:
 
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _short(ref: str | None) -> str | None:
-    return ref.removeprefix("refs/heads/") if ref else None
 
 
 def _drive(

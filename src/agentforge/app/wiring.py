@@ -17,6 +17,7 @@ from agentforge.store.clock import utc_now
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
+    from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
@@ -139,7 +140,6 @@ def wire(
     git = opened or Git(repo)
     scratch.mkdir(parents=True, exist_ok=True)
     sandbox = sandbox_of(settings, hidden=(worktree.parent,))
-    supplied = state.digests.get("tests")
     secrets = secret_values(environ)
     runtime = Runtime(
         repo=repo,
@@ -162,7 +162,7 @@ def wire(
         diff=lru_cache(maxsize=8)(git.diff),
         keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
-        supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
+        supplied=_supplied(state, log),
         max_output_tokens=output_limit(settings),
         samples=int(settings.number("model.samples")),
         attempts=_attempts(log.folder, settings, environ),
@@ -171,9 +171,16 @@ def wire(
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
         look=_look(environ),
+        begin_part=_begin_part(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
+
+
+def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
+    """The tests that the user handed over, by repository path."""
+    digests = cast("Mapping[str, str]", state.digests.get("tests") or {})
+    return {path: log.blobs.get(digest) for path, digest in digests.items()}
 
 
 def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
@@ -258,6 +265,17 @@ def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
         return look_at(need, state, environ=environ)
 
     return look
+
+
+def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartStarted]:
+    """What makes tasks of the parts of a plan: loaded when there is one."""
+
+    def begin(repo: str, state: RunState) -> PartStarted:
+        from agentforge.app.splitting import begin_part
+
+        return begin_part(repo, state, environ=environ)
+
+    return begin
 
 
 def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:

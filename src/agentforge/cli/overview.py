@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -42,6 +43,20 @@ def overview_lines(rows: list[RepositoryRow]) -> list[str]:
         lines.append(f"{label}{standing_words(first) if first else 'no tasks yet'}")
         others = [task for task in row.tasks if task is not first and task.outcome not in _OVER]
         lines += [f"  {task.task_id}: {standing_words(task)}" for task in others]
+    return lines + _plan_lines(rows)
+
+
+def _plan_lines(rows: list[RepositoryRow]) -> list[str]:
+    """A line for every plan of which a part is under way."""
+    known = {(row.entry.path, task.task_id): task for row in rows for task in row.tasks}
+    lines = []
+    for plan in (task for row in rows for task in row.tasks if task.parts):
+        told = []
+        for part in plan.parts:
+            task = known.get((Path(part["path"]), part["task_id"]))
+            told.append((f"{part['repo']} {standing_words(task) if task else 'MISSING'}", task))
+        if any(task is None or task.outcome not in _OVER for _, task in told):
+            lines.append(f"plan {plan.task_id}: {'; '.join(words for words, _ in told)}")
     return lines
 
 
@@ -104,5 +119,5 @@ def _short(key: str) -> str:
     """`task:repo:id:stage` and `artifact:repo:name:version` in words."""
     kind, repo, name, rest = [*key.split(":", 3), "", "", ""][:4]
     if kind == "task":
-        return f"{name}: {rest}"
+        return f"{repo}/{name}: {rest}" if repo else f"{name}: {rest}"
     return f"{repo}: {name} {rest}".strip()

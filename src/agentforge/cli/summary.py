@@ -42,6 +42,8 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
         lines += _rows(
             style, "signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"]
         )
+    lines += _rows(style, "plan", _plan(state))
+    lines += _rows(style, "parts", _parts(state))
     lines += _rows(style, "model", [_model(state)])
     lines += _rows(style, "tried", attempt_lines(state))
     lines += _rows(style, "kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
@@ -121,6 +123,20 @@ def _model(state: RunState) -> str:
         f"{state.model}: {counted(totals.llm_calls, 'call')}, {totals.prompt_tokens:,} prompt tokens{cached}, "
         f"{totals.completion_tokens:,} completion tokens, {cost_text(totals.cost_usd, known=totals.cost_known)}"
     )
+
+
+def _plan(state: RunState) -> list[str]:
+    """The plan that a run is a part of."""
+    plan = state.digests.get("plan")
+    return [f"the part of {plan.get('repo')} in {plan.get('run_id')}"] if isinstance(plan, Mapping) else []
+
+
+def _parts(state: RunState) -> list[str]:
+    if not state.parts:
+        return []
+    from agentforge.cli.splitting import part_lines
+
+    return part_lines(state)
 
 
 def _forks(state: RunState) -> list[str]:

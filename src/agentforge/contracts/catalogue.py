@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from agentforge.canonical import Digest, digest_bytes, digest_value
-from agentforge.contracts.contract import FIX_STAGE_OF, STAGE_OF, Contract
+from agentforge.contracts.contract import FIX_STAGE_OF, SPLIT_STAGE_OF, STAGE_OF, Contract
 from agentforge.contracts.dialect import contract_of, merge, read_document
 from agentforge.contracts.nearest import near_hint
 from agentforge.errors import ContractInvalid
@@ -121,7 +121,7 @@ def _precompiled(builtin: Mapping[str, str], compiled: str) -> dict[str, Documen
 
 def _in_stage_order(names: Iterable[str]) -> list[str]:
     """Names as the stages produce them, others behind in alphabetical order."""
-    order = [*STAGE_OF, *FIX_STAGE_OF]
+    order = [*STAGE_OF, *FIX_STAGE_OF, *SPLIT_STAGE_OF]
     return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 

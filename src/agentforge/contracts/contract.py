@@ -31,6 +31,9 @@ FIX_STAGE_OF: Mapping[str, str] = {
 }
 """The builtin contracts of the workflow that repairs violations, in the order of its stages."""
 
+SPLIT_STAGE_OF: Mapping[str, str] = {"plan": "plan"}
+"""The builtin contract of the workflow that splits a request over repositories."""
+
 RuleKind = Literal["named", "cel", "command"]
 
 

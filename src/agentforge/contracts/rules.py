@@ -13,10 +13,20 @@ from agentforge.errors import ContractInvalid
 @functools.cache
 def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
-    from agentforge.contracts.rulebook import code, delivery, repair, request, specification, steering, strength, suite
+    from agentforge.contracts.rulebook import (
+        code,
+        delivery,
+        repair,
+        request,
+        specification,
+        splitting,
+        steering,
+        strength,
+        suite,
+    )
 
     table: dict[str, NamedRule] = {}
-    for family in (request, specification, suite, code, steering, strength, repair, delivery):
+    for family in (request, specification, suite, code, steering, strength, repair, splitting, delivery):
         for rule in family.RULES:
             for name in (_key(rule.sentence), rule.rule_id):
                 if name in table:

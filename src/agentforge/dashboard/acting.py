@@ -83,16 +83,28 @@ async def form_of(request: Request) -> Form:
 def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """Record an answer; then go on, unless that is not wanted."""
     from agentforge.app.answers import resolve
+    from agentforge.config.settings import load
 
+    decision, text = answer_of(form)
+    address = f"{folder.name}.{form.get('escalation', '')}"
+    settings = load(repository.path, board.environ)  # the answer travels where they name a remote
+    resolve(repository.path, address, decision=decision, text=text, by=board.user, settings=settings)
+    if form.get("resume") or decision == "abort":
+        board.children.resume(repository.path, folder)
+
+
+def answer_of(form: Form) -> tuple[Decision, str]:
+    """The decision of a form, and its text.
+
+    Raises:
+        UsageError: there is no such decision, or a rejection has no reason.
+    """
     option = form.get("option", "")
     decision = "answer" if option else _decision(form.get("decision", ""))
     text = (option or form.get("text", "")).strip()
     if decision == "reject" and not text:
         raise UsageError("a rejection needs its reason", hint="write what is wrong; it goes into the stage")
-    address = f"{folder.name}.{form.get('escalation', '')}"
-    resolve(repository.path, address, decision=decision, text=text, by=board.user)
-    if form.get("resume") or decision == "abort":
-        board.children.resume(repository.path, folder)
+    return decision, text
 
 
 def _decision(word: str) -> Decision:
@@ -121,10 +133,12 @@ def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """End a task; a process of ours that drives it is stopped first."""
     from agentforge.app.ending import abort
+    from agentforge.config.settings import load
 
     if board.children.interrupt(folder):
         board.children.wait(folder, seconds=_STOPPING_S)
-    abort(repository.path, folder.name, reason=form.get("reason", "").strip())
+    settings = load(repository.path, board.environ)
+    abort(repository.path, folder.name, reason=form.get("reason", "").strip(), settings=settings, environ=board.environ)
 
 
 _ACTIONS: Mapping[str, Action] = {

@@ -41,7 +41,7 @@ def application(board: Board) -> Application:
 def _routes() -> list[Route]:
     from starlette.routing import Route
 
-    from agentforge.dashboard import acting, live, pages, task_pages
+    from agentforge.dashboard import acting, answering, live, pages, task_pages
 
     return [
         Route("/", pages.tasks_page),
@@ -49,6 +49,7 @@ def _routes() -> list[Route]:
         Route("/measures", pages.measures_page),
         Route("/metrics", pages.prometheus_page),
         Route("/live", live.live),
+        Route("/answer", answering.answer_page, methods=["GET", "POST"]),
         Route("/login", acting.enter, methods=["POST"]),
         Route("/static/{name}", _static),
         Route("/t/{repo}/{task}", task_pages.task_page),

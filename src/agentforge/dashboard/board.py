@@ -23,6 +23,7 @@ class Board:
 
     Attributes:
         user: who answers, for the record.
+        environ: of the person, for settings and the data folder.
         stopping: whether the server goes down.
     """
 
@@ -31,6 +32,7 @@ class Board:
     children: Children
     door: Door
     user: str
+    environ: Mapping[str, str]
     stopping: Callable[[], bool]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from agentforge.errors import UsageError
+from agentforge.errors import ConfigError, UsageError
 from agentforge.frozen import dataclass
 
 Task = dict[str, Any]
@@ -62,6 +62,17 @@ class Ground:
         """The repositories, in the order in which they were registered."""
         return list(self._repositories())
 
+    @property
+    def troubles(self) -> list[str]:
+        """What is wrong with the repositories: one that vanished, a registry that cannot be read."""
+        vanished = [
+            f"{repository.name} is not at {repository.path} any more: agentforge repo add PATH --name {repository.name}"
+            for repository in self._repositories()
+            if not repository.path.is_dir()
+        ]
+        said = getattr(self._repositories, "trouble", "")
+        return [*([said] if said else []), *vanished]
+
     def find(self, key: str) -> Repository:
         """The repository of an address.
 
@@ -82,6 +93,11 @@ class Ground:
         from agentforge.store.tasks import tasks_folder
 
         repository = self.find(key)
+        if not repository.path.is_dir():
+            raise UsageError(
+                f"the repository {repository.name} is not at {repository.path} any more",
+                hint=f"where is it now? agentforge repo add PATH --name {repository.name}",
+            )
         folder = tasks_folder(repository.path) / task_id
         if Path(task_id).name != task_id or task_id.startswith(".") or not folder.is_dir():
             raise UsageError(f"no task {task_id!r} in {repository.name}", hint="it may have been removed by gc")
@@ -150,19 +166,28 @@ class Registered:
         self._environ = environ
         self._more = more
         self._read: tuple[tuple[int, int], list[Repository]] = ((-1, -1), [])
+        self.trouble = ""
 
     def __call__(self) -> list[Repository]:
-        """The repositories now.
+        """The repositories now; of a registry that was broken since, those that it named before.
 
         Raises:
-            ConfigError: the registry is broken.
+            ConfigError: the registry is broken, and was so from the beginning.
         """
         from agentforge.config.repositories import known_repositories, registry_file
 
         found = _stat(str(registry_file(self._environ)))
         stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
         if self._read[0] != stamp:
-            known = [Repository(name=row.name, path=row.path) for row in known_repositories(self._environ).values()]
+            try:
+                entries = known_repositories(self._environ).values()
+            except ConfigError as exc:
+                if self._read[0] == (-1, -1):
+                    raise
+                self.trouble = f"{exc.message} - {exc.hint}"
+                return self._read[1]
+            self.trouble = ""
+            known = [Repository(name=row.name, path=row.path) for row in entries]
             paths = {row.path.resolve() for row in known}
             self._read = (stamp, [*known, *(row for row in self._more if row.path.resolve() not in paths)])
         return self._read[1]

@@ -26,7 +26,9 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_OPEN = ("/login", "/static/app.css", "/static/app.js", "/static/login.js", "/static/icon.svg")
+_OPEN = ("/login", "/answer", "/static/app.css", "/static/app.js", "/static/login.js", "/static/icon.svg")
+"""What needs no cookie; a link to `/answer` brings its own proof."""
+
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 

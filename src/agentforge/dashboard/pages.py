@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentforge.dashboard.ground import Task
 
 _PAGE_TASKS = 50
-STATES = ("running", "escalated", "paused", "delivered", "analyzed", "failed", "aborted", "damaged")
+STATES = ("running", "escalated", "waiting", "paused", "delivered", "analyzed", "failed", "aborted", "damaged")
 
 
 def tasks_page(request: Request) -> Response:
@@ -35,6 +35,7 @@ def tasks_page(request: Request) -> Response:
         counts=Counter(task["standing"] for task in every),
         states=STATES,
         repositories=board.ground.repositories(),
+        troubles=board.ground.troubles,
         wanted=wanted,
         number=number,
         pages=pages,

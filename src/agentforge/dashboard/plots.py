@@ -62,12 +62,18 @@ def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part:
             f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
             f'<path class="axis" d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - 8}"/>',
             *drawn,
-            _text(_LEFT - 6, _TOP + 8, f"{unit}{most:.4g}" if most else "", "end"),
+            _text(_LEFT - 6, _TOP + 8, _number(most, unit) if most else "", "end"),
             _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", "end"),
             _text(_LEFT, _HEIGHT - 4, str(rows[0]["week"])[:4] if rows else "", "start"),
             "</svg>",
         )
     )
+
+
+def _number(value: float, unit: str) -> str:
+    from agentforge.dashboard.rendering import count_text
+
+    return f"{unit}{value:.4g}" if unit else count_text(value)
 
 
 def _bar(left: float, wide: float, share: float, kind: str) -> str:

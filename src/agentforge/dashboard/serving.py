@@ -112,6 +112,7 @@ def _board(
         children=Children(environ),
         door=door,
         user=user,
+        environ=environ,
         stopping=stopping,
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.pages import number_of
-from agentforge.errors import AgentForgeError, UsageError
+from agentforge.errors import AgentForgeError, IntegrityError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,14 +54,24 @@ def step_page(request: Request) -> Response:
     folder = board.ground.task_folder(asked["repo"], asked["task"])
     step = number_of(asked["step"])
     actions: Any = inspect_value(folder, step=step, show="action")
-    contexts: Any = inspect_value(folder, step=step, show="context")
-    diffs: Any = inspect_value(folder, step=step, show="diff")
+    contexts, unseen = _if_there(lambda: inspect_value(folder, step=step, show="context"))
+    diffs, unread = _if_there(lambda: inspect_value(folder, step=step, show="diff"))
     reading = board.readings.of(folder)
     with reading.lock:
         head = _head(request, reading)
     files = [file for row in diffs for file in diff_files(row["patch"][:_LONGEST_DIFF])]
-    values = {"step": step, "actions": [_shortened(row) for row in actions], "contexts": contexts, "files": files}
+    troubles = list(dict.fromkeys(filter(None, (unseen, unread))))
+    actions = [_shortened(row) for row in actions]
+    values = {"step": step, "actions": actions, "contexts": contexts, "files": files, "troubles": troubles}
     return show(request, "task_step.html", tab="steps", **head, **values)
+
+
+def _if_there(look: Callable[[], object]) -> tuple[Any, str]:
+    """What a look gives, and ""; nothing, and why, where its blobs are gone: the records of the step are shown all the same."""
+    try:
+        return look(), ""
+    except IntegrityError as exc:
+        return [], str(exc)
 
 
 def event_page(request: Request) -> Response:
@@ -128,6 +138,8 @@ def _overview(_request: Request, reading: Reading) -> dict[str, Any]:
     ]
     return {
         "stages": _stages(state),
+        "plan": _plan(state),
+        "parts": _parts(state),
         "shown": to_approve(state),
         "used": _used(state),
         "latest": latest[::-1],
@@ -135,6 +147,35 @@ def _overview(_request: Request, reading: Reading) -> dict[str, Any]:
         "models": sorted({spent.model for spent in state.spending.values()}),
         "cost": state.totals.cost_usd if state.totals.cost_known else None,
     }
+
+
+def _plan(state: RunState) -> dict[str, str] | None:
+    """The plan that the run is a part of, with its address."""
+    plan = state.digests.get("plan")
+    if not isinstance(plan, Mapping):
+        return None
+    return {"repo": str(plan.get("repo")), **_address(str(plan.get("path")), str(plan.get("run_id")))}
+
+
+def _parts(state: RunState) -> list[dict[str, str]]:
+    """The tasks that a plan became: where they are and how they stand."""
+    if not state.parts:
+        return []
+    from agentforge.app.splitting import parts_of
+
+    return [
+        {"repo": part.repo, "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
+        for part in parts_of(state)
+    ]
+
+
+def _address(path: str, task: str) -> dict[str, str]:
+    from pathlib import Path
+    from urllib.parse import quote
+
+    from agentforge.dashboard.ground import Repository
+
+    return {"task_id": task, "href": f"/t/{Repository(name='', path=Path(path)).key}/{quote(task, safe='')}"}
 
 
 def to_approve(state: RunState) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from agentforge.events.pace import spent_lately
 from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.sight import seen_after, views_with
 from agentforge.events.spending import spent_with
+from agentforge.events.splitting import part_started
 from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -358,6 +359,7 @@ _EVOLVERS = cast(
         kinds.RunResumed: _run_resumed,
         kinds.TaskAwaited: task_awaited,
         kinds.TaskArrived: task_arrived,
+        kinds.PartStarted: part_started,
         kinds.RunForked: run_forked,
         kinds.ForkMade: fork_made,
         kinds.RunMarked: run_marked,

@@ -39,6 +39,7 @@ from agentforge.events.reaching import RunShared as RunShared
 from agentforge.events.relations import ForkMade as ForkMade
 from agentforge.events.relations import RunForked as RunForked
 from agentforge.events.relations import RunMarked as RunMarked
+from agentforge.events.splitting import PartStarted as PartStarted
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
@@ -65,7 +66,7 @@ class RunStarted(Event):
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
         profile: "" = the ordinary road, "small" = that of small models; grade: what the model has shown on this machine.
         candidates: independent attempts at `candidates_from` and what follows up to the implementation; 1 = none.
-        workflow: "" = from a request to a delivery, "fix" = violations are repaired.
+        workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan over repositories.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
     """
 

@@ -253,6 +253,7 @@ class RunState:
         attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
         profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
+        parts: the tasks that a plan became, by repository: {path, task_id, base_commit}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
 
@@ -317,6 +318,7 @@ class RunState:
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
     went_back: tuple[str, ...] = ()
+    parts: Mapping[str, Json] = field(default_factory=dict)
     talk: Talk = Talk()
 
     @property

@@ -53,11 +53,13 @@ class Driver:
 
     def drive(self, repo: Path, task_id: str, environ: Mapping[str, str]) -> RunResult:
         """Go on with a run until it ends or waits."""
+        from agentforge.app.fetching import fetch_newer
         from agentforge.app.tasks import resume
         from agentforge.config.settings import load
         from agentforge.fleet.rates import limiter_of
 
         settings = load(repo, environ)
+        fetch_newer(repo, task_id, settings=settings)  # another machine may have driven it before
         limiter = limiter_of(settings, environ)
         return resume(repo, task_id, settings=settings, environ=environ, watch=self.watch, limiter=limiter)
 

@@ -65,16 +65,21 @@ class Ledger:
 
     def add(self, repo: Path, task_id: str, *, priority: int = 100) -> Job:
         """Put a task into the queue; one that stands in it already stays as it is, one that left it comes back."""
+        job_id = self.add_once(repo, task_id, priority=priority).id
+        self._run(
+            "UPDATE agentforge_queue SET status = 'queued', crashes = 0, not_before = 0, priority = :priority, note = '' "
+            "WHERE id = :id AND status IN ('done', 'cancelled', 'quarantined')",
+            {"id": job_id, "priority": priority},
+        )
+        return self.get(job_id)
+
+    def add_once(self, repo: Path, task_id: str, *, priority: int = 100) -> Job:
+        """Put a task into the queue unless it stands or stood there."""
         job_id = digest_value([str(repo), task_id])[:24]
         values = {"id": job_id, "repo": str(repo), "task_id": task_id, "priority": priority}
         self._run(
             f"INSERT INTO agentforge_queue (id, repo, task_id, priority, status, added) "
             f"VALUES (:id, :repo, :task_id, :priority, 'queued', {self._database.now}) ON CONFLICT (id) DO NOTHING",
-            values,
-        )
-        self._run(
-            "UPDATE agentforge_queue SET status = 'queued', crashes = 0, not_before = 0, priority = :priority, note = '' "
-            "WHERE id = :id AND status IN ('done', 'cancelled', 'quarantined')",
             values,
         )
         return self.get(job_id)

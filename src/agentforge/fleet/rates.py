@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
+from agentforge.errors import StorageError
 from agentforge.fleet.database import Database, database_url, open_database
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ Limiter = Callable[[str], None]
 """Given a provider, returns when one more request may be sent to it."""
 
 _LONGEST_NAP_S = 5.0
+_AWAY_S = 1.0
 
 
 class Bucket:
@@ -37,11 +39,18 @@ class Bucket:
             Seconds that were waited.
         """
         waited = 0.0
-        while (wait := self.try_take()) > 0:
+        while (wait := self._try_patiently()) > 0:
             nap = min(wait, _LONGEST_NAP_S)
             sleep(nap)
             waited += nap
         return waited
+
+    def _try_patiently(self) -> float:
+        """As `try_take`; a database that is away is waited for, since the run has lost nothing yet."""
+        try:
+            return self.try_take()
+        except StorageError:
+            return _AWAY_S
 
     def try_take(self) -> float:
         """Take one; returns 0, or the seconds until there may be one. The statement is one, so two workers never share one."""

@@ -1,20 +1,24 @@
-"""Runs whose worker is gone, and runs that waited: what has to happen before they go on."""
+"""Runs whose worker is gone, runs that were set aside, and runs that waited: what has to happen before they go on."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentforge.errors import AgentForgeError
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.store.lease import read_holder
 from agentforge.store.tasks import task_row
 
 _MANY = 100_000
 _HELD = ("ENQUEUED", "PENDING", "DELAYED")
+_REST = 20
+"""Looking at what waits takes at most one part in so many of a worker's time."""
 
 
 def kill_holder(folder: Path) -> bool:
@@ -31,6 +35,69 @@ def kill_holder(folder: Path) -> bool:
     return True
 
 
+def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    """Ask in the log of a quarantined run how it should go on; a run that cannot even be opened is only told about."""
+    from agentforge.app.quarantining import ask_about
+    from agentforge.config.settings import load
+
+    try:
+        asks = ask_about(job.folder, why, times=times, settings=load(Path(job.repo), environ), environ=environ)
+    except AgentForgeError as exc:
+        tell(f"{job.task_id}: is quarantined, and cannot ask: {exc.message}")
+        return
+    tell(f"{job.task_id}: is quarantined" + (" and asks: agentforge escalations list" if asks else ""))
+
+
+class Frozen:
+    """Processes that were stopped (SIGSTOP) and not let go on.
+
+    Args:
+        patience_s: how long one may stand still.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, *, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._patience_s = patience_s
+        self._clock = clock
+        self._since: dict[int, float] = {}
+
+    def among(self, pids: Collection[int]) -> list[int]:
+        """Those of some processes that have stood still for too long."""
+        now = self._clock()
+        self._since = {pid: self._since.get(pid, now) for pid in pids if _is_stopped(pid)}
+        return [pid for pid, since in self._since.items() if now - since > self._patience_s]
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[0] in (b"T", b"t")
+
+
+class Waiting:
+    """Jobs that wait: looked at again and again, and the more there are the less often."""
+
+    def __init__(self, ledger: Ledger, environ: Mapping[str, str]) -> None:
+        self._ledger = ledger
+        self._environ = environ
+        self._not_before = 0.0
+
+    def ready(self, *, at_once: bool = False) -> list[Job]:
+        """Those whose answer is there, or whose task or contract has arrived.
+
+        Args:
+            at_once: look now, however long the last look took.
+        """
+        began = time.monotonic()
+        if began < self._not_before and not at_once:
+            return []
+        found = [*parked_and_ready(self._ledger, self._environ), *_answered(self._ledger)]
+        self._not_before = time.monotonic() + _REST * (time.monotonic() - began)
+        return found
+
+
 def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job]:
     """Jobs that waited for an answer that is there, or for another task that has arrived."""
     from agentforge.app.waking import is_ready, sleepers
@@ -45,6 +112,16 @@ def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job
             continue
         if outcome != "escalated":
             yield job
+
+
+def _answered(ledger: Ledger) -> Iterator[Job]:
+    """Quarantined jobs about which a human has answered."""
+    from agentforge.app.quarantining import is_answered
+
+    for job in ledger.jobs(statuses=("quarantined",), limit=_MANY):
+        with suppress(AgentForgeError):  # damaged: it stays where it is, `status` says why
+            if is_answered(job.folder):
+                yield job
 
 
 def send_again(dbos: Any, job: Job) -> bool:

@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from agentforge.config.paths import data_dir
 from agentforge.errors import InfrastructureError, StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.ledger import Job, Ledger
-from agentforge.fleet.rescue import kill_holder, parked_and_ready, send_again
+from agentforge.fleet.parts import queue_parts
+from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder, send_again
 from agentforge.fleet.schedules import Schedules
-from agentforge.fleet.standing import After, after_drive
+from agentforge.fleet.standing import After, after_drive, after_loss, without_room
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -89,7 +91,13 @@ class Worker:
     _children: dict[str, tuple[int, subprocess.Popen[bytes]]] = field(default_factory=dict)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: Waiting = field(init=False)
+    _frozen: Frozen = field(init=False)
     _workflow: Any = None
+
+    def __post_init__(self) -> None:
+        self._waiting = Waiting(self.ledger, self.environ)
+        self._frozen = Frozen(patience_s=self.plan.lease_s)
 
     @property
     def ledger(self) -> Ledger:
@@ -133,11 +141,18 @@ class Worker:
         if self._stopping.is_set():
             self.ledger.end(job, "queued", crashes=job.crashes, note="handed back")
             return "handed back"
+        full = without_room(job, data_dir(self.environ))
+        if full is not None:
+            self.tell(f"{job.task_id}: {full.note}")
+            self._patiently(lambda: self._end(job, full))
+            return "no room"
         self.tell(f"{job.task_id}: attempt {job.attempt}")
         code, said = self._drive(job)
+        self._patiently(lambda: queue_parts(self.ledger, job))
         after = after_drive(job, code, said, handed_back=code == _HANDED_BACK, crashes_allowed=self.plan.crashes)
         kept = self._patiently(lambda: self._end(job, after))
         self.tell(f"{job.task_id}: {after.note}" if kept else f"{job.task_id}: another worker has taken it over")
+        self._asked(job, after, kept=kept)
         return after.status if kept else "superseded"
 
     # -- below: DBOS
@@ -212,6 +227,11 @@ class Worker:
     def _end(self, job: Job, after: After) -> bool:
         return self.ledger.end(job, after.status, note=after.note, crashes=after.crashes, delay_s=after.delay_s)
 
+    def _asked(self, job: Job, after: After, *, kept: bool = True) -> None:
+        """A task that is set aside asks a human."""
+        if kept and after.status == "quarantined":
+            ask_human(job, after.note, times=after.crashes, environ=self.environ, tell=self.tell)
+
     # -- below: looking around
 
     def _looked_around(self, dbos: Any) -> bool:
@@ -219,13 +239,14 @@ class Worker:
         try:
             Schedules(self.database).start_due(self.environ, tell=self.tell)
             self._take_over(dbos)
-            for job in parked_and_ready(self.ledger, self.environ):
-                self.ledger.end(job, "queued", note="goes on", since="parked")
+            for job in self._waiting.ready(at_once=self.plan.until_empty):
+                self.ledger.end(job, "queued", note="goes on", since=job.status)
             for job in self.ledger.ready(ahead=_AHEAD):
                 sent = self.ledger.send(job)
                 if sent is not None:
                     self._send(dbos, sent)
             self._stop_what_was_set_aside()
+            self._end_what_stands_still()
         except StorageError as exc:
             self.tell(f"{exc.message}; trying again")
             return False
@@ -236,9 +257,10 @@ class Worker:
         for job in self.ledger.silent(lease_s=self.plan.lease_s):
             kill_holder(job.folder)
             crashes = job.crashes + 1
-            status = "quarantined" if crashes >= self.plan.crashes else "queued"
-            if self.ledger.end(job, status, note=f"worker {job.worker} was lost", crashes=crashes):
+            after = after_loss(job, crashes, crashes_allowed=self.plan.crashes)
+            if self._end(job, after):
                 self.tell(f"{job.task_id}: taken over from {job.worker}")
+                self._asked(job, after)
                 dbos.cancel_workflow(job.send_id)
         for job in self.ledger.lost(lease_s=self.plan.lease_s):
             if send_again(dbos, job):
@@ -251,6 +273,13 @@ class Worker:
             for job_id, (attempt, child) in self._children.items():
                 if (job_id, attempt) not in mine:
                     child.send_signal(signal.SIGTERM)
+
+    def _end_what_stands_still(self) -> None:
+        """A run whose process was frozen is lost to it, as a worker's runs are."""
+        with self._lock:
+            children = {child.pid: child for _, child in self._children.values()}
+        for pid in self._frozen.among(children):
+            children[pid].kill()
 
     def _anything_left(self) -> bool:
         counts = self.ledger.counts()

@@ -95,6 +95,11 @@ def spend(folder: Path, grant: Grant) -> None:
         raise ConflictError(f"the link for {grant.address} was used already") from exc
 
 
+def is_spent(folder: Path, grant: Grant) -> bool:
+    """Whether a link was used already."""
+    return (folder / "used-links" / grant.nonce).exists()
+
+
 def answer_url(base: str, token: str) -> str:
     """The address of the page that answers."""
     return f"{base.rstrip('/')}/answer?token={token}"

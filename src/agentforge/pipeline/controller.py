@@ -36,6 +36,7 @@ from agentforge.pipeline.effects import (
     PassStage,
     Reopen,
     SkipStage,
+    StartPart,
     StartStage,
     SubmitDraft,
     TryAttempts,
@@ -85,6 +86,7 @@ class Performer:
                 StartStage: self._start_stage,
                 SkipStage: self._skip_stage,
                 AwaitTask: self._await_task,
+                StartPart: self._start_part,
                 MeasureBaseline: self._baseline,
                 MeasureImpact: self._impact,
                 MeasurePlaces: self._places,
@@ -211,6 +213,9 @@ class Performer:
     def _await_task(self, effect: AwaitTask, state: RunState) -> Iterator[Event]:
         need = next(need for need in unmet(state) if need.key == effect.key)
         yield event_of(need, self.look(need, state))
+
+    def _start_part(self, effect: StartPart, state: RunState) -> Iterator[Event]:
+        yield self._runtime.begin_part(effect.repo, state)
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
@@ -341,7 +346,7 @@ class Performer:
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
     """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
-    if isinstance(effect, AwaitTask):
+    if isinstance(effect, (AwaitTask, StartPart)):
         return True
     stage = effect.stage if isinstance(effect, StartStage) else state.stage
     return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]

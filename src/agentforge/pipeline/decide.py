@@ -28,6 +28,7 @@ from agentforge.pipeline.going_back import going_back
 from agentforge.pipeline.reopening import ending, reopening
 from agentforge.pipeline.small.deciding import places_first
 from agentforge.pipeline.stage import Stage, action_of, items, texts
+from agentforge.pipeline.stages import SPLIT
 
 Stages = Mapping[str, Stage]
 
@@ -68,6 +69,10 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
             return MeasureImpact()
         return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+    if state.workflow == SPLIT:
+        from agentforge.pipeline.splitting import next_part  # with the rulebook, which no other run needs this early
+
+        return next_part(state) or Finish(outcome="analyzed")
     if "deliver" not in state.artifacts:
         return Finish(outcome="analyzed")
     if not state.delivered:

@@ -72,7 +72,7 @@ class Sight:
 
 def needs(state: RunState) -> tuple[Need, ...]:
     """Everything that the run needs of others: given when it began, and by its specification once that is accepted."""
-    found = [_task_need(row) for row in state.after]
+    found = [_artifact_need(row) if row.get("artifact") else _task_need(row) for row in state.after]
     wanted = state.artifacts.get("spec", {}).get("dependencies")
     if isinstance(wanted, Mapping):
         found += [_task_need(row) for row in items(wanted.get("tasks"))]
@@ -166,5 +166,8 @@ def _task_need(row: Json) -> Need:
 
 def _artifact_need(row: Json) -> Need:
     return Need(
-        repo=str(row.get("repo", "")), artifact=str(row.get("artifact", "")), version=str(row.get("version", ""))
+        repo=str(row.get("repo", "")),
+        artifact=str(row.get("artifact", "")),
+        version=str(row.get("version", "")),
+        reason=str(row.get("reason", "")),
     )

@@ -26,6 +26,17 @@ class AwaitTask(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StartPart(Effect):
+    """Make a task of one part of the plan.
+
+    Attributes:
+        repo: name of the part's repository.
+    """
+
+    repo: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkipStage(Effect):
     """The request's action does not need this stage."""
 

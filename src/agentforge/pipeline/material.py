@@ -18,6 +18,7 @@ from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import named_files, suite_files
 from agentforge.pipeline.stage import Json, items, texts
+from agentforge.pipeline.stages import SPLIT
 from agentforge.tokens import count_tokens
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{2,}")
@@ -37,11 +38,15 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The pieces for a stage; a stage without a model needs none."""
+    if state.workflow == SPLIT:
+        from agentforge.pipeline.split_material import gather_plan
+
+        return [piece for piece in gather_plan(state) if piece.text.strip()]
     if state.workflow:
         from agentforge.pipeline.fix_material import gather_fix
 
         return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
-    pieces = _GATHERERS.get(stage, _nothing)(state, runtime)
+    pieces = [*_GATHERERS.get(stage, _nothing)(state, runtime), *_of_others(stage, state)]
     return [piece for piece in (*pieces, *_asked_of_agents(stage, runtime)) if piece.text.strip()]
 
 
@@ -61,6 +66,15 @@ def _asked_of_agents(stage: str, runtime: Runtime) -> list[Piece]:
         return []
     text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
     return [Piece(name=name, text=text, limit=400, note="read_file AGENTS.md for all of it")]
+
+
+def _of_others(stage: str, state: RunState) -> list[Piece]:
+    """What other tasks delivered for this one."""
+    if not state.awaited:
+        return []
+    from agentforge.pipeline.arrived import arrived_pieces
+
+    return arrived_pieces(stage, state)
 
 
 def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:

@@ -22,6 +22,7 @@ from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
+from agentforge.pipeline.stages import SPLIT
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.strength import strength
 from agentforge.pipeline.unasked import unasked
@@ -80,6 +81,10 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.submission is not None
+    if state.workflow == SPLIT:
+        from agentforge.pipeline.split_material import measure_plan
+
+        return measure_plan(state, state.submission.draft)
     if state.workflow:
         from agentforge.pipeline.fix_measure import FIX_MEASURES
 

@@ -208,7 +208,8 @@ class ReplayPerformer(Performer):
     """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
-        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log)))
+        begin_part = lambda _repo, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
+        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log), begin_part=begin_part))
         self._log = log
         self._index = 0
 
@@ -389,8 +390,7 @@ class _RecordedModel:
 
 
 def _exit_code(row: Mapping[str, object]) -> int:
-    value = row.get("measured")
-    return value if isinstance(value, int) else 1
+    return value if isinstance(value := row.get("measured"), int) else 1
 
 
 def _printed(row: Mapping[str, object], command: str) -> str:

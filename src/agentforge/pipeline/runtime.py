@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.kinds import Event
+    from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
@@ -44,6 +45,13 @@ def nobody_looks(need: Need, _state: RunState) -> Sight:
     from agentforge.pipeline.dependencies import Sight
 
     return Sight(status="failed", seen=f"{need.words} cannot be looked at from here")
+
+
+def nobody_begins(repo: str, _state: RunState) -> PartStarted:
+    """No task can be started from here."""
+    from agentforge.errors import InfrastructureError
+
+    raise InfrastructureError(f"the part of {repo} cannot be started from here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +96,7 @@ class Runtime:
         samples: answers that a small model gives to one question.
         signer: the user's signing key, None = there is none.
         look: finds out whether another run has what this one needs.
+        begin_part: makes a task of the part of a plan that belongs to a repository.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
         instructions: what the repository's AGENTS.md says, when the project is trusted; "" otherwise.
@@ -124,5 +133,6 @@ class Runtime:
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
     look: Callable[[Need, RunState], Sight] = nobody_looks
+    begin_part: Callable[[str, RunState], PartStarted] = nobody_begins
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
     verification: Mapping[str, object] = field(default_factory=dict)

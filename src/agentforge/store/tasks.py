@@ -34,6 +34,7 @@ class TaskRow:
         progress: percent of the way to a delivery.
         open_escalations: ids inside the task ("E1").
         error: why the task cannot be read.
+        parts: the tasks that a plan became: {repo, path, task_id}.
     """
 
     task_id: str
@@ -52,6 +53,7 @@ class TaskRow:
     waits_for: tuple[str, ...] = ()
     progress: int = 0
     error: str = ""
+    parts: tuple[dict[str, Any], ...] = ()
 
 
 def tasks_folder(repo: Path) -> Path:
@@ -193,6 +195,7 @@ def _row(folder: Path, summary: dict[str, Any]) -> TaskRow:
     values = {name: value for name, value in summary.items() if name in known}
     values["open_escalations"] = tuple(values.get("open_escalations", ()))
     values["waits_for"] = tuple(values.get("waits_for", ()))
+    values["parts"] = tuple(values.get("parts", ()))
     waiting: tuple[str, ...] = values["open_escalations"]
     values["outcome"] = values.get("outcome") or _standing(folder, waiting, values["waits_for"])
     return TaskRow(**{**values, "task_id": folder.name, "folder": folder})

@@ -69,6 +69,8 @@ class AuditFold:
             "started_at": seconds(state.started_at),
             "ended_at": seconds(state.last_at),
             "active_s": round(state.active_s, 1),
+            "plan": _plain(state.digests.get("plan") or {}),
+            "split": _split(state),
             "delivery": _delivery(state),
             "goal": state.artifacts.get("intake", {}).get("goal", ""),
             "questions": list(_rows(state.artifacts.get("clarify", {}).get("questions"))),
@@ -113,6 +115,12 @@ def _measurement(event: kinds.FactsGathered, at: str) -> dict[str, object]:
         "duration_ms": event.duration_ms,
         "facts": _plain(event.facts),
     }
+
+
+def _split(state: RunState) -> dict[str, object]:
+    """The plan that the run made over several repositories, with the tasks that its parts became."""
+    plan = _plain(state.artifacts.get("plan", {}))
+    return {**plan, "started": _plain(state.parts)} if plan else {}
 
 
 def _delivery(state: RunState) -> dict[str, object] | None:

@@ -12,6 +12,7 @@ def audit_document(audit: Audit) -> list[Block]:
     """Lay the audit out, the most important things first."""
     return [
         *_front(audit),
+        *_split(audit),
         *_settled(audit),
         *_specification(audit),
         *_trace(audit),
@@ -41,6 +42,7 @@ def _front(audit: Audit) -> list[Block]:
         Quote(text=visible(audit["request"])),
         facts(
             ("goal", audit["goal"]),
+            ("part of plan", _plan(audit["plan"])),
             ("began", audit["started_at"]),
             ("last record", audit["ended_at"]),
             ("working time", f"{audit['active_s']} s"),
@@ -62,6 +64,35 @@ def _front(audit: Audit) -> list[Block]:
         blocks += [Heading(level=2, text="What the verification does not say")]
         blocks += [Text(text=visible(item)) for item in limits]
     return blocks
+
+
+def _plan(plan: Audit) -> str:
+    return f"the part of {plan['repo']} in {plan['run_id']} ({plan['path']}), plan {plan['digest']}" if plan else ""
+
+
+def _split(audit: Audit) -> list[Block]:
+    """The plan over several repositories: what each part is asked, waits for and provides, and its task."""
+    plan = audit["split"]
+    if not plan:
+        return []
+    rows = []
+    for part in plan.get("parts", []):
+        started = plan["started"].get(part["repo"], {})
+        between = [
+            f"needs {item['repo']}: {item.get('required_stage') or 'deliver'}" for item in part.get("needs") or []
+        ]
+        between += [f"provides {item['artifact']} {item['version']}" for item in part.get("provides") or []]
+        between += [f"uses {item['artifact']} {item['version']} of {item['repo']}" for item in part.get("uses") or []]
+        rows.append((part["repo"], part["request"], "\n".join(between), started.get("task_id", "not started")))
+    columns = (
+        Column(title="repository", share=2), Column(title="what is asked of it", share=5),
+        Column(title="between the parts", share=3), Column(title="task", kind="code", share=3),
+    )  # fmt: skip
+    return [
+        Heading(level=2, text=visible(f"Plan {plan.get('plan_id')}")),
+        Text(text=visible(str(plan.get("summary")))),
+        table(columns, rows),
+    ]
 
 
 def _settled(audit: Audit) -> list[Block]:

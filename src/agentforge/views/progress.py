@@ -13,6 +13,7 @@ _WITHIN = {
     "green": 60,
     "refactor": 85,
     "deliver": 95,
+    "plan": 50,
     "guard": 20,
     "change": 50,
     "verify": 80,

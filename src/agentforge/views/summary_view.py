@@ -28,6 +28,7 @@ def summary_value(state: RunState) -> dict[str, object]:
         "open_escalations": [item.escalation_id for item in state.open_escalations],
         "waits_for": list(state.waits_for),
         "progress": progress(state),
+        "parts": [{"repo": name, **row} for name, row in state.parts.items()],
         "kind": state.kind,
         "parent": state.parent,
         "ended_at": state.ended_at,

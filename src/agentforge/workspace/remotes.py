@@ -46,13 +46,37 @@ def require_remote(command: GitCommand, remote: str) -> None:
     Raises:
         UsageError: it has none; an address or a path is no name.
     """
-    known = _git(command, "remote").output.decode("utf-8", "replace").split("\n")
+    known = remote_names(command)
     if remote and remote in known:
         return
-    names = ", ".join(name for name in known if name) or "none"
+    names = ", ".join(known) or "none"
     raise UsageError(
         f"{command.top} has no remote {remote!r} (there are: {names})", hint=f"git remote add {remote or 'NAME'} URL"
     )
+
+
+def remote_names(command: GitCommand) -> list[str]:
+    """Name the remotes of the repository."""
+    return [name for name in os.fsdecode(_git(command, "remote").output).split("\n") if name]
+
+
+def delete_ref(command: GitCommand, remote: str, *, ref: str, commit: str) -> str:
+    """Remove a ref of the remote if it still points at a commit.
+
+    Returns:
+        Git's words when it was not removed, "" when it was.
+    """
+    done = _git(command, "push", "--quiet", "--no-verify", f"--force-with-lease={ref}:{commit}", remote, f":{ref}")
+    return "" if done.exit_code == 0 else _words(done.stderr)
+
+
+def remote_commits(command: GitCommand, remote: str, pattern: str) -> dict[str, str]:
+    """The commits that the refs of the remote that fit a pattern point at, by ref.
+
+    Raises:
+        ToolchainError: the remote does not answer.
+    """
+    return {name: commit for commit, name in sorted(_listed(command, remote, pattern))}
 
 
 def push(command: GitCommand, remote: str, *, commit: str, ref: str) -> Pushed:

@@ -35,18 +35,27 @@ Examples:
   agentforge gc --dry-run
   agentforge gc
   agentforge gc --older-than 30d --json
+  agentforge gc --remote --older-than 90d
 """
 )
 @click.option("--older-than", type=Age(), metavar="AGE", help="Also remove delivered runs that are older: 30d, 12h.")
+@click.option(
+    "--remote", is_flag=True, help="Remove refs of old runs (30d, or --older-than) at the remote of fleet.remote."
+)
 @click.option("--dry-run", is_flag=True, help="Only tell what would go.")
 @cwd_option
 @json_option
-def gc(older_than: float | None, dry_run: bool, cwd: str | None, as_json: bool) -> int:
+def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, as_json: bool) -> int:
     """Remove worktrees of tasks that are over and, by age, delivered runs; never what is not finished or not delivered."""
-    from agentforge.app.retention import collect
+    from agentforge.app.remote_retention import collect_remote
+    from agentforge.app.retention import Collected, collect
 
     place = open_place(cwd)
-    done = collect(place.cwd, environ=place.environ, older_than_s=older_than, dry_run=dry_run)
+    done = Collected()
+    if remote:  # before anything of it goes here: what this machine does not have stays there
+        name = place.settings.text("fleet.remote") or "origin"
+        done = collect_remote(place.cwd, remote=name, older_than_s=older_than, dry_run=dry_run)
+    done += collect(place.cwd, environ=place.environ, older_than_s=older_than, dry_run=dry_run)
     rows = [
         {"kind": item.kind, "name": item.name, "path": str(item.path), "bytes": item.size_bytes, "reason": item.reason}
         for item in done.removed

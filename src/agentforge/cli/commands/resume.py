@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from agentforge.cli.options import (
     trust_option,
 )
 from agentforge.cli.place import Place, open_place
+
+if TYPE_CHECKING:
+    from agentforge.app.result import RunResult
 
 
 @click.command(
@@ -91,7 +94,21 @@ def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, mod
         The exit code.
     """
     from agentforge.app import tasks
-    from agentforge.cli.following import follow
+    from agentforge.cli.following import follow, show_result
+
+    _bring(task_id, place, form=form)
+    planned = _finished_plan(task_id, place)
+    if planned is not None:
+        from agentforge.cli.splitting import drive_parts
+
+        return drive_parts(planned, place=place, form=form)
+
+    def show(result: RunResult) -> int:
+        if not result.state.parts:
+            return show_result(result, place=place, form=form)
+        from agentforge.cli.splitting import drive_parts
+
+        return drive_parts(result, place=place, form=form)
 
     return follow(
         lambda watch: tasks.resume(
@@ -105,4 +122,30 @@ def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, mod
         ),
         place=place,
         form=form,
+        show=show,
     )
+
+
+def _bring(task_id: str, place: Place, *, form: Form) -> None:
+    """Fetch a task that is not here, or that went on elsewhere."""
+    from agentforge.app.fetching import fetch_newer
+
+    found = fetch_newer(place.cwd, task_id, settings=place.settings)
+    if found is not None and form == "text":
+        words = (
+            "is brought from the remote"
+            if found.outcome == "new"
+            else "went on elsewhere; it is here as it stands there"
+        )
+        click.echo(f"{found.task_id} {words} ({found.records} records)")
+
+
+def _finished_plan(task_id: str, place: Place) -> RunResult | None:
+    """The plan of that name when it is over: what goes on then are its parts."""
+    from agentforge.app import looking
+    from agentforge.app.splitting import first_record
+
+    if first_record(looking.task_folder(place.cwd, task_id)).get("workflow") != "split":
+        return None
+    result = looking.load(place.cwd, task_id)
+    return result if result.state.outcome == "analyzed" else None

@@ -18,10 +18,11 @@ Examples:
   agentforge stages
   agentforge stages --json
   agentforge stages --workflow fix
+  agentforge stages --workflow split
 """
 )
 @click.option(
-    "--workflow", type=click.Choice(["start", "fix"]), default="start", show_default=True, help="Whose stages."
+    "--workflow", type=click.Choice(["start", "fix", "split"]), default="start", show_default=True, help="Whose stages."
 )
 @json_option
 def stages(workflow: str, as_json: bool) -> int:

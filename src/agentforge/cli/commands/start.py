@@ -40,6 +40,7 @@ Examples:
   agentforge start "Split parser.py by noun" --approve spec --approve deliver
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
   agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
+  agentforge start "Show user events in the app" --repo data --repo app --split --approve plan
   agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
   agentforge start "Make parse() three times faster" --attempts 3
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
@@ -66,6 +67,9 @@ Examples:
 )
 @click.option(
     "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
+)
+@click.option(
+    "--split", is_flag=True, help="One request over several --repo: planned, verified, then a task for each part."
 )
 @click.option(
     "--after",
@@ -123,6 +127,10 @@ def _start(text: str, given: dict[str, Any], mode: str | None, form: Form) -> in
         from agentforge.cli.detaching import schedule
 
         return schedule(text, place=open_place(given["cwd"]), at=given["at"], every=given["every"], form=form)
+    if given["split"]:
+        from agentforge.cli.splitting import start_split
+
+        return start_split(text, {**given, "mode": mode}, place=open_place(given["cwd"]), form=form)
     if given["repos"]:
         from agentforge.cli.many import start_in_each
 

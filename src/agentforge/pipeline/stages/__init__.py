@@ -9,8 +9,10 @@ from agentforge.pipeline.stage import Stage
 
 FIX = "fix"
 SMALL = "small"
+SPLIT = "split"
 ORDER = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
 FIX_ORDER = ("analyze", "guard", "change", "verify", "deliver")
+SPLIT_ORDER = ("plan",)
 ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "commit": "deliver"}
 
 
@@ -51,9 +53,11 @@ def load_stages(workflow: str = "", *, profile: str = "") -> Stages:
     """The stages in the order in which they run.
 
     Args:
-        workflow: "" = from a request to a delivery, "fix" = repair violations.
+        workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan a request over repositories.
         profile: "" = as they stand in their files, "small" = cut down for small models.
     """
     if workflow == FIX:
         return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
+    if workflow == SPLIT:
+        return Stages("agentforge.pipeline.split_stages", SPLIT_ORDER)
     return Stages(__name__, ORDER, profile=profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.app.versions import satisfies
+from agentforge.contracts.versions import satisfies
 from agentforge.errors import UsageError
 
 

@@ -1,0 +1,159 @@
+"""One request over several repositories: the run that plans it, and the tasks that its parts become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.canonical import digest_value
+from agentforge.errors import RepositoryError, UsageError
+from agentforge.events.splitting import PartStarted
+from agentforge.frozen import dataclass
+from agentforge.pipeline.splitting import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks import StartOptions
+    from agentforge.events.state import RunState
+    from agentforge.store.tasks import TaskRow
+
+_LONGEST_RECORD = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a plan that has become a task.
+
+    Attributes:
+        row: how the task stands.
+    """
+
+    repo: str
+    path: Path
+    task_id: str
+    row: TaskRow
+
+
+def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: Mapping[str, str]) -> StartOptions:
+    """Turn what was asked of several repositories into the options of the run that plans it.
+
+    The run lives in the first repository and binds all of them at the tips of their default branches.
+
+    Raises:
+        UsageError: fewer than two repositories, or one that only the project around `cwd` knows.
+        RepositoryError: one of them is not where the registry says, or has no such branch.
+    """
+    from agentforge.app.repositories import named_repositories
+    from agentforge.config.repositories import known_repositories
+    from agentforge.workspace.git import Git
+
+    entries = named_repositories(names, cwd=cwd, environ=environ)
+    if len(entries) < 2:
+        raise UsageError("one repository cannot be split over", hint="name several: --repo A --repo B --split")
+    known = known_repositories(environ)
+    for entry in entries:
+        if entry.name not in known or known[entry.name].path != entry.path:
+            raise UsageError(
+                f"{entry.name} is known in this project only; its parts would not find each other",
+                hint=f"agentforge repo add {entry.path} --name {entry.name}",
+            )
+    rows = [
+        {
+            "name": entry.name,
+            "path": str(entry.path),
+            "default_branch": entry.default_branch,
+            "commit": Git.open(entry.path).resolve(f"refs/heads/{entry.default_branch}"),
+        }
+        for entry in entries
+    ]
+    return replace(
+        options, cwd=entries[0].path, base=str(rows[0]["commit"]), workflow="split", bound={REPOSITORIES: rows}
+    )
+
+
+def begin_part(repo: str, state: RunState, *, environ: Mapping[str, str]) -> PartStarted:
+    """Make the task of a part; the one that was made by a process that died before it could say so is found again.
+
+    Args:
+        state: of the run that planned it.
+    Raises:
+        AgentForgeError: no task was made; the plan can be resumed.
+    Side effects: a run folder in the part's repository.
+    """
+    from agentforge.app.tasks import StartOptions, create
+    from agentforge.config.settings import load
+    from agentforge.store.tasks import tasks_folder
+
+    named = next(row for row in named_rows(state) if row.get("name") == repo)
+    path = Path(str(named["path"]))
+    if not path.is_dir():
+        raise RepositoryError(
+            f"the repository {repo} is not at {path} any more",
+            hint=f"put it back, then: agentforge resume {state.run_id}",
+        )
+    task = _made_before(repo, state, tasks_folder(path))
+    if task is None:
+        part = part_of(state, repo)
+        plan = {
+            "run_id": state.run_id,
+            "repo": repo,
+            "path": state.repo,
+            "digest": digest_value(state.artifacts["plan"]),
+        }
+        options = StartOptions(
+            request=part_request(part),
+            cwd=path,
+            mode=state.mode,  # type: ignore[arg-type] # the state keeps the word
+            approve=tuple(stage for stage in state.approve if stage != "plan"),
+            model=state.model if "/" in state.model and "+" not in state.model else None,
+            limits=asdict(state.limits),
+            base=f"refs/heads/{named['default_branch']}",
+            apply=state.apply,
+            after=part_after(state, part),
+            bound={PLAN: plan},
+        )
+        made = create(options, settings=load(path, environ), environ=environ, watch=lambda _event, _state: None)
+        task = made.state.run_id
+    first = first_record(tasks_folder(path) / task)
+    return PartStarted(repo=repo, path=str(path), task_id=task, base_commit=str(first.get("base_commit", "")))
+
+
+def parts_of(state: RunState) -> list[Part]:
+    """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
+    from agentforge.store.tasks import task_row, tasks_folder
+
+    found = []
+    for name, row in state.parts.items():
+        path, task = Path(str(row["path"])), str(row["task_id"])
+        found.append(Part(repo=name, path=path, task_id=task, row=task_row(tasks_folder(path) / task)))
+    return found
+
+
+def _made_before(repo: str, state: RunState, folder: Path) -> str | None:
+    """The task that names this plan and this part in its first record."""
+    if not folder.is_dir():
+        return None
+    day = state.started_at[:10].replace("-", "")
+    for place in sorted(folder.iterdir(), reverse=True):
+        if place.name < f"task-{day}":
+            break
+        digests = first_record(place).get("digests")
+        plan = digests.get(PLAN) if isinstance(digests, Mapping) else None
+        if isinstance(plan, Mapping) and (plan.get("run_id"), plan.get("repo")) == (state.run_id, repo):
+            return place.name
+    return None
+
+
+def first_record(folder: Path) -> Mapping[str, object]:
+    """What the first record of a run says; nothing where there is none."""
+    from agentforge.store.reader import LOG
+
+    try:
+        with (folder / LOG).open("rb") as file:
+            value = json.loads(file.readline(_LONGEST_RECORD))
+    except (OSError, ValueError):
+        return {}
+    data = value.get("data") if isinstance(value, dict) else None
+    return data if isinstance(data, Mapping) else {}

@@ -1,0 +1,1 @@
+"""The stage of the workflow that splits a request over repositories; its order is in `pipeline.stages`."""

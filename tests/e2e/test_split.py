@@ -1,0 +1,133 @@
+"""One request over several real repositories: the plan is an artifact of its own, its parts are tasks that wait."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from agentforge_world import World
+
+_LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
+_ASKED = ("start", "Show user events everywhere", "--split", "--json")
+
+
+@pytest.fixture
+def two(world: World, place: Path) -> dict[str, World]:
+    """The repositories data and api, known by name; data holds a contract already."""
+    from agentforge_world import make_world
+
+    found: dict[str, World] = {}
+    for name in ("data", "api"):
+        made = make_world(place / name, world.home, pycache=world.pycache, results=place / "results")
+        made.settings(_LIGHT)
+        assert made.run("repo", "add", str(made.repo), "--name", name).code == 0
+        found[name] = made
+    (found["data"].repo / "events.json").write_text('{"version": "1.1.0"}')
+    found["data"].commit_all("contract")
+    return found
+
+
+def plan(**parts: Any) -> dict[str, Any]:
+    from agentforge_world import REQUEST
+
+    rows = [{"repo": name, "request": f"{REQUEST}, for {name}", **more} for name, more in parts.items()]
+    return {"summary": "data first", "parts": rows}
+
+
+def good() -> dict[str, Any]:
+    return plan(
+        data={"provides": [{"artifact": "events", "version": "1.2.0"}]},
+        api={"needs": [{"repo": "data"}], "uses": [{"repo": "data", "artifact": "events", "version": ">=1.2"}]},
+    )
+
+
+def script(world: World, *plans: dict[str, Any]) -> str:
+    from agentforge_world import good_script, reply, submit
+
+    return world.model({**good_script(), "plan": [reply(submit(one)) for one in plans]})
+
+
+def audit(world: World, task: str) -> str:
+    out = world.home / "audit.md"
+    assert world.run("audit", task, "-o", str(out)).code == 0
+    return out.read_text()
+
+
+def task_of(world: World, word: str) -> Path:
+    (found,) = [path for path in (world.repo / ".agentforge" / "tasks").iterdir() if word in path.name]
+    return found
+
+
+def test_a_request_is_planned_over_two_repositories_and_its_parts_wait_for_each_other(two: dict[str, World]) -> None:
+    data, api = two.values()
+    old = plan(data={"provides": [{"artifact": "events", "version": "1.1.0"}]}, api={})
+    both = ("--repo", "data", "--repo", "api", "--model", script(data, old, good()))
+    asked = data.run(*_ASKED, *both, "--approve", "plan", "--approve", "intake")
+    assert (asked.code, asked.json["outcome"], asked.json["parts"]) == (3, "escalated", [])
+    assert "1.1.0 is not newer than 1.1.0" in str(data.events("StageVerified")[0]["data"]["results"])
+    task = asked.json["task_id"]
+
+    done = data.run("resolve", "E1", "--approve", "--resume", "--json")
+    assert done.code == 3, done.out + done.err
+    assert "events" in (task_of(data, "plan") / "artifacts" / "phases" / "plan" / "plan.yaml").read_text()
+    rows = {row["repo"]: row for row in done.json["parts"]}
+    assert {name: row["outcome"] for name, row in rows.items()} == {"data": "escalated", "api": "waiting"}
+    assert rows["api"]["waits_for"] == [f"task:data:{rows['data']['task_id']}:deliver", "artifact:data:events:>=1.2"]
+
+    lines = api.run("status", "--all").out.splitlines()
+    assert lines[0] == "data:  ESCALATED (needs approval)"
+    assert lines[1].startswith(f"api:   WAITING (for data/{rows['data']['task_id']}: deliver, data: events >=1.2, ")
+    assert lines[2].startswith(f"plan {task}: data ESCALATED")
+    assert f"the part of api in {task}" in audit(api, rows["api"]["task_id"])
+    assert "needs data: deliver" in audit(data, task)
+    assert data.run("replay", task).code == 0
+    assert data.run("verify", task).code == 0
+    again = data.run("resume", task, "--json")
+    assert [row["task_id"] for row in again.json["parts"]] == [row["task_id"] for row in done.json["parts"]]
+
+
+def test_a_process_that_dies_between_two_parts_makes_no_part_twice(two: dict[str, World]) -> None:
+    data, api = two.values()
+    away = api.repo.with_name("away")
+    both = (
+        "--repo",
+        "data",
+        "--repo",
+        "api",
+        "--model",
+        script(data, good()),
+        "--approve",
+        "plan",
+        "--approve",
+        "intake",
+    )
+    task = data.run(*_ASKED, *both).json["task_id"]
+    api.repo.rename(away)
+    broken = data.run("resolve", "E1", "--approve", "--resume", "--json")
+    assert (broken.json["error"]["slug"], broken.code) == ("repository", 2)
+    log = data.repo / ".agentforge" / "tasks" / task / "events.jsonl"
+    kept = log.read_text().splitlines(keepends=True)
+    cut = next(number for number, line in enumerate(kept) if '"type":"PartStarted"' in line)
+    log.write_text("".join(kept[:cut]))  # the part was made, and the process died before it could say so
+    (log.parent / "views.json").unlink(missing_ok=True)
+    away.rename(api.repo)
+    done = data.run("resume", task, "--json")
+    assert [row["repo"] for row in done.json["parts"]] == ["data", "api"], done.out + done.err
+    assert len(list((data.repo / ".agentforge" / "tasks").iterdir())) == 2
+    shutil.rmtree(api.repo)
+
+
+def test_what_cannot_be_split_is_said(two: dict[str, World]) -> None:
+    data, _ = two.values()
+    model = ("--model", script(data, good()))
+    assert "name several" in data.run("start", "x y", "--repo", "data", "--split", *model).err
+    assert "no repository is known" in data.run("start", "x y", "--repo", "data", "--repo", "no", "--split", *model).err
+    both = ("--repo", "data", "--repo", "api", "--split", *model)
+    assert "--tests belongs to one" in data.run("start", "x y", *both, "--tests", "tests").err
+    assert not (data.repo / ".agentforge" / "tasks").exists() or not any(
+        (data.repo / ".agentforge" / "tasks").iterdir()
+    )
