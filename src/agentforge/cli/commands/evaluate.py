@@ -41,6 +41,7 @@ def evaluate() -> None:
 evaluate.add_command(trials.run_set, "run")
 evaluate.add_command(trials.list_sets, "list")
 evaluate.add_command(trials.show_evaluation, "show")
+evaluate.add_command(trials.export_set, "export")
 
 
 @evaluate.command(

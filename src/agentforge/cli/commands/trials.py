@@ -141,6 +141,34 @@ def show_evaluation(evaluation: str | None, against: str | None, html: Path | No
     return _shown(value, html=html, as_json=as_json)
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge eval export own --to inspect exported
+  agentforge eval export own --to harbor exported --only action=fix
+  agentforge eval export humaneval:HumanEval.jsonl.gz --to harbor exported --first 20
+"""
+)
+@click.argument("set_", metavar="SET")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--to", "form", type=click.Choice(("inspect", "harbor")), required=True, help="For which program.")
+@only_option
+@first_option
+def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first: int | None) -> int:
+    """Write the tasks of SET into DIR, new or empty, in the form of another evaluation program.
+
+    Inspect: inspect eval DIR/tasks.py --model PROVIDER/NAME. Harbor: harbor run --path DIR --agent NAME.
+    """
+    from agentforge.evals.trials.export import export
+    from agentforge.evals.trials.loading import chosen, load_set
+
+    loaded = load_set(set_)
+    tasks = chosen(loaded.tasks, only=only, limit=first)
+    count = export(tasks, folder, form=form, set_name=loaded.name)
+    click.echo(f"{folder}: {len(tasks)} tasks, {count} files")
+    return 0
+
+
 def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Results, dict[str, EvalTask]]:
     """The evaluation to be played: a new one, or one that was broken off."""
     from agentforge import __version__

@@ -62,7 +62,7 @@ def compared(before: Sequence[Row], after: Sequence[Row]) -> Value:
 def sign_test(better: int, worse: int) -> float:
     """The probability of a difference at least as large, when both directions are equally likely."""
     n = better + worse
-    tail = sum(comb(n, k) for k in range(min(better, worse) + 1)) / 2**n
+    tail = sum(comb(n, k) for k in range(min(better, worse) + 1)) / 2.0**n
     return min(1.0, 2 * tail)
 
 

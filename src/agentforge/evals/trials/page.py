@@ -57,11 +57,12 @@ def _model(one: Row) -> str:
     lost = ", ".join(f"{stage} {n}" for stage, n in one["lost_in"].items()) or "none"
     actions = [(name, *(found.get(verdict, 0) for verdict in VERDICTS)) for name, found in one["by_action"].items()]
     cost = "price not known" if one["cost_usd"] is None else f"${one['cost_usd']:.4f}"
+    tokens = one["prompt_tokens"] + one["completion_tokens"]
     return "\n".join(
         (
             f"<h2>{escape(one['model'])}</h2>",
             _table(("verdict", "all", "with examples"), rows),
-            f"<p>Lost in: {escape(lost)}. {one['calls']:.0f} calls, {one['prompt_tokens'] + one['completion_tokens']:.0f} tokens, "
+            f"<p>Lost in: {escape(lost)}. {one['calls']:.0f} calls, {tokens:.0f} tokens, "
             f"{escape(cost)}, {one['wall_s']:.1f} s, CPU {one['cpu_s']:.1f} s.</p>",
             _table(("action", *VERDICTS), actions),
             stage_bars("Wall and processor seconds by stage", one["stages"], ("wall_s", "cpu_s"), lost=one["lost_in"]),

@@ -75,11 +75,13 @@ def _model_lines(one: Mapping[str, Any]) -> list[str]:
         f"  {one['calls']:.0f} calls, {_tokens(one)} tokens, {cost}, {one['wall_s']:.1f} s, CPU {one['cpu_s']:.1f} s"
     )
     lines.append(f"  {'stage':<10}{'tasks':>6}{'calls':>7}{'tokens':>10}{'wall s':>10}{'CPU s':>10}")
-    lines += [
-        f"  {stage['name']:<10}{stage['tasks']:>6}{stage['calls']:>7.0f}{_tokens(stage):>10}{stage['wall_s']:>10.1f}{stage['cpu_s']:>10.1f}"
-        for stage in one["stages"]
-    ]
+    lines += [_stage_line(stage) for stage in one["stages"]]
     return lines
+
+
+def _stage_line(stage: Mapping[str, Any]) -> str:
+    counts = f"{stage['tasks']:>6}{stage['calls']:>7.0f}{_tokens(stage):>10}"
+    return f"  {stage['name']:<10}{counts}{stage['wall_s']:>10.1f}{stage['cpu_s']:>10.1f}"
 
 
 def _comparison_lines(value: Mapping[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agentforge.evals.trials.task import EvalTask
 
+_GOAL = 200  # characters
 Reply = dict[str, Any]
 Answers = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ def _submitted(draft: Mapping[str, object], files: Mapping[str, str] | None = No
 
 def _intake(task: EvalTask, answers: Answers) -> dict[str, object]:
     return {
-        "goal": answers.get("goal", _first_line(task.request)),
+        "goal": answers.get("goal", _first_line(task.request)[:_GOAL]),
         "extracted_intent": {
             "action": answers.get("action", task.action),
             "target": answers.get("target", next(iter(_named_files(task, answers)), "the repository")),
@@ -78,11 +79,11 @@ def _specification(task: EvalTask, answers: Answers) -> dict[str, object]:
     changed = list(answers.get("changes", {}))
     draft: dict[str, object] = {
         "title": answers.get("title", _first_line(task.request)[:60]),
-        "description": answers.get("goal", _first_line(task.request)),
+        "description": answers.get("goal", _first_line(task.request)[:_GOAL]),
         "requirements": [
             {
                 "id": "REQ-001",
-                "description": answers.get("goal", _first_line(task.request)),
+                "description": answers.get("goal", _first_line(task.request)[:_GOAL]),
                 "priority": "must",
                 "acceptance_criteria": list(answers["criteria"]),
                 "verification_method": "test",

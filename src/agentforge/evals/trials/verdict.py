@@ -95,7 +95,7 @@ def _analyzed(task: EvalTask, end: Ending) -> Judgement:
 
 
 def _asked(task: EvalTask, end: Ending) -> Judgement:
-    why = _list(tuple(one.text.strip().splitlines()[0] for one in end.asked if one.text.strip())) or end.detail
+    why = _list(tuple(" ".join(one.text.split()) for one in end.asked if one.text.strip())) or end.detail
     if task.expected == "must-escalate":
         return Judgement(verdict="right", why=why)
     questions = [one for one in end.asked if one.kind in _ASKED]
