@@ -14,7 +14,8 @@ Form = Literal["inspect", "harbor"]
 FORMS: tuple[Form, ...] = ("inspect", "harbor")
 
 _PARTS = Path(__file__).parents[1] / "sets" / "export"
-_SETUP = "#!/bin/bash\nset -e\ngit init -q -b main .\ngit add -A\ngit -c user.name=a -c user.email=a@example.org commit -q -m base\n"
+_COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q -m base"
+_SETUP = f"#!/bin/bash\nset -e\ngit init -q -b main .\ngit add -A\n{_COMMIT}\n"
 _RULES = """
 Work in the git repository in /app. Make the change in the files.
 If the request cannot be carried out without knowing more, change nothing and write your question into /app/QUESTION.md.

@@ -30,6 +30,8 @@ Answers = Mapping[str, Any]
 def script_of(task: EvalTask, answers: Answers) -> dict[str, list[Reply]]:
     """Make the script for `scripted/FILE` from answers."""
     script = {"intake": [_submitted(_intake(task, answers))], "analyze": [_submitted(_analysis(task, answers))]}
+    if answers.get("ambiguities"):
+        script["clarify"] = [_submitted(_clarification(answers))]
     if answers.get("criteria"):
         script["spec"] = [_submitted(_specification(task, answers))]
     if answers.get("tests"):
@@ -58,6 +60,16 @@ def _intake(task: EvalTask, answers: Answers) -> dict[str, object]:
         "identified_ambiguities": [
             {"area": "behaviour", "impact": "blocking", "default": "", **one} for one in answers.get("ambiguities", ())
         ],
+    }
+
+
+def _clarification(answers: Answers) -> dict[str, object]:
+    """What INTAKE found unclear is for a human to settle."""
+    return {
+        "questions": [
+            {"question": one["question"], "source": "human_escalation", "answer": "", "confidence": 0.2}
+            for one in answers["ambiguities"]
+        ]
     }
 
 
