@@ -60,6 +60,7 @@ Examples:
     "--resume", is_flag=True, help="Go on with the evaluation in --out, or the last one of this set and models."
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for every task; repeatable.")
+@click.option("--min-right", type=click.IntRange(0, 100), metavar="PERCENT", help="Exit code 4 when fewer are right.")
 @limit_options
 @against_option
 @html_option
@@ -69,7 +70,7 @@ def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> 
 
     SET is own, humaneval[:FILE], quixbugs:DIR, exercism:DIR or a folder of tasks (docs/evals.md). A task is right, wrong,
     escalated or failed; every row names the folder with its repository and trail. `--model scripted` plays the answers that come
-    with the tasks, `--model scripted:wrong` their wrong ones. Exit code 4 when something wrong was delivered.
+    with the tasks, `--model scripted:wrong` their wrong ones. Exit codes: 0 done, 4 something wrong was delivered.
     """
     from agentforge.evals.trials.loading import load_set
     from agentforge.evals.trials.report import report_value
@@ -79,7 +80,9 @@ def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> 
     loaded = load_set(set_)
     results, tasks = _opened(loaded, models or (_configured_model(),), given)
     done = _played(results, tasks, processes=given["parallel"], quiet=as_json)
-    return _shown(report_value(done, against=against), html=given["html"], as_json=as_json)
+    value = report_value(done, against=against)
+    code = _shown(value, html=given["html"], as_json=as_json)
+    return code or _enough(value["models"], given["min_right"], as_json=as_json)
 
 
 @click.command(
@@ -251,6 +254,17 @@ def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int
     else:
         click.echo("\n".join(["", *(printable(line) for line in report_lines(value))]))
     return 0 if value["ok"] else VerificationFailed.exit_code
+
+
+def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool) -> int:
+    """0 when every model has enough right."""
+    from agentforge.errors import VerificationFailed
+
+    few = [one for one in models if percent is not None and 100 * (one["right"]["rate"] or 0) < percent]
+    if few and not as_json:
+        names = ", ".join(f"{one['model']} {one['right']['n']} of {one['tasks']}" for one in few)
+        click.echo(f"fewer than {percent} % are right: {names}")
+    return VerificationFailed.exit_code if few else 0
 
 
 def _listed_tasks(loaded: TaskSet, *, as_json: bool) -> int:
