@@ -38,9 +38,10 @@ chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fa
 evals: setup ## Play the project's whole task set with its scripted answers; all must be right. Minutes.
 	.venv/bin/agentforge eval run own --model scripted --parallel 2 --min-right 100 $(ARGS)
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/reference_docs.py
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py
