@@ -33,6 +33,7 @@ ROW = "row.json"
 SCRIPTED = "scripted"
 _SETS = str(Path(__file__).parents[1] / "sets")
 _QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no task needs a plugin, and loading them is half of a test run
+_TEST_TIMEOUT_S = 60
 _COUNTED = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd", "unpriced")
 
 
@@ -163,9 +164,9 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _python() -> dict[str, object]:
-    """Tests run with our own python where it has pytest: the repositories of tasks bring none."""
+    """Tests run with our own python where it has pytest: the repositories of tasks bring none. Small suites that hang are ended."""
     found = importlib.util.find_spec("pytest") is not None
-    return {"test.env": _QUIET, **({"test.python": sys.executable} if found else {})}
+    return {"test.env": _QUIET, "test.timeout": _TEST_TIMEOUT_S, **({"test.python": sys.executable} if found else {})}
 
 
 def _scripted(order: Order) -> dict[str, object]:
