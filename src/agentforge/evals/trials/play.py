@@ -164,7 +164,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _python() -> dict[str, object]:
-    """Tests run with our own python where it has pytest: the repositories of tasks bring none. Small suites that hang are ended."""
+    """Tests run with our own python where it has pytest, and a suite that hangs is ended soon: these are small."""
     found = importlib.util.find_spec("pytest") is not None
     return {"test.env": _QUIET, "test.timeout": _TEST_TIMEOUT_S, **({"test.python": sys.executable} if found else {})}
 

@@ -85,7 +85,7 @@ def _task(folder: Path, name: str) -> EvalTask:
             name=name,
             signature=signature_of(function),
             change="changed",
-            claims=[*claims, *_case_claims(folder, name)],
+            claims=[*claims, *_case_claims(folder, name, yields=_yields(function))],
         ),
     )
 
@@ -122,7 +122,11 @@ def _hidden(folder: Path, name: str, path: str) -> Iterator[tuple[str, str]]:
         yield f"tests/test_hidden_{name}.py", _HIDDEN.format(module=module_of(path), name=name).lstrip()
 
 
-def _case_claims(folder: Path, name: str) -> Iterator[Claim]:
+def _yields(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
+
+
+def _case_claims(folder: Path, name: str, *, yields: bool) -> Iterator[Claim]:
     """The cases as claims; only the scripted model is told."""
     path = folder / _CASES / f"{name}.json"
     for line in _text(path).splitlines() if path.is_file() else ():
@@ -134,7 +138,8 @@ def _case_claims(folder: Path, name: str) -> Iterator[Claim]:
             ) from exc
         arguments = given if isinstance(given, list) else [given]
         if line.strip():
-            yield Claim(call=f"{name}({', '.join(map(repr, arguments))})", returns=repr(expected))
+            call = f"{name}({', '.join(map(repr, arguments))})"
+            yield Claim(call=f"list({call})" if yields else call, returns=repr(expected))
 
 
 def _text(path: Path) -> str:
