@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConfigError, UsageError
+from agentforge.evals.trials.export import export
 from agentforge.evals.trials.loading import chosen, load_set
+from agentforge.evals.trials.play import _check_out
 from agentforge.evals.trials.running import playable
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import read_task, task_of
+from agentforge.workspace.newrepo import commit_everything, init_repository
 
 OWN = load_set("own").tasks
 
@@ -49,15 +52,37 @@ def test_tasks_are_chosen_by_name_pattern_action_and_expectation() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("request: a\naction: fix\n", "nothing judges a delivery"),
+        ("request: a\naction: fix\nfiles: {a.py: x}\n", "nothing judges a delivery"),
         ("request: a\naction: mend\n", "'mend' is not known"),
-        ("request: a\naction: analyze\nexpected: analyzed\n", "nothing judges the report"),
+        ("request: a\naction: analyze\nexpected: analyzed\nfiles: {a.py: x}\n", "nothing judges the report"),
         ("request: a\naction: fix\nexpectd: right\n", r"unknown keys \['expectd'\]"),
         ("action: fix\n", r"missing keys \['request'\]"),
         ("request: a\naction: fix\nbase: gone\nexpected: must-ask\n", "no base 'gone'"),
+        ("request: a\naction: fix\nexpected: must-ask\n", "there is no repository"),
+        ("request: a\naction: fix\nfiles: {../a.py: x}\nexpected: must-ask\n", "leads out of the repository"),
     ],
 )
 def test_a_folder_that_is_no_task_says_why(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "task.yaml").write_text(text)
     with pytest.raises(ConfigError, match=said):
         read_task(tmp_path)
+
+
+def test_a_task_may_be_one_file_above_a_repository_of_this_machine(tmp_path: Path) -> None:
+    repo, folder = tmp_path / "repo", tmp_path / "set" / "one"
+    repo.mkdir()
+    folder.mkdir(parents=True)
+    (repo / "calc.py").write_text("A = 1\n")
+    init_repository(repo, message="base")
+    (repo / "calc.py").write_text("A = 2\n")
+    commit_everything(repo, message="the solution")
+    (folder / "task.yaml").write_text(
+        "request: A should be 2\naction: fix\nsource: ../../repo@HEAD~1\nfiles: {b.py: 'B = 1'}\nhidden: {test_a.py: 'x'}\n"
+    )
+    (task,) = load_set(str(tmp_path / "set")).tasks
+    assert (dict(task.repository), dict(task.hidden)) == ({"b.py": "B = 1"}, {"test_a.py": "x"})
+    _check_out(task.source, tmp_path / "new")
+    assert (tmp_path / "new" / "calc.py").read_text() == "A = 1\n"
+    assert not (tmp_path / "new" / ".git").exists()
+    with pytest.raises(UsageError, match="not part of the task"):
+        export([task], tmp_path / "out", form="inspect", set_name="set")

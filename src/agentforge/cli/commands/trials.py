@@ -78,7 +78,7 @@ def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> 
 
     against = find(given["against"], _home()) if given["against"] else None
     loaded = load_set(set_)
-    results, tasks = _opened(loaded, models or (_configured_model(),), given)
+    results, tasks = _opened(loaded, _asked_models(models), given)
     done = _played(results, tasks, processes=given["parallel"], quiet=as_json)
     value = report_value(done, against=against)
     code = _shown(value, html=given["html"], as_json=as_json)
@@ -317,21 +317,29 @@ def _settings(words: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _configured_model() -> str:
-    """The model of the user's settings.
+def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The models that are asked, by their full names; without names the one of the user's settings.
 
     Raises:
         ModelNotConfigured: there is none.
+        ConfigError: a name that means no model, before anything is played.
     """
     from agentforge.app.wiring import Models
     from agentforge.cli.place import open_place
+    from agentforge.evals.trials.play import variant_of
 
     place = open_place(None)
-    models = Models(settings=place.settings, environ=place.environ, flag=None)
-    try:
-        return models.of_stage("").name
-    finally:
-        models.close()
+    found = []
+    for name in names or (None,):
+        if name is not None and variant_of(name) is not None:
+            found.append(name)
+            continue
+        models = Models(settings=place.settings, environ=place.environ, flag=name)
+        try:
+            found.append(models.of_stage("").name)
+        finally:
+            models.close()
+    return tuple(dict.fromkeys(found))
 
 
 def _home() -> Path:

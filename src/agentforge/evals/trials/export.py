@@ -50,11 +50,16 @@ def export(tasks: Sequence[EvalTask], folder: Path, *, form: Form, set_name: str
     Hidden tests and reference answers lie where the other program keeps them from its agents. What must be asked is asked in
     QUESTION.md, what must be reported is written into REPORT.md; `judge.py` judges both, and runs the hidden tests.
     Raises:
-        UsageError: the folder holds something.
+        UsageError: the folder holds something, or a task needs a repository of this machine.
         StorageError: it cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty", hint="name a new folder")
+    bound = [task.name for task in tasks if task.source]
+    if bound:
+        raise UsageError(
+            f"{', '.join(bound)}: the repository is not part of the task", hint="copy its files into repository/"
+        )
     files = _inspect(tasks) if form == "inspect" else _harbor(tasks, set_name)
     try:
         for name, text in files.items():

@@ -142,6 +142,7 @@ def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Se
     from agentforge.workspace.newrepo import init_repository
 
     task, repo = order.task, order.folder / "repo"
+    _check_out(task.source, repo)
     _write(repo, task.repository)
     _write(order.folder / "given", task.given)
     init_repository(repo, message="base")
@@ -154,6 +155,14 @@ def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Se
         tests=tuple(str(order.folder / "given" / path) for path in task.given),
     )
     return settings, start(options, settings=settings, environ=environ, watch=meter.watch)
+
+
+def _check_out(source: tuple[str, ...], repo: Path) -> None:
+    """Write the files of a tree; its history, in which the solution may stand, stays where it is."""
+    if source:
+        from agentforge.workspace.git import Git
+
+        Git.open(Path(source[0])).materialise(source[1], repo)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from agentforge.errors import ConfigError
@@ -15,8 +15,11 @@ Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
 FILE = "task.yaml"
 HONEST = "honest"
 _KEYS = frozenset(
-    {"request", "expected", "action", "base", "about", "mentions", "settings", "tests", "examples", "tags"}
-)
+    {
+        "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "settings",
+        "examples", "tags",
+    }
+)  # fmt: skip
 _NOT_DATA = ("__pycache__", ".git", ".pytest_cache")
 
 
@@ -28,6 +31,7 @@ class EvalTask:
         expected: "right" is a delivery that passes the hidden tests; "must-ask" and "must-escalate" are questions to a human
             instead of a delivery; "analyzed" is a report that changes nothing.
         repository: path -> text of the repository in which it is asked.
+        source: a repository on this machine that stands below those files: its top folder and a tree of it; () = none.
         hidden: path -> text of the tests that judge the delivered branch; the run never sees them.
         given: path -> text of tests that go with the request (`start --tests`).
         about: words of which one must stand in the question of a "must-ask".
@@ -42,6 +46,7 @@ class EvalTask:
     expected: Expected = "right"
     action: Action = "modify"
     repository: Mapping[str, str]
+    source: tuple[str, ...] = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, ...] = ()
@@ -59,7 +64,7 @@ class EvalTask:
 
 def task_of(value: Mapping[str, Any]) -> EvalTask:
     """Read a task back from its JSON value."""
-    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags")}
+    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags", "source")}
     return EvalTask(**{**value, **listed})
 
 
@@ -67,9 +72,11 @@ def read_task(folder: Path) -> EvalTask:
     """Read the task that a folder holds.
 
     The folder has `task.yaml`, `repository/` (over `base`, a folder named from the set's `bases/`), `hidden/`, and perhaps
-    `given/` and `answers/NAME.yaml`.
+    `given/` and `answers/NAME.yaml`. Files may also stand in `task.yaml`: `files`, `hidden` and `given` are path -> text.
+    `source: PATH` or `PATH@REV` is a git repository whose files at that revision stand below all others.
     Raises:
         ConfigError: a key is missing or not known, a value is none of the known ones, a needed folder is not there.
+        RepositoryError: `source` is no repository, or has no such revision.
     """
     value = _checked(folder)
     base = folder.parent / "bases" / str(value["base"]) if value.get("base") else None
@@ -80,9 +87,10 @@ def read_task(folder: Path) -> EvalTask:
         request=str(value["request"]).strip(),
         expected=_one_of(value.get("expected", "right"), get_args(Expected), folder, "expected"),
         action=_one_of(value["action"], get_args(Action), folder, "action"),
-        repository={**(files_below(base) if base else {}), **files_below(folder / "repository")},
-        hidden=files_below(folder / "hidden"),
-        given=files_below(folder / "given"),
+        repository={**(files_below(base) if base else {}), **_files(folder, "repository", value.get("files"))},
+        source=_source(folder, str(value.get("source") or "")),
+        hidden=_files(folder, "hidden", value.get("hidden")),
+        given=_files(folder, "given", value.get("given")),
         about=_words(value.get("about")),
         mentions=_words(value.get("mentions")),
         examples=value.get("examples") is True,
@@ -132,12 +140,38 @@ def _one_of(value: object, known: tuple[str, ...], folder: Path, key: str) -> An
 
 def _refuse_unjudged(task: EvalTask, folder: Path) -> None:
     """A task that anything passes measures nothing."""
+    if not task.repository and not task.source:
+        raise ConfigError(
+            f"{folder}: there is no repository", hint="put files into repository/, or name a base or source"
+        )
     if task.expected == "right" and not task.hidden:
         raise ConfigError(
             f"{folder}: nothing judges a delivery", hint="put tests into hidden/, or say what is expected"
         )
     if task.expected == "analyzed" and not task.mentions:
         raise ConfigError(f"{folder / FILE}: nothing judges the report", hint="name words under `mentions`")
+
+
+def _files(folder: Path, name: str, inline: object) -> dict[str, str]:
+    """The files of a folder of the task, and over them those that stand in `task.yaml`."""
+    found = {str(path): str(text) for path, text in _mapping(inline).items()}
+    for path in found:
+        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or not path.strip():
+            raise ConfigError(
+                f"{folder / FILE}: {path!r} leads out of the repository", hint="paths are relative to its top"
+            )
+    return {**files_below(folder / name), **found}
+
+
+def _source(folder: Path, word: str) -> tuple[str, ...]:
+    """The top folder of a repository and the tree of a revision."""
+    if not word:
+        return ()
+    from agentforge.workspace.git import Git
+
+    place, _, rev = word.partition("@")
+    git = Git.open((folder / Path(place).expanduser()).resolve())
+    return str(git.top), git.tree_of(rev or "HEAD")
 
 
 def _words(value: object) -> tuple[str, ...]:
