@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from agentforge.evals.trials.results import Results
 
 
-def _evaluation(folder: Path, *verdicts: str) -> Results:
+def _evaluation(folder: Path, *verdicts: str, digest: str = "d") -> Results:
     names = tuple("abc"[: len(verdicts)])
-    begin(folder, Plan(name="<own>", digest="d", models=("m/a",), tasks=names, at="2026-11-22T08:00:00Z", version="1"))
+    plan = Plan(
+        name="<own>",
+        digest=digest,
+        models=("m/a",),
+        tasks=names,
+        at="2026-11-22T08:00:00Z",
+        version="1",
+        digests=dict.fromkeys(names, digest),
+    )
+    begin(folder, plan)
     for name, verdict in zip(names, verdicts, strict=True):
         stage = {"name": "green", "calls": 1, "prompt_tokens": 9, "completion_tokens": 1, "wall_s": 2.0, "cpu_s": 1.0}
         row: dict[str, Any] = {
@@ -64,3 +73,11 @@ def test_lines_tell_intervals_losses_and_what_changed(tmp_path: Path) -> None:
     assert "lost in green 1" in text and "- b: right -> wrong" in text and "price not known" in text
     assert not value["ok"]
     assert row_line(value["rows"][1], width=3) == "b    wrong     1 calls, 10 tokens, 2.0 s in green: x < y & z"
+
+
+def test_a_comparison_says_which_tasks_were_changed(tmp_path: Path) -> None:
+    before = _evaluation(tmp_path / "before", "right", digest="e")
+    now = _evaluation(tmp_path / "now", "right", "right")
+    value = report_value(now, against=before)
+    assert value["against"]["changed"] == ["a"]
+    assert "  changed in between: a" in report_lines(value)

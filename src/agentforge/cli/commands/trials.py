@@ -175,16 +175,19 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Results, dict[str, EvalTask]]:
     """The evaluation to be played: a new one, or one that was broken off."""
     from agentforge import __version__
+    from agentforge.canonical import digest_value
     from agentforge.errors import UsageError
     from agentforge.evals.trials.loading import chosen
     from agentforge.evals.trials.results import Plan, begin, load
-    from agentforge.evals.trials.running import playable, tasks_digest
+    from agentforge.evals.trials.running import digests_of, playable
     from agentforge.store.clock import utc_now
 
     tasks = playable(chosen(loaded.tasks, only=given["only"], limit=given["first"]), models)
+    digests = digests_of(tasks)
     plan = Plan(
         name=loaded.name,
-        digest=tasks_digest(tasks),
+        digest=digest_value(digests),
+        digests=digests,
         models=models,
         tasks=tuple(task.name for task in tasks),
         at=utc_now(),

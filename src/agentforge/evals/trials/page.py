@@ -17,7 +17,8 @@ _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222}
 h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}
 table{border-collapse:collapse;width:100%}
-td,th{border-bottom:1px solid #ddd;padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:anywhere}
+td,th{border-bottom:1px solid #ddd;padding:.3em .6em;text-align:left;vertical-align:top;overflow-wrap:break-word}
+td:last-child{overflow-wrap:anywhere}.wide{overflow-x:auto}
 td.n,th.n{text-align:right;white-space:nowrap}svg{max-width:100%;height:auto}
 @media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}td,th{border-color:#444}a{color:#8ab4f8}}
 """
@@ -77,12 +78,12 @@ def _comparison(value: Row) -> str:
         for one in value["changes"]
     ]
     sums = [(name, f"{pair['before']:g}", f"{pair['now']:g}") for name, pair in value["sums"].items()]
-    changed = "" if value["same_tasks"] else " The set was changed in between."
+    changed = f" Changed in between: {', '.join(value['changed'])}." if value["changed"] else ""
     return "\n".join(
         (
             f"<h2>Against {escape(value['at'])}</h2>",
             f"<p>{value['better']} better, {value['worse']} worse, {value['same']} the same of {value['tasks']} "
-            f"(sign test p = {value['p']}).{changed}</p>",
+            f"(sign test p = {value['p']}).{escape(changed)}</p>",
             _table(("", "task", "before", "now", "why"), changes) if changes else "",
             _table(("sum over the same tasks", "before", "now"), sums),
         )
@@ -106,7 +107,7 @@ def _tasks(value: Row, beside: PurePath) -> str:
     )
     body = "\n".join(_task(row, value["folder"], beside) for row in value["rows"])
     heads = "".join(f"<th{_number(name)}>{name}</th>" for name in head)
-    return f"<table><tr>{heads}</tr>\n{body}\n</table>"
+    return f'<div class="wide"><table><tr>{heads}</tr>\n{body}\n</table></div>'
 
 
 def _task(row: Row, folder: str, beside: PurePath) -> str:

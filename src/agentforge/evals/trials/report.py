@@ -33,7 +33,9 @@ def report_value(results: Results, *, against: Results | None = None) -> Value:
         value["against"] = {
             "folder": str(against.folder),
             "at": against.plan.at,
-            "same_tasks": against.plan.digest == plan.digest,
+            "changed": [
+                name for name, digest in plan.digests.items() if against.plan.digests.get(name, digest) != digest
+            ],
             **compared(against.rows, results.rows),
         }
     return value
@@ -89,8 +91,8 @@ def _comparison_lines(value: Mapping[str, Any]) -> list[str]:
         f"against {value['at']} ({value['folder']}): {value['better']} better, {value['worse']} worse, "
         f"{value['same']} the same of {value['tasks']} (p = {value['p']})"
     ]
-    if not value["same_tasks"]:
-        lines.append("  the set was changed in between")
+    if value["changed"]:
+        lines.append(f"  changed in between: {', '.join(value['changed'])}")
     for change in value["changes"]:
         lines.append(f"  {'+' if change['better'] else '-'} {change['task']}: {change['before']} -> {change['now']}")
     sums = value["sums"]

@@ -22,6 +22,7 @@ class Plan:
     Attributes:
         digest: of all tasks, so that results of other tasks are never mixed in.
         tasks: names, in the order in which they are played.
+        digests: of each task, so that a comparison can tell which of them were changed.
         at: ISO 8601 in UTC.
     """
 
@@ -33,6 +34,7 @@ class Plan:
     version: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,9 +88,9 @@ def folder_of(model: str, task: str) -> str:
     return f"{plain}-{digest_value(model)[:6]}/{task}"
 
 
-def tasks_digest(tasks: Sequence[EvalTask]) -> str:
-    """Name a set of tasks by everything in it but the scripted answers."""
-    return digest_value([{**task.value, "answers": None} for task in tasks])
+def digests_of(tasks: Sequence[EvalTask]) -> dict[str, str]:
+    """Name each task by everything in it but the scripted answers."""
+    return {task.name: digest_value({**task.value, "answers": None}) for task in tasks}
 
 
 def _kept(results: Results, row: Row | None) -> Iterator[Row]:
