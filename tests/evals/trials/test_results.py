@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.errors import UsageError
-from agentforge.evals.trials.results import FILE, Plan, append, begin, find, kept, load
+from agentforge.errors import LockedError, UsageError
+from agentforge.evals.trials.results import FILE, Plan, append, begin, find, held, kept, load
 
 PLAN = Plan(name="own", digest="d", models=("m/a",), tasks=("one", "two"), at="2026-11-22T08:00:00Z", version="1")
 
@@ -56,3 +56,11 @@ def test_evaluations_are_found_by_name_and_the_newest_by_none(tmp_path: Path) ->
         find("other", tmp_path)
     with pytest.raises(UsageError, match="does not begin with the plan"):
         load(tmp_path / "broken")
+
+
+def test_an_evaluation_is_played_by_one_process(tmp_path: Path) -> None:
+    begin(tmp_path, PLAN)
+    with held(tmp_path), pytest.raises(LockedError, match="another process"), held(tmp_path):
+        pass
+    with held(tmp_path):
+        append(tmp_path, _row("one"))

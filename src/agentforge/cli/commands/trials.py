@@ -224,16 +224,17 @@ def _unfinished(plan: Any) -> Results:
 
 def _played(results: Results, tasks: Mapping[str, EvalTask], *, processes: int, quiet: bool) -> Results:
     from agentforge.evals.trials.report import row_line
-    from agentforge.evals.trials.results import load
+    from agentforge.evals.trials.results import held, load
     from agentforge.evals.trials.running import run_missing
 
     style = style_for(sys.stdout, os.environ)
     width = max(len(name) for name in tasks)
     if not quiet:
         click.echo(f"{len(results.missing())} tasks, kept in {results.folder}")
-    for row in run_missing(results, tasks, processes=processes):
-        if not quiet:
-            click.echo(f"{_mark(str(row['verdict']), style)} {printable(row_line(row, width=width))}")
+    with held(results.folder):
+        for row in run_missing(load(results.folder), tasks, processes=processes):
+            if not quiet:
+                click.echo(f"{_mark(str(row['verdict']), style)} {printable(row_line(row, width=width))}")
     return load(results.folder)
 
 

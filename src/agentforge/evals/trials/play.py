@@ -73,13 +73,20 @@ class Meter:
     wall: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
     peeked: bool = False
+    parent: int = field(default_factory=os.getppid)
     _stage: str = "intake"
     _at: tuple[float, float] = field(default_factory=lambda: _clocks())
 
     def watch(self, event: Event, state: RunState) -> None:
-        """Count what passed since the last event to the stage that it passed in."""
+        """Count what passed since the last event to the stage that it passed in.
+
+        Raises:
+            KeyboardInterrupt: the process that gave the order is gone; the task will be played again.
+        """
         from agentforge.events.kinds import ToolStarted
 
+        if os.getppid() != self.parent:
+            raise KeyboardInterrupt
         if isinstance(event, ToolStarted) and _SETS in json.dumps(event.arguments, ensure_ascii=False, default=str):
             self.peeked = True
         now = _clocks()
@@ -121,7 +128,10 @@ def main() -> int:
     """Play the order on standard input and leave its row."""
     value = json.loads(sys.stdin.read())
     order = Order(**{**value, "task": task_of(value["task"]), "folder": Path(value["folder"])})
+    parent = os.getppid()
     row = play(order, environment(order, os.environ))
+    if os.getppid() != parent:
+        return 1
     path = order.folder / ROW
     path.with_suffix(".tmp").write_text(json.dumps(row, ensure_ascii=False), "utf-8")
     path.with_suffix(".tmp").replace(path)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentforge.errors import StorageError, UsageError
+from agentforge.errors import LockedError, StorageError, UsageError
 
 FILE = "results.jsonl"
 Row = Mapping[str, Any]
@@ -70,6 +71,25 @@ def begin(folder: Path, plan: Plan) -> None:
     except OSError as exc:
         raise StorageError(f"{folder} cannot be made: {exc.strerror}", hint="name another folder: --out DIR") from exc
     append(folder, {"eval": asdict(plan)})
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes from playing the same evaluation.
+
+    Raises:
+        LockedError: one plays it already.
+    """
+    import fcntl
+
+    descriptor = os.open(folder / FILE, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as exc:
+        raise LockedError(f"{folder} is being played by another process", hint="wait for it, or end it") from exc
+    finally:
+        os.close(descriptor)
 
 
 def append(folder: Path, value: Row) -> None:
