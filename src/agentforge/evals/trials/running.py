@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -51,7 +50,7 @@ def run_missing(results: Results, tasks: Mapping[str, EvalTask], *, processes: i
 
     Args:
         processes: tasks at a time, >= 1.
-    Side effects: a folder for each task below the evaluation's; what an interrupted process left there goes first.
+    Side effects: a new folder for each task below the evaluation's.
     """
     playing = _Processes()
     todo = list(reversed(results.missing()))
@@ -101,9 +100,7 @@ def _kept(results: Results, row: Row | None) -> Iterator[Row]:
 
 def _play(results: Results, task: EvalTask, model: str, playing: _Processes) -> Row | None:
     """One process to its end; None when it was interrupted."""
-    place = folder_of(model, task.name)
-    folder = (results.folder / place).resolve()
-    _clear(folder)
+    folder = _new_folder(results.folder.resolve() / folder_of(model, task.name))
     order = {
         "task": task.value, "model": model, "folder": str(folder),
         "limits": dict(results.plan.limits), "settings": dict(results.plan.settings),
@@ -124,6 +121,7 @@ def _play(results: Results, task: EvalTask, model: str, playing: _Processes) -> 
             playing.running.discard(child)
     if playing.stopped:
         return None
+    place = folder.relative_to(results.folder.resolve()).as_posix()
     return {**_row(folder, task, model, code=child.returncode), "folder": place}
 
 
@@ -140,10 +138,11 @@ def _row(folder: Path, task: EvalTask, model: str, *, code: int) -> Row:
     }  # fmt: skip
 
 
-def _clear(folder: Path) -> None:
-    """Remove what an interrupted process left."""
-    from agentforge.runners.launch import remove
-
-    remove(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+def _new_folder(wanted: Path) -> Path:
+    """Make the folder of a task; what an interrupted process left keeps its own, for it may still be ending."""
+    folder, number = wanted, 1
+    while folder.exists():
+        number += 1
+        folder = wanted.with_name(f"{wanted.name}.{number}")
     folder.mkdir(parents=True)
+    return folder
