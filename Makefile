@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test run demo bench chaos golden pictures site lock clean
+.PHONY: help setup check conform test run demo bench chaos evals golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TA
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
+
+evals: setup ## Play the project's whole task set with its scripted answers; all must be right. Minutes.
+	.venv/bin/agentforge eval run own --model scripted --parallel 2 --min-right 100 $(ARGS)
 
 golden: setup ## Regenerate what is generated: docs/cli.md, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py

@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "tools": ("tools:tools", "List the tools that the agent can call here."),
     "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
-    "eval": ("evaluate:evaluate", "Measure AgentForge itself: play every known cheat and attack against it."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge: task sets, and every known cheat and attack."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.cli.commands import trials
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     "eval",
     epilog="""\b
 Examples:
+  agentforge eval run own --model scripted
+  agentforge eval show --html report.html
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail --json
   agentforge eval attacks
@@ -32,7 +35,13 @@ Examples:
 """,
 )
 def evaluate() -> None:
-    """Measure AgentForge itself: what it refuses and what it lets through."""
+    """Measure AgentForge itself: what it delivers right, what it refuses and what it lets through."""
+
+
+evaluate.add_command(trials.run_set, "run")
+evaluate.add_command(trials.list_sets, "list")
+evaluate.add_command(trials.show_evaluation, "show")
+evaluate.add_command(trials.export_set, "export")
 
 
 @evaluate.command(

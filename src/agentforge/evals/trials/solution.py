@@ -1,0 +1,156 @@
+"""Answers of the scripted model, written short, as the replies of every stage.
+
+    action, goal, target      what INTAKE says; by default those of the task
+    ambiguities               what INTAKE finds unclear: {question, impact, area, default}
+    summary, findings, files  ANALYZE: its text, what it found, the files it names
+    title, criteria           SPEC: its one requirement and the criteria of it
+    symbols                   what is declared: {name, file, kind, signature, change}
+    examples                  held-out examples: {call, returns}
+    tests                     path -> text of RED's files; `guards` names the tests that pass before, too
+    changes                   path -> text of the files that GREEN writes
+
+What is not said is not answered; `stages` holds replies of a stage word for word, for answers of another shape.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentforge.evals.trials.task import EvalTask
+
+_GOAL = 200  # characters
+Reply = dict[str, Any]
+Answers = Mapping[str, Any]
+
+
+def script_of(task: EvalTask, answers: Answers) -> dict[str, list[Reply]]:
+    """Make the script for `scripted/FILE` from answers."""
+    script = {"intake": [_submitted(_intake(task, answers))], "analyze": [_submitted(_analysis(task, answers))]}
+    if answers.get("ambiguities"):
+        script["clarify"] = [_submitted(_clarification(answers))]
+    if answers.get("criteria"):
+        script["spec"] = [_submitted(_specification(task, answers))]
+    if answers.get("tests"):
+        script["red"] = [_submitted(_suite(answers), answers["tests"])]
+    if answers.get("changes"):
+        script["green"] = [_submitted(_implementation(answers), answers["changes"])]
+    return {**script, **answers.get("stages", {})}
+
+
+def _submitted(draft: Mapping[str, object], files: Mapping[str, str] | None = None) -> Reply:
+    """One reply that writes files and hands the draft in."""
+    written = [{"name": "write_file", "args": {"path": path, "content": text}} for path, text in (files or {}).items()]
+    return {"text": "", "tool_calls": [*written, {"name": "submit_artifact", "args": {"artifact": dict(draft)}}]}
+
+
+def _intake(task: EvalTask, answers: Answers) -> dict[str, object]:
+    return {
+        "goal": answers.get("goal", _first_line(task.request)[:_GOAL]),
+        "extracted_intent": {
+            "action": answers.get("action", task.action),
+            "target": answers.get("target", next(iter(_named_files(task, answers)), "the repository")),
+            "scope": "module",
+        },
+        "examples": list(answers.get("request_examples", ())),
+        "initial_complexity": "trivial",
+        "identified_ambiguities": [
+            {"area": "behaviour", "impact": "blocking", "default": "", **one} for one in answers.get("ambiguities", ())
+        ],
+    }
+
+
+def _clarification(answers: Answers) -> dict[str, object]:
+    """What INTAKE found unclear is for a human to settle."""
+    return {
+        "questions": [
+            {"question": one["question"], "source": "human_escalation", "answer": "", "confidence": 0.2}
+            for one in answers["ambiguities"]
+        ]
+    }
+
+
+def _analysis(task: EvalTask, answers: Answers) -> dict[str, object]:
+    files = list(_named_files(task, answers))
+    draft: dict[str, object] = {
+        "summary": answers.get("summary", f"{', '.join(files)} is concerned"),
+        "impacted_files": files,
+        "modules": [{"path": path, "purpose": "concerned"} for path in files],
+        "symbols": [],
+        "conventions": [],
+        "risks": [],
+        "constraints": [],
+    }
+    return {**draft, "findings": list(answers["findings"])} if answers.get("findings") else draft
+
+
+def _specification(task: EvalTask, answers: Answers) -> dict[str, object]:
+    changed = list(answers.get("changes", {}))
+    draft: dict[str, object] = {
+        "title": answers.get("title", _first_line(task.request)[:60]),
+        "description": answers.get("goal", _first_line(task.request)[:_GOAL]),
+        "requirements": [
+            {
+                "id": "REQ-001",
+                "description": answers.get("goal", _first_line(task.request)[:_GOAL]),
+                "priority": "must",
+                "acceptance_criteria": list(answers["criteria"]),
+                "verification_method": "test",
+            }
+        ],
+        "symbols": [{"kind": "function", **one} for one in answers.get("symbols", ())],
+        "files_to_modify": [path for path in changed if path in task.repository],
+        "files_to_create": [path for path in changed if path not in task.repository],
+        "trace_to_request": "all of it",
+    }
+    examples = [{"requirement": "REQ-001", **one} for one in answers.get("examples", ())]
+    return {**draft, "examples": examples} if examples else draft
+
+
+def _suite(answers: Answers) -> dict[str, object]:
+    guards = set(answers.get("guards", ()))
+    criteria = ", ".join(f"REQ-001.{number + 1}" for number in range(len(answers["criteria"])))
+    return {
+        "test_files": [
+            {
+                "path": path,
+                "tests": [
+                    {
+                        "name": name,
+                        "requirement_ref": "REQ-001",
+                        "acceptance_criterion": criteria,
+                        "kind": "guard" if name in guards else "target",
+                    }
+                    for name in _tests(text)
+                ],
+            }
+            for path, text in answers["tests"].items()
+        ]
+    }
+
+
+def _implementation(answers: Answers) -> dict[str, object]:
+    return {"files_modified": [{"path": path, "changes_summary": "as asked"} for path in answers["changes"]]}
+
+
+def _named_files(task: EvalTask, answers: Answers) -> Sequence[str]:
+    """The files that the answers speak of, else the repository's first module."""
+    named = answers.get("files") or [path for path in answers.get("changes", {}) if path in task.repository]
+    modules = [path for path in task.repository if path.endswith(".py") and not _is_test(path)]
+    return list(named) or modules[:1]
+
+
+def _is_test(path: str) -> bool:
+    return PurePosixPath(path).name.startswith("test_") or "tests" in PurePosixPath(path).parts
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0]
+
+
+def _tests(text: str) -> Iterator[str]:
+    """The test functions of a file."""
+    return (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name[:4] == "test")

@@ -1,0 +1,191 @@
+"""A task of a set as data: files, request, hidden tests, what must come of it, and answers for the scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
+
+from agentforge.errors import ConfigError
+
+Expected = Literal["right", "must-ask", "must-escalate", "analyzed"]
+Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
+
+FILE = "task.yaml"
+HONEST = "honest"
+_KEYS = frozenset(
+    {
+        "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "settings",
+        "examples", "tags",
+    }
+)  # fmt: skip
+_NOT_DATA = ("__pycache__", ".git", ".pytest_cache")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalTask:
+    """One request, what it is made in, and how it is judged.
+
+    Attributes:
+        expected: "right" is a delivery that passes the hidden tests; "must-ask" and "must-escalate" are questions to a human
+            instead of a delivery; "analyzed" is a report that changes nothing.
+        repository: path -> text of the repository in which it is asked.
+        source: a repository on this machine that stands below those files: its top folder and a tree of it; () = none.
+        hidden: path -> text of the tests that judge the delivered branch; the run never sees them.
+        given: path -> text of tests that go with the request (`start --tests`).
+        about: words of which one must stand in the question of a "must-ask".
+        mentions: words that must all stand in the report of an "analyzed".
+        examples: the request holds examples of what is wanted.
+        settings: dotted setting -> value, on top of those of the evaluation.
+        answers: name -> answers of the scripted model; "honest" is what a good model would say.
+    """
+
+    name: str
+    request: str
+    expected: Expected = "right"
+    action: Action = "modify"
+    repository: Mapping[str, str]
+    source: tuple[str, ...] = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+    about: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    examples: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The task as a JSON value."""
+        return asdict(self)
+
+
+def task_of(value: Mapping[str, Any]) -> EvalTask:
+    """Read a task back from its JSON value."""
+    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags", "source")}
+    return EvalTask(**{**value, **listed})
+
+
+def read_task(folder: Path) -> EvalTask:
+    """Read the task that a folder holds.
+
+    The folder has `task.yaml`, `repository/` (over `base`, a folder named from the set's `bases/`), `hidden/`, and perhaps
+    `given/` and `answers/NAME.yaml`. Files may also stand in `task.yaml`: `files`, `hidden` and `given` are path -> text.
+    `source: PATH` or `PATH@REV` is a git repository whose files at that revision stand below all others.
+    Raises:
+        ConfigError: a key is missing or not known, a value is none of the known ones, a needed folder is not there.
+        RepositoryError: `source` is no repository, or has no such revision.
+    """
+    value = _checked(folder)
+    base = folder.parent / "bases" / str(value["base"]) if value.get("base") else None
+    if base is not None and not base.is_dir():
+        raise ConfigError(f"{folder / FILE}: there is no base {base.name!r}", hint=f"make the folder {base}")
+    task = EvalTask(
+        name=folder.name,
+        request=str(value["request"]).strip(),
+        expected=_one_of(value.get("expected", "right"), get_args(Expected), folder, "expected"),
+        action=_one_of(value["action"], get_args(Action), folder, "action"),
+        repository={**(files_below(base) if base else {}), **_files(folder, "repository", value.get("files"))},
+        source=_source(folder, str(value.get("source") or "")),
+        hidden=_files(folder, "hidden", value.get("hidden")),
+        given=_files(folder, "given", value.get("given")),
+        about=_words(value.get("about")),
+        mentions=_words(value.get("mentions")),
+        examples=value.get("examples") is True,
+        settings=_mapping(value.get("settings")),
+        tags=_words(value.get("tags")),
+        answers=_answers(folder / "answers"),
+    )
+    _refuse_unjudged(task, folder)
+    return task
+
+
+def files_below(folder: Path) -> dict[str, str]:
+    """The text files of a folder by their path in it; {} when there is no such folder.
+
+    Raises:
+        ConfigError: a file is no text.
+    """
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not set(path.relative_to(folder).parts) & set(_NOT_DATA):
+            try:
+                found[path.relative_to(folder).as_posix()] = path.read_text("utf-8")
+            except UnicodeDecodeError as exc:
+                raise ConfigError(f"{path} is no UTF-8 text", hint="task sets hold text files only") from exc
+    return found
+
+
+def _checked(folder: Path) -> Mapping[str, Any]:
+    from agentforge.evals.cheat_case import read_mapping
+
+    value = read_mapping(folder / FILE)
+    unknown = sorted(value.keys() - _KEYS)
+    missing = [key for key in ("request", "action") if not value.get(key)]
+    if unknown or missing:
+        raise ConfigError(
+            f"{folder / FILE}: unknown keys {unknown}, missing keys {missing}",
+            hint=f"the keys are {', '.join(sorted(_KEYS))}",
+        )
+    return value
+
+
+def _one_of(value: object, known: tuple[str, ...], folder: Path, key: str) -> Any:
+    if value not in known:
+        raise ConfigError(f"{folder / FILE}: {key}: {value!r} is not known", hint=f"one of {', '.join(known)}")
+    return value
+
+
+def _refuse_unjudged(task: EvalTask, folder: Path) -> None:
+    """A task that anything passes measures nothing."""
+    if not task.repository and not task.source:
+        raise ConfigError(
+            f"{folder}: there is no repository", hint="put files into repository/, or name a base or source"
+        )
+    if task.expected == "right" and not task.hidden:
+        raise ConfigError(
+            f"{folder}: nothing judges a delivery", hint="put tests into hidden/, or say what is expected"
+        )
+    if task.expected == "analyzed" and not task.mentions:
+        raise ConfigError(f"{folder / FILE}: nothing judges the report", hint="name words under `mentions`")
+
+
+def _files(folder: Path, name: str, inline: object) -> dict[str, str]:
+    """The files of a folder of the task, and over them those that stand in `task.yaml`."""
+    found = {str(path): str(text) for path, text in _mapping(inline).items()}
+    for path in found:
+        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or not path.strip():
+            raise ConfigError(
+                f"{folder / FILE}: {path!r} leads out of the repository", hint="paths are relative to its top"
+            )
+    return {**files_below(folder / name), **found}
+
+
+def _source(folder: Path, word: str) -> tuple[str, ...]:
+    """The top folder of a repository and the tree of a revision."""
+    if not word:
+        return ()
+    from agentforge.workspace.git import Git
+
+    place, _, rev = word.partition("@")
+    git = Git.open((folder / Path(place).expanduser()).resolve())
+    return str(git.top), git.tree_of(rev or "HEAD")
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ((str(value),) if value else ())
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _answers(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Every file of answers; one that is not the honest one holds what differs from it."""
+    from agentforge.evals.cheat_case import read_mapping
+
+    found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
+    honest = found.get(HONEST, {})
+    return {name: {**honest, **value} for name, value in found.items()}
