@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.hooking import hook_engine
-from agentforge.pipeline.runtime import Permits, Runtime
+from agentforge.pipeline.runtime import Permits, Runtime, no_guest
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.state import RunState
+    from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
@@ -143,10 +144,20 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
+        guests=_guests(settings, environ),
         look=_look(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
+
+
+def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
+    """The agents of other makers that do stages; loaded where the settings name one."""
+    if not any(isinstance(table, Mapping) and table.get("agent") for table in settings.table("stages").values()):
+        return no_guest
+    from agentforge.app.guesting import guests_of
+
+    return guests_of(settings, environ)
 
 
 def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentforge.agent.effects import RunTool
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
+    from agentforge.guest.choice import GuestChoice
     from agentforge.messages import ModelRequest
     from agentforge.pipeline.measure import Measured
     from agentforge.pipeline.runtime import Runtime
@@ -208,7 +209,7 @@ class ReplayPerformer(Performer):
     """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
-        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log)))
+        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log), guests=lambda _stage: _guest(log)))
         self._log = log
         self._index = 0
 
@@ -223,6 +224,7 @@ class ReplayPerformer(Performer):
         called = self._log.ahead(kinds.ModelCalled)
         return replace(
             spec,
+            model=_RecordedModel(self._log),
             model_name=called.model if called else spec.model_name,
             tools={name: self._answered(tool, finished) for name, tool in spec.tools.items()},
             policy=replace(spec.policy, nonce=_nonce(finished) or spec.policy.nonce),
@@ -322,6 +324,21 @@ class ReplayPerformer(Performer):
         if found is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, kind.__name__)
         return found
+
+
+def _guest(log: Recording) -> GuestChoice | None:
+    """The agent that did the current attempt, None when a model did it."""
+    from agentforge.config.stage_agents import PREFIX
+    from agentforge.guest.choice import GuestChoice
+    from agentforge.pipeline.guests import TOOL
+
+    turn = log.state.turn
+    if turn.replied:
+        name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
+    else:
+        called = log.ahead(kinds.ModelCalled)
+        name = called.model if called is not None else ""
+    return GuestChoice(name=name, argv=()) if name.startswith(PREFIX) else None
 
 
 class _RecordedModel:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.state import RunState
+    from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 def no_signer() -> Signer | None:
     """Nobody signs."""
+    return None
+
+
+def no_guest(_stage: str) -> GuestChoice | None:
+    """The model does every stage."""
     return None
 
 
@@ -82,6 +88,7 @@ class Runtime:
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
         instructions: what the repository's AGENTS.md says, when the project is trusted; "" otherwise.
+        guests: the agent of another maker that does a stage, None = the model does it.
         keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
@@ -112,6 +119,7 @@ class Runtime:
     instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
+    guests: Callable[[str], GuestChoice | None] = no_guest
     look: Callable[[Need, RunState], Sight] = nobody_looks
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
     verification: Mapping[str, object] = field(default_factory=dict)
