@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancelling import Cancellation, under
-from agentforge.errors import SandboxError, ToolchainError
+from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
 from agentforge.guest.conversation import Conversation, Terms
 from agentforge.guest.wire import Wire
 
@@ -105,7 +105,7 @@ def _started(choice: GuestChoice, sandbox: Sandbox, box: Box, *, timeout_s: floa
                         pass_fds=(their_input, their_output),
                     )
                 )
-        except BaseException as exc:  # noqa: BLE001 # told to whoever waits for it
+        except (AgentForgeError, OSError, KeyboardInterrupt) as exc:  # told to whoever waits for it
             guest.broken.append(exc)
         finally:
             os.close(their_input)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentforge.guest.choice import GuestChoice
     from agentforge.guest.report import GuestReport
     from agentforge.messages import ModelRequest
+    from agentforge.pipeline.replaying import Recording
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stage import Stage
     from agentforge.workspace.process import Completed
@@ -129,6 +130,26 @@ def guest_tool(choice: GuestChoice, state: RunState, stage: Stage, runtime: Runt
         effect="execute",
         run=run,
     )
+
+
+def along_record(runtime: Runtime, log: Recording) -> Runtime:
+    """The same runtime for a replay: the record says which attempts a guest made, not the settings of today."""
+    return replace(runtime, guests=lambda _stage: _guest_of_record(log))
+
+
+def _guest_of_record(log: Recording) -> GuestChoice | None:
+    """The agent that did what a replay comes to, None when a model did it."""
+    from agentforge.config.stage_agents import PREFIX
+    from agentforge.events.kinds import ModelCalled
+    from agentforge.guest.choice import GuestChoice
+
+    turn = log.state.turn
+    if turn.replied:
+        name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
+    else:
+        called = log.ahead(ModelCalled)
+        name = called.model if called is not None else ""
+    return GuestChoice(name=name, argv=()) if name.startswith(PREFIX) else None
 
 
 def prompt_of(request: ModelRequest) -> str:

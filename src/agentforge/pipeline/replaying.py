@@ -23,13 +23,13 @@ from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import Attest, AwaitTask, Finish
+from agentforge.pipeline.guests import along_record
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import RunTool
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
-    from agentforge.guest.choice import GuestChoice
     from agentforge.messages import ModelRequest
     from agentforge.pipeline.measure import Measured
     from agentforge.pipeline.runtime import Runtime
@@ -209,9 +209,8 @@ class ReplayPerformer(Performer):
     """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
-        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log), guests=lambda _stage: _guest(log)))
-        self._log = log
-        self._index = 0
+        super().__init__(replace(along_record(runtime, log), models=lambda _stage: _RecordedModel(log)))
+        self._log, self._index = log, 0
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         self._index = effect.index
@@ -224,7 +223,6 @@ class ReplayPerformer(Performer):
         called = self._log.ahead(kinds.ModelCalled)
         return replace(
             spec,
-            model=_RecordedModel(self._log),
             model_name=called.model if called else spec.model_name,
             tools={name: self._answered(tool, finished) for name, tool in spec.tools.items()},
             policy=replace(spec.policy, nonce=_nonce(finished) or spec.policy.nonce),
@@ -324,21 +322,6 @@ class ReplayPerformer(Performer):
         if found is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, kind.__name__)
         return found
-
-
-def _guest(log: Recording) -> GuestChoice | None:
-    """The agent that did the current attempt, None when a model did it."""
-    from agentforge.config.stage_agents import PREFIX
-    from agentforge.guest.choice import GuestChoice
-    from agentforge.pipeline.guests import TOOL
-
-    turn = log.state.turn
-    if turn.replied:
-        name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
-    else:
-        called = log.ahead(kinds.ModelCalled)
-        name = called.model if called is not None else ""
-    return GuestChoice(name=name, argv=()) if name.startswith(PREFIX) else None
 
 
 class _RecordedModel:

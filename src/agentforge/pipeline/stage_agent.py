@@ -46,12 +46,13 @@ def _guest_spec(
     """The same for a stage that an agent of another maker does: its settings allow the hand-over."""
     from agentforge.pipeline import guests
 
-    model = guests.guest_model(guest, state, stage, runtime.blobs)
+    answering = guests.guest_model(guest, state, stage, runtime.blobs)
+    model = answering if guest.argv else runtime.models(stage.name)  # a replay has the record's words
     tools = {guests.TOOL: guests.guest_tool(guest, state, stage, runtime), **find(("submit_artifact",))}
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, frame=guests.FRAME)
     judge = spec.policy.approve
     policy = replace(spec.policy, approve=lambda tool, given: None if tool.name == guests.TOOL else judge(tool, given))
-    return replace(spec, policy=policy, price=model.price)
+    return replace(spec, policy=policy, price=answering.price)
 
 
 def _spec(
