@@ -35,9 +35,10 @@ chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fa
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/reference_docs.py
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py

@@ -44,7 +44,7 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
     [
         (["strat"], "error[usage]: unknown command 'strat' - did you mean `agentforge start`?\n"),
         (["qqq"], "error[usage]: unknown command 'qqq' - see `agentforge --help`\n"),
-        (["start"], "error[usage]: Missing argument 'REQUEST' - see `agentforge start --help`\n"),
+        (["start"], 'error[usage]: the request is empty - say what should change: agentforge start "..."\n'),
         (["start", "  "], 'error[usage]: the request is empty - say what should change: agentforge start "..."\n'),
         (["start", "x", "--cwd", "nowhere"], "is not a folder - pass a folder to --cwd\n"),
         (["start", "x", "--approve", "shipping"], "error[usage]: --approve shipping: no such stage - one of intake"),

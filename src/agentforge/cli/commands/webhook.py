@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Examples:
   openssl rand -hex 32 > secret && chmod 600 secret
   agentforge serve-webhook --secret-file secret --label agentforge
+  agentforge serve-webhook --secret-file secret --port 0
 """,
 )
 @click.option("--secret-file", required=True, type=click.Path(), metavar="FILE", help="The secret of the webhook.")
