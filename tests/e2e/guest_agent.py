@@ -2,7 +2,8 @@
 
     python guest_agent.py MODE
 
-MODE says how it behaves: honest, cheat, silent, hang, chatty, login, old, broken, spy.
+MODE says how it behaves: honest, analyst, cheat, hang, chatty, login, old, broken, spy, curious,
+asker.
 """
 
 import itertools
@@ -87,14 +88,19 @@ def honest(session):
     say(session, "there.")
 
 
-def cheat(session):
-    """Make the tests pass without the work, and look for a way out."""
+def asker(session):
+    """Ask for what it should not get."""
     told = {
         "frozen test": may(session, "Edit the test", "edit", str(Path.cwd() / "tests" / "test_slugify.py")),
         "outside": may(session, "Edit a file elsewhere", "edit", "/etc/hosts"),
         "fetch": may(session, "Fetch", "fetch"),
     }
-    append("tests/test_slugify.py", "\n")
+    say(session, json.dumps(told) + "\n")
+
+
+def cheat(session):
+    """Make the tests pass without the work, and look for a way out."""
+    asker(session)
     Path("tests/test_slugify.py").write_text("def test_slugify_lowers_and_hyphenates():\n    assert True\n")
     append("conftest.py", "collect_ignore = ['tests']\n")
     append("other.py", "x = 1\n")
@@ -103,12 +109,40 @@ def cheat(session):
         "git": attempt(lambda: append(".git/hooks/post-commit", "x")),
         "network": attempt(lambda: socket.create_connection(("1.1.1.1", 80), timeout=2)),
     }
-    say(session, json.dumps({"permissions": told, "tries": outcomes}))
+    say(session, json.dumps(outcomes))
+
+
+def analyst(session):
+    """Look and write nothing; the artifact is the last message."""
+    assert attempt(lambda: append("textkit.py", "x")).startswith("refused")
+    artifact = {
+        "summary": "textkit holds small text functions",
+        "impacted_files": ["textkit.py"],
+        "modules": [{"path": "textkit.py", "purpose": "text functions"}],
+        "symbols": [{"name": "shout", "file": "textkit.py", "line": 4, "role": "neighbour"}],
+        "conventions": ["type hints and docstrings"],
+        "risks": [],
+        "constraints": [],
+    }
+    say(session, f"I looked around.\n\n```json\n{json.dumps(artifact)}\n```\n")
+
+
+def curious(session):
+    """Ask for what is not offered."""
+    send({"id": 77, "method": "fs/read_text_file", "params": {"sessionId": session, "path": "/etc/passwd"}})
+    answer = json.loads(sys.stdin.readline())
+    say(session, json.dumps(answer["error"]))
 
 
 def work(session):
     if MODE in ("honest", "login"):
         honest(session)
+    elif MODE == "analyst":
+        analyst(session)
+    elif MODE == "curious":
+        curious(session)
+    elif MODE == "asker":
+        asker(session)
     elif MODE == "cheat":
         cheat(session)
     elif MODE == "spy":

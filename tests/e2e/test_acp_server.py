@@ -168,10 +168,9 @@ def test_cancel_ends_a_prompt_and_the_session_goes_on(world: World) -> None:
 
 
 def test_in_task_mode_a_prompt_becomes_a_task_whose_questions_are_asked(world: World) -> None:
-    script = good_script()
-    intake = script["intake"][0]["tool_calls"][0]["args"]["artifact"]
-    person = Person("Approve")
-    world.settings("")
+    asks = reply(("ask_human", {"question": "Which hyphen?", "options": ["-", "_"]}))
+    script = good_script(green=[asks, *good_script()["green"]])
+    person = Person("-")
 
     async def work() -> None:
         async with editor(world, person, script) as connection:
@@ -181,7 +180,11 @@ def test_in_task_mode_a_prompt_becomes_a_task_whose_questions_are_asked(world: W
             assert done.stop_reason == "end_turn"
 
     play(work())
-    assert intake
+    ((question, choices),) = person.asked
+    assert question.tool_call_id == f"{world.task}.E1" and "Which hyphen?" in question.content[0].content.text
+    assert [choice.name for choice in choices] == ["-", "_", "Decide later", "End the task"]
+    (resolved,) = world.events("EscalationResolved")
+    assert resolved["data"]["text"] == "-"
     plan = person.of("plan")[-1]
     assert [entry.content.split()[0] for entry in plan.entries] == [
         *("intake", "clarify", "analyze", "spec"),

@@ -153,6 +153,7 @@ class EditorAgent:
         if session_id in self._working:
             raise RequestError(_INVALID, "a prompt of this session is still worked on; cancel it first")
         self._working.add(session_id)
+        session.begin()
         try:
             said = await self._thread(lambda: said_of(prompt, session.root))
             future = session.worker.submit(session.prompt, said)

@@ -84,7 +84,10 @@ class Editor:
     """The person behind the editor, as the engine sees them.
 
     Attributes:
+        teller: makes updates of events; None before the session is open.
+        window: tokens that a request may hold.
         state: of the session, once something happened.
+        before: told every event before the editor is.
     """
 
     def __init__(self, link: Link) -> None:
@@ -92,7 +95,7 @@ class Editor:
         self.teller: Teller | None = None
         self.window: Callable[[], int] = lambda: 0
         self.state: RunState | None = None
-        self.silent = False
+        self.before: Callable[[Event], None] = lambda _event: None
 
     def approve(self, question: Question) -> Reply | None:
         """Ask for permission: once, always by the narrow rule that is named, or not."""
@@ -136,7 +139,8 @@ class Editor:
     def heard(self, event: Event, state: RunState) -> None:
         """Tell the editor what happened."""
         self.state = state
-        if self.silent or self.teller is None:
+        self.before(event)
+        if self.teller is None:
             return
         self.link.send(*self.teller.told(event, state))
         if isinstance(event, kinds.ModelReplied | kinds.ChildFinished):

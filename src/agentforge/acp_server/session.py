@@ -15,9 +15,11 @@ from agentforge.acp_server.words import MODES, Said, commands_now, options_now
 from agentforge.app.chat import Chat, ChatOptions, TurnResult
 from agentforge.cancelling import Cancellation
 from agentforge.errors import AgentForgeError, UsageError
+from agentforge.events import kinds
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
+    from agentforge.events.event import Event
 
 _STOPS = {"completed": "end_turn", "blocked": "refusal", "interrupted": "cancelled"}
 _TOKENS = ("budget_tokens", "budget_usd", "context")
@@ -47,6 +49,7 @@ class EditorSession:
         self.editor.teller = Teller(self.root, self.chat.log.blobs.get)
         self.editor.window = lambda: self.chat.workshop.sizing.budget().total
         self.editor.state = self.chat.state
+        self.editor.before = self._check_stop
         self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session")
         self.mode = self._kept_mode()
         self._wanted: dict[str, object] = {}
@@ -62,6 +65,10 @@ class EditorSession:
         usage = [usage_of(self.chat.state, window=self.editor.window())] if replays else []
         return [*shown, *usage, commands_now()]
 
+    def begin(self) -> None:
+        """A prompt has come: from now on `stop` is meant for it."""
+        self.busy, self.stop_sign = True, Cancellation()
+
     def prompt(self, said: Said) -> str:
         """Work on a prompt to its end.
 
@@ -70,7 +77,6 @@ class EditorSession:
         Raises:
             AgentForgeError: what broke it off.
         """
-        self.busy, self.stop_sign = True, Cancellation()
         try:
             self._apply()
             if self.chat.state.talk.open:
@@ -130,6 +136,11 @@ class EditorSession:
         self.stop()
         self.worker.shutdown(wait=True)
         self.chat.close()
+
+    def _check_stop(self, event: Event) -> None:
+        """A stop that came before the turn stood under its own sign is made up for at its first model call."""
+        if self.stop_sign.cancelled and isinstance(event, kinds.ModelCalled):
+            self.chat.stop()
 
     # -- below: one prompt
 

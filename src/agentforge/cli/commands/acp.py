@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,10 @@ def acp(model: str | None, approval: str | None) -> int:
     """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
     from agentforge.acp_server.serving import serve
 
+    if sys.stdin.isatty():
+        click.echo(
+            "agentforge acp speaks to an editor: let the editor start it (docs/acp.md); Ctrl-D ends it", err=True
+        )
     serve(_place_of, model=model, approval=approval or "")
     return 0
 

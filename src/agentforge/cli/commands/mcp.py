@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -46,6 +47,11 @@ def mcp(over_http: bool, host: str, port: int, token_file: Path | None, read_onl
     if not over_http:
         if port or token_file is not None:
             raise UsageError("--port and --token-file belong to --http", hint="add --http")
+        if sys.stdin.isatty():
+            click.echo(
+                "agentforge mcp speaks to an agent: let the agent start it (docs/mcp-server.md); Ctrl-D ends it",
+                err=True,
+            )
         serve_stdio(ground)
         return 0
 
