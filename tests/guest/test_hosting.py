@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from agentforge.cancelling import Cancellation, under
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
@@ -49,6 +53,21 @@ def test_what_a_guest_complained_about_goes_into_the_error(tmp_path: Path) -> No
     with pytest.raises(ToolchainError, match="something went wrong in here"):
         hosted("broken", tmp_path)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@needs_walls
+def test_a_stop_from_another_thread_ends_it_at_once(tmp_path: Path) -> None:
+    sign = Cancellation()
+    with under(sign), pytest.raises(KeyboardInterrupt):
+        watch = Thread(target=lambda: (_until((tmp_path / "textkit.py").exists), sign.cancel()))
+        watch.start()
+        hosted("hang", tmp_path)
+    watch.join()
+
+
+def _until(there: Callable[[], bool]) -> None:
+    while not there():
+        time.sleep(0.02)
 
 
 def test_without_walls_no_guest_is_let_in(tmp_path: Path) -> None:

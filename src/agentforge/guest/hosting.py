@@ -11,7 +11,7 @@ from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
 from agentforge.guest.conversation import Conversation, Terms
 from agentforge.guest.wire import Wire
@@ -46,7 +46,8 @@ def host(
     with _started(choice, walls, box, timeout_s=timeout_s + _GREETING_S) as guest:
         conversation = Conversation(guest.wire, terms, deadline=time.monotonic() + timeout_s)
         try:
-            report = conversation.hold(prompt)
+            with interruptible(guest.kill):
+                report = conversation.hold(prompt)
         except ToolchainError as exc:
             done = guest.end()
             said = done.text.strip().splitlines()
@@ -65,6 +66,10 @@ class _Guest:
         self.thread = Thread()
         self._writer = writer
         self._sign = sign
+
+    def kill(self) -> None:
+        """End it at once; from any thread."""
+        self._sign.cancel()
 
     def end(self) -> Completed:
         """Close its input and let it leave; kill it when it does not.
@@ -115,6 +120,9 @@ def _started(choice: GuestChoice, sandbox: Sandbox, box: Box, *, timeout_s: floa
     guest.thread.start()
     try:
         yield guest
+    except KeyboardInterrupt:
+        guest.kill()
+        raise
     finally:
         guest.end()
         os.close(reader)

@@ -28,6 +28,12 @@ async def task_of(job: Job) -> str:
     return job.line.task_id
 
 
+async def taken_up(ground: Ground, job: Job, task_id: str) -> None:
+    """Wait until a process drives the task that it was begun for, or has ended already."""
+    while not job.look().outcome and not await run_sync(lambda: ground.look(task_id).running):
+        await anyio.sleep(_POLL_S)
+
+
 async def followed(ground: Ground, task_id: str, context: Context[Any, Any], *, seconds: float) -> dict[str, Any]:
     """Report a task's progress until it ends, waits for somebody, or the time is over; then tell where it stands."""
     value: dict[str, Any] = await run_sync(ground.value, task_id)

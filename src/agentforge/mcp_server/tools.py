@@ -14,7 +14,7 @@ from pydantic import Field
 from agentforge.app import answers, looking
 from agentforge.app.result import escalation_row
 from agentforge.errors import AgentForgeError, UsageError
-from agentforge.mcp_server.following import followed, task_of, worked
+from agentforge.mcp_server.following import followed, taken_up, task_of, worked
 from agentforge.mcp_server.ground import Ground
 
 T = TypeVar("T")
@@ -163,7 +163,7 @@ class ActingTools:
             task_id = result.state.run_id
             if resume:
                 job = await run_sync(lambda: self._ground.begin(("resume", task_id), title=task_id))
-                await task_of(job)
+                await taken_up(self._ground, job, task_id)
             return await followed(self._ground, task_id, context, seconds=follow_s)
 
         return await _told(resolved())
