@@ -108,7 +108,7 @@ def test_what_was_refused_is_told_first() -> None:
         refused=(Touched(path="tests/t\udcff.py", what="new", refusal="tests are frozen"),),
     )
     seen = observation_of(report, settled)
-    assert "1 files refused and put back" in seen.summary and seen.changed == ("a.py",)
+    assert "1 file refused and put back" in seen.summary and seen.changed == ("a.py",)
     value = json.loads(seen.text)
     assert value["refused"] == [{"path": "tests/t\\xff.py", "what": "new", "reason": "tests are frozen"}]
     assert list(value).index("refused") < list(value).index("updates")

@@ -165,9 +165,9 @@ def observation_of(report: GuestReport, settled: Settled | None) -> Observation:
     """What the guest did, as a value that is recorded: what was refused first, its updates last."""
     kept = settled.kept if settled is not None else ()
     refused = settled.refused if settled is not None else ()
-    summary = f"{report.agent or 'the agent'}: {report.ended or 'ended'}, {report.calls} calls"
-    summary += f"; {len(kept)} files changed" if kept else ""
-    summary += f"; {len(refused)} files refused and put back" if refused else ""
+    summary = f"{report.agent or 'the agent'}: {report.ended or 'ended'}, {_count(report.calls, 'call')}"
+    summary += f"; {_count(len(kept), 'file')} changed" if kept else ""
+    summary += f"; {_count(len(refused), 'file')} refused and put back" if refused else ""
     value = {
         "ended": report.ended,
         "refused": [{**_touched(one), "reason": _printable(one.refusal)} for one in refused],
@@ -189,18 +189,27 @@ def guest_box(choice: GuestChoice, stage: Stage, state: RunState, runtime: Runti
     from agentforge.pipeline.workbench import stage_box
 
     box = stage_box(stage, state, runtime)
-    named, own = _files_of_command(choice, runtime)
+    program = _program(choice, box.env.get("PATH", ""))
+    named, own = _files_of_command(choice, runtime, (*box.interpreters, *program))
     return replace(
         box,
         env={**box.env, **choice.env},
         read_only=(*box.read_only, *named, *choice.readable),
         overlays=(*box.overlays, *own),
-        interpreters=(*box.interpreters, *_program(choice, box.env.get("PATH", ""))),
+        interpreters=(*box.interpreters, *program),
     )
 
 
-def _files_of_command(choice: GuestChoice, runtime: Runtime) -> tuple[list[Path], list[tuple[Path, Path]]]:
-    """Files on the command line: those outside the repository, and those of the user's checkout that no commit holds."""
+def _files_of_command(
+    choice: GuestChoice, runtime: Runtime, interpreters: tuple[Path, ...]
+) -> tuple[list[Path], list[tuple[Path, Path]]]:
+    """Files on the command line that would not be seen: those outside the repository that the sandbox hides, and those of
+    the user's checkout that no commit holds.
+    """
+    import os
+
+    from agentforge.workspace.mounts import is_hidden
+
     outside: list[Path] = []
     uncommitted: list[tuple[Path, Path]] = []
     for word in choice.argv:
@@ -208,7 +217,8 @@ def _files_of_command(choice: GuestChoice, runtime: Runtime) -> tuple[list[Path]
         if not path.is_file():
             continue
         if not path.is_relative_to(runtime.repo):
-            outside += [one for one in dict.fromkeys((path, path.resolve())) if not one.is_relative_to(runtime.repo)]
+            places = [one for one in dict.fromkeys((path, path.resolve())) if not one.is_relative_to(runtime.repo)]
+            outside += [one for one in places if is_hidden(one, environ=os.environ, interpreters=interpreters)]
         elif not (runtime.worktree / path.relative_to(runtime.repo)).exists():
             uncommitted.append((path, path))
     return outside, uncommitted
@@ -307,6 +317,10 @@ def _usage(reported: object) -> Usage:
 
 def _touched(one: Touched) -> dict[str, str]:
     return {"path": _printable(one.path), "what": one.what}
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _printable(text: str) -> str:
