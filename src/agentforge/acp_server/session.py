@@ -14,7 +14,7 @@ from agentforge.acp_server.updates import Teller, Update, history, usage_of
 from agentforge.acp_server.words import MODES, Said, commands_now, options_now
 from agentforge.app.chat import Chat, ChatOptions, TurnResult
 from agentforge.cancelling import Cancellation
-from agentforge.errors import AgentForgeError, UsageError
+from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 
 if TYPE_CHECKING:
@@ -79,9 +79,12 @@ class EditorSession:
         """
         try:
             self._apply()
+            if self.stop_sign.cancelled:
+                return "cancelled"
             if self.chat.state.talk.open:
                 self.chat.drop(reason="a new message came")
-            return self._prompted(said)
+            reason = self._prompted(said)
+            return "cancelled" if self.stop_sign.cancelled else reason
         except KeyboardInterrupt:
             return "cancelled"
         finally:
@@ -176,7 +179,13 @@ class EditorSession:
     def _swarm(self, text: str) -> str:
         from agentforge.app.swarming import investigate
 
-        said = investigate(self.chat, text)
+        try:
+            said = investigate(self.chat, text)
+        except ConflictError:
+            talk = self.chat.state.talk
+            if talk.outcome not in ("limit", "stuck", "blocked"):
+                raise
+            return self._ended(TurnResult(text="", outcome=talk.outcome, reason=talk.reason))
         evidence = said.rpartition("\n\n")[2]
         self.say_line(f"\n\n{evidence}")
         return "end_turn"
