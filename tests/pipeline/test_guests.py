@@ -18,15 +18,18 @@ from agentforge.pipeline.stages.analyze import STAGE as ANALYZE
 from agentforge.pipeline.stages.green import STAGE as GREEN
 from agentforge.workspace.settling import Settled, Touched
 
-REQUEST = ModelRequest(
-    messages=(
+
+def requested(*fields: str) -> ModelRequest:
+    artifact = {"type": "object", "properties": {key: {} for key in fields}}
+    submit = ToolSchema(name="submit_artifact", description="", parameters={"properties": {"artifact": artifact}})
+    parts = [
         Message(role="system", parts=(Text(text="the frame"),)),
         Message(role="user", parts=(Text(text="the state"),)),
-    ),
-    tools=(
-        ToolSchema(name="submit_artifact", description="", parameters={"properties": {"artifact": {"type": "object"}}}),
-    ),
-)
+    ]
+    return ModelRequest(messages=tuple(parts), tools=(submit,))
+
+
+REQUEST = requested("files_created", "files_modified")
 
 
 def asked(kind: str, *paths: str, stage: Any = GREEN, online: bool = False) -> str:
@@ -66,11 +69,11 @@ def test_diffs_that_a_guest_shows_count_as_places() -> None:
 
 
 def test_the_first_reply_hands_over_and_the_second_hands_in() -> None:
-    model = GuestModel(name="acp:x", worked=None, implements=True)
+    model = GuestModel(name="acp:x", worked=None)
     (call,) = model.complete(REQUEST).tool_calls
     prompt = json.loads(call.arguments)["prompt"]
     assert call.name == "agent" and prompt == prompt_of(REQUEST)
-    assert prompt.index("the frame") < prompt.index("the state") < prompt.index('{"type":"object"}')
+    assert prompt.index("the frame") < prompt.index("the state") < prompt.index('{"type":"object"')
 
     worked = {
         "answer": "Did it.\nAll of it.",
@@ -88,13 +91,21 @@ def test_the_first_reply_hands_over_and_the_second_hands_in() -> None:
     }
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.usage.cached_tokens) == (13, 5, 3)
     assert reply.usage_reported and model.price(reply) == 0.5
+    (call,) = model.complete(requested("changes")).tool_calls
+    rows = [{"path": "a.py", "summary": "Did it."}, {"path": "b.py", "summary": "Did it."}]
+    assert json.loads(call.arguments)["artifact"] == {"changes": rows}
 
 
 def test_an_artifact_in_the_last_message_wins_and_none_is_an_empty_one() -> None:
     said = 'Look:\n```json\n{"title": "old"}\n```\nNo:\n```json\n{"artifact": {"title": "new"}}\n```\n'
-    for answer, wanted in ((said, {"title": "new"}), ("nothing", {}), ("```json\n[1]\n```", {})):
-        model = GuestModel(name="acp:x", worked={"answer": answer}, implements=False)
-        (call,) = model.complete(REQUEST).tool_calls
+    for answer, wanted in (
+        (said, {"title": "new"}),
+        ("nothing", {}),
+        ('```json\n{"tool": "config"}\n```', {}),
+        ("```json\n[1]\n```", {}),
+    ):
+        model = GuestModel(name="acp:x", worked={"answer": answer})
+        (call,) = model.complete(requested("title")).tool_calls
         assert json.loads(call.arguments)["artifact"] == wanted
     assert last_artifact_in('{"a": 1}') == {"a": 1}
     assert model.price(model.complete(REQUEST)) is None

@@ -47,12 +47,10 @@ class GuestModel:
     Attributes:
         name: `acp:COMMAND`.
         worked: what the guest did in this attempt, None = it was not asked yet.
-        writes: the stage writes product files, whose names are its artifact.
     """
 
     name: str
     worked: Mapping[str, Any] | None
-    implements: bool
 
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
         """Give the next reply of the stage."""
@@ -60,7 +58,7 @@ class GuestModel:
         if self.worked is None:
             call = ToolCall(call_id="agent", name=TOOL, arguments=_json({"prompt": prompt_of(request)}))
             return self._reply("", call, Usage())
-        draft = self._draft(self.worked)
+        draft = self._draft(self.worked, request)
         call = ToolCall(call_id="submit", name="submit_artifact", arguments=_json({"artifact": draft}))
         return self._reply(str(self.worked.get("answer", "")), call, _usage(self.worked.get("usage")))
 
@@ -74,16 +72,11 @@ class GuestModel:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _draft(self, worked: Mapping[str, Any]) -> dict[str, object]:
-        """The artifact of its last message; of an implementation the files that it changed say enough."""
+    def _draft(self, worked: Mapping[str, Any], request: ModelRequest) -> dict[str, object]:
+        """The artifact of its last message; where the stage's artifact is what changed, the changed files say that."""
+        properties = cast("Mapping[str, Any]", _shape(request).get("properties", {}))
         said = last_artifact_in(str(worked.get("answer", ""))) or {}
-        if not self.implements:
-            return said
-        words = one_line(str(worked.get("answer", "")).strip().partition("\n")[0], limit=160) or "done by the agent"
-        files = [file for file in worked.get("changed", []) if isinstance(file, dict)]
-        made = [{"path": file["path"], "purpose": words} for file in files if file.get("what") == "new"]
-        changed = [{"path": file["path"], "changes_summary": words} for file in files if file.get("what") != "new"]
-        return {"files_created": made, "files_modified": changed, **said}
+        return {**_changes_told(worked, properties), **{key: item for key, item in said.items() if key in properties}}
 
     def _reply(self, text: str, call: ToolCall, usage: Usage) -> ModelReply:
         reported = usage != Usage()
@@ -92,9 +85,9 @@ class GuestModel:
         )
 
 
-def guest_model(choice: GuestChoice, state: RunState, stage: Stage, blobs: BlobStore) -> GuestModel:
+def guest_model(choice: GuestChoice, state: RunState, blobs: BlobStore) -> GuestModel:
     """The one that answers for the guest in the current attempt."""
-    return GuestModel(name=choice.name, worked=_worked(state, blobs), implements=stage.produces == "implementation")
+    return GuestModel(name=choice.name, worked=_worked(state, blobs))
 
 
 def guest_tool(choice: GuestChoice, state: RunState, stage: Stage, runtime: Runtime) -> Tool:
@@ -155,10 +148,29 @@ def _guest_of_record(log: Recording) -> GuestChoice | None:
 def prompt_of(request: ModelRequest) -> str:
     """The context of a step as one text, with the shape of the artifact at its end."""
     parts = [message.text.rstrip() for message in request.messages]
-    shape = next((tool.parameters for tool in request.tools if tool.name == "submit_artifact"), {})
-    properties = cast("Mapping[str, Any]", shape.get("properties", {}))
-    schema = json.dumps(properties.get("artifact", {}), ensure_ascii=False, separators=(",", ":"))
+    schema = json.dumps(_shape(request), ensure_ascii=False, separators=(",", ":"))
     return "\n\n".join([*parts, f"# artifact (JSON Schema)\n{schema}", ""])
+
+
+def _shape(request: ModelRequest) -> Mapping[str, Any]:
+    """The JSON Schema of the artifact that is asked for."""
+    taken = next((tool.parameters for tool in request.tools if tool.name == "submit_artifact"), {})
+    properties = cast("Mapping[str, Any]", taken.get("properties", {}))
+    return cast("Mapping[str, Any]", properties.get("artifact", {}))
+
+
+def _changes_told(worked: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, object]:
+    """The changed files in those fields of an artifact that list them, each with the agent's first words."""
+    words = one_line(str(worked.get("answer", "")).strip().partition("\n")[0], limit=160) or "done by the agent"
+    files = [file for file in worked.get("changed", []) if isinstance(file, dict)]
+    told: dict[str, object] = {
+        "files_created": [{"path": file["path"], "purpose": words} for file in files if file.get("what") == "new"],
+        "files_modified": [
+            {"path": file["path"], "changes_summary": words} for file in files if file.get("what") != "new"
+        ],
+        "changes": [{"path": file["path"], "summary": words} for file in files],
+    }
+    return {key: rows for key, rows in told.items() if key in properties}
 
 
 def observation_of(report: GuestReport, settled: Settled | None) -> Observation:

@@ -46,7 +46,7 @@ def _guest_spec(
     """The same for a stage that an agent of another maker does: its settings allow the hand-over."""
     from agentforge.pipeline import guests
 
-    answering = guests.guest_model(guest, state, stage, runtime.blobs)
+    answering = guests.guest_model(guest, state, runtime.blobs)
     model = answering if guest.argv else runtime.models(stage.name)  # a replay has the record's words
     tools = {guests.TOOL: guests.guest_tool(guest, state, stage, runtime), **find(("submit_artifact",))}
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, frame=guests.FRAME)
