@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test demo bench chaos golden lock clean
+.PHONY: help setup check conform test run demo bench chaos golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ conform: setup ## Check this repository with its own conformance engine.
 test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
 
+run: setup ## Do the main job with a model on this machine, no key: REPO=... REQUEST="..." (else on a sample); YES=1, FROM=..., MODEL=...
+	@bash scripts/main_job.sh
+
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo
 
@@ -42,6 +45,14 @@ golden: setup ## Regenerate what is generated: docs/cli.md, docs/reference, docs
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py
+
+pictures: setup ## Make the pictures and the terminal cast of docs/pictures anew.
+	.venv/bin/python -m pip --version >/dev/null 2>&1 && .venv/bin/python -m pip install -q pyte || uv pip install -q --python $(PYTHON) pyte
+	$(PYTHON) scripts/pictures.py
+
+site: ## Build the documentation as a web site in build/site (zensical, in an environment of its own).
+	test -x build/docs/bin/zensical || { python3 -m venv build/docs && build/docs/bin/python -m pip install -q -r docs/requirements.txt; }
+	build/docs/bin/zensical build --strict
 
 lock: ## Resolve dependencies anew (needs uv): uv.lock, requirements.lock.
 	uv lock

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,15 +10,14 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge import __version__
 from agentforge.agent.limits import exhausted
 from agentforge.app.base import base_commit
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
+from agentforge.app.running_versions import program_versions
 from agentforge.app.stirring import wake_on_the_way
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
-from agentforge.events.blob_form import ZLIB, zlib_version
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
@@ -55,6 +53,7 @@ class StartOptions:
         workflow: "" or "fix".
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
+        candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
     request: str
@@ -70,6 +69,8 @@ class StartOptions:
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
+    candidates: int = 1
+    candidates_from: str = "green"
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -80,7 +81,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
     began = time.monotonic()
-    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch, graded=True)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
@@ -98,7 +99,12 @@ def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, s
 
 
 def _begun(
-    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch
+    options: StartOptions,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    watch: Watch,
+    graded: bool = False,
 ) -> tuple[Git, Models, RunLog]:
     """A task whose first record stands."""
     from agentforge.app.wiring import Models
@@ -116,9 +122,7 @@ def _begun(
         )
     git = Git.open(options.cwd)
     models = Models(settings=settings, environ=environ, flag=options.model)
-    log = _create(
-        options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
-    )
+    log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
     return git, models, log
@@ -170,7 +174,7 @@ def resume(
     log.append(
         kinds.RunResumed(
             pid=os.getpid(),
-            versions=_versions(),
+            versions=program_versions(),
             limits=changed,
             interrupted_step=_interrupted_step(state),
             **moved(state, git, data=data_dir(environ)),
@@ -213,11 +217,12 @@ def _model_name(options: StartOptions, models: Models) -> str:
 def _create(
     options: StartOptions,
     git: Git,
+    models: Models,
     *,
     settings: Settings,
     environ: Mapping[str, str],
-    model_name: str,
     watch: Watch,
+    graded: bool,
 ) -> RunLog:
     from agentforge.app.provenance import digests, supplied_tests
     from agentforge.app.wiring import secret_values
@@ -228,6 +233,8 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
+    model_name = _model_name(options, models)
+    profile = "" if options.workflow else models.profile()
     base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
@@ -249,9 +256,13 @@ def _create(
         limits={**settings.limits(), **options.limits},
         tests=tuple(tests),
         digests={},
-        versions=_versions(),
+        versions=program_versions(),
         apply=options.apply,
         workflow=options.workflow,
+        candidates=options.candidates,
+        candidates_from=options.candidates_from,
+        profile=profile,
+        grade=models.grade() if profile and graded else {},
         violations=options.violations,
         after=options.after,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
@@ -384,8 +395,3 @@ def _interrupted_step(state: RunState) -> int:
 def _flag(state: RunState) -> str | None:
     """The model that the run was started with; a chain is not a flag."""
     return state.model if "/" in state.model and "+" not in state.model else None
-
-
-def _versions() -> dict[str, str]:
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"agentforge": __version__, "python": python, ZLIB: zlib_version()}

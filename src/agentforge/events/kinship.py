@@ -23,6 +23,9 @@ def run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
         verdicts=0,
         verdicts_passed=0,
         forks=(),
+        attempts={},
+        candidates=1 if event.attempt else state.candidates,
+        candidate=event.attempt,
         marks=(),
     )
 

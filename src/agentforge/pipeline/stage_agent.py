@@ -37,7 +37,12 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
     if guest is not None:
         return _guest_spec(guest, state, stage, runtime, pieces)
     model = runtime.models(stage.name)
-    return _spec(state, stage, runtime, pieces, model=model, tools=find(offered(stage, runtime)))
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=find(offered(stage, runtime)))
+    if not state.profile:
+        return spec
+    from agentforge.pipeline.small.stepping import small_spec
+
+    return small_spec(spec, state, runtime)
 
 
 def _guest_spec(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentforge.events.state import RunState
+from agentforge.views.attempts_view import attempt_lines
 
 _NONE = "none"
 
@@ -47,6 +48,7 @@ def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
         _untested(_rows(report, "untested")),
         _verification(report.get("verification")),
         _mutation(report.get("mutation")),
+        _bullets("Independent attempts", attempt_lines(state)),
         _cost(report.get("cost")),
         _bullets("Limits of what was shown", report.get("limits")),
         _bullets("Follow-ups", report.get("follow_ups")),

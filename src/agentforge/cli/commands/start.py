@@ -41,6 +41,7 @@ Examples:
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
   agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
   agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
+  agentforge start "Make parse() three times faster" --attempts 3
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
 """
 )
@@ -77,6 +78,19 @@ Examples:
 @click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
 @click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
 @click.option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 16),
+    default=1,
+    metavar="N",
+    help="Make N independent attempts at the implementation and deliver the best: all rules, mutation score, smallest diff.",
+)
+@click.option(
+    "--attempts-from",
+    type=click.Choice(("red", "green")),
+    default="green",
+    help="red: each attempt writes its own tests, too. Else all work on the same.",
+)
 @trust_option
 @log_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
@@ -173,6 +187,8 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
         apply=given["apply"] or place.settings.flag("deliver.apply"),
         tests=given["tests"],
         after=_after(given["after"], place),
+        candidates=given["attempts"],
+        candidates_from=given["attempts_from"],
     )
 
 
