@@ -133,7 +133,6 @@ def wire(
     git = opened or Git(repo)
     scratch.mkdir(parents=True, exist_ok=True)
     sandbox = sandbox_of(settings, hidden=(worktree.parent,))
-    supplied = state.digests.get("tests")
     secrets = secret_values(environ)
     runtime = Runtime(
         repo=repo,
@@ -156,7 +155,7 @@ def wire(
         diff=lru_cache(maxsize=8)(git.diff),
         keep=lambda now, tree: _keep(git, now, tree),
         nonce=os.urandom(4).hex(),
-        supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
+        supplied=_supplied(state, log),
         max_output_tokens=output_limit(settings),
         samples=int(settings.number("model.samples")),
         attempts=_attempts(log.folder, settings, environ),
@@ -169,6 +168,12 @@ def wire(
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
+
+
+def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
+    """The tests that the user handed over, by path."""
+    digests = cast("Mapping[str, str]", state.digests.get("tests") or {})
+    return {path: log.blobs.get(digest) for path, digest in digests.items()}
 
 
 def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
