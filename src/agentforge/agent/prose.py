@@ -22,6 +22,15 @@ def artifact_in(text: str) -> dict[str, object] | None:
     return inner if isinstance(inner, dict) and len(value) == 1 else value
 
 
+def last_artifact_in(text: str) -> dict[str, object] | None:
+    """Read the last JSON object that stands in a fence of a longer text, or the text itself; None when there is none."""
+    for block in reversed(_fenced(text)):
+        found = artifact_in(block)
+        if found is not None:
+            return found
+    return artifact_in(text)
+
+
 def _fenced(text: str) -> list[str]:
     """The contents of the fenced blocks that say they are JSON, or say nothing; an open end closes at the end."""
     blocks: list[str] = []

@@ -62,6 +62,29 @@ def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tu
     return "\n".join(list(lines)[:_DIFF_LINES])
 
 
+def change_of_call(name: str, arguments: str, root: Path) -> tuple[str, str | None, str] | None:
+    """The file that a call would write: its absolute path, its text before (None = there is no such file) and after.
+
+    Args:
+        arguments: raw JSON text.
+    Returns:
+        None where that cannot be told before.
+    """
+    import json
+
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        return None
+    path = given.get("path") if isinstance(given, dict) and name in _KNOWN else None
+    if not isinstance(path, str) or not path:
+        return None
+    file = root / path
+    before = _content(file)
+    after = _after(name, given, before)
+    return None if after is None else (str(file), before if file.is_file() else None, after)
+
+
 def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
     if tool.preview is not None:
         return tool.preview(arguments)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.hooking import hook_engine
-from agentforge.pipeline.runtime import Permits, Runtime
+from agentforge.pipeline.runtime import Permits, Runtime, no_guest
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.clock import utc_now
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentforge.events.kinds import Event
     from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
+    from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
@@ -170,6 +171,7 @@ def wire(
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
         signer=_signer(environ),
+        guests=_guests(settings, environ),
         look=_look(environ),
         begin_part=_begin_part(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
@@ -178,9 +180,18 @@ def wire(
 
 
 def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
-    """The tests that the user handed over, by repository path."""
+    """The tests that the user handed over, by path."""
     digests = cast("Mapping[str, str]", state.digests.get("tests") or {})
     return {path: log.blobs.get(digest) for path, digest in digests.items()}
+
+
+def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
+    """The agents of other makers that do stages; loaded where the settings name one."""
+    if not any(isinstance(table, Mapping) and table.get("agent") for table in settings.table("stages").values()):
+        return no_guest
+    from agentforge.app.guesting import guests_of
+
+    return guests_of(settings, environ)
 
 
 def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:

@@ -31,6 +31,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "cost": ("cost:cost", "Show tokens and money by stage, model and attempt."),
     "metrics": ("metrics:metrics", "Show how the tasks of this repository went."),
     "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
+    "acp": ("acp:acp", "Serve an editor (Agent Client Protocol)."),
+    "mcp": ("mcp:mcp", "Serve the tasks of this repository to other agents (MCP)."),
     "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),
     "verify": ("verify:verify", "Check that a task, a branch or a bundle is what it says."),
     "audit": ("audit:audit", "Write one document about a task: md, html, pdf or json."),

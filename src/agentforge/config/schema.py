@@ -27,6 +27,10 @@ def check(layer: Layer) -> None:
     _check_names(layer, layer.values, _schema(), ())
     _check_types(layer)
     _check_hosts(layer)
+    if layer.values.get("stages"):
+        from agentforge.config.stage_agents import check_agents
+
+        check_agents(layer)
     if layer.project:
         _check_project(layer)
 

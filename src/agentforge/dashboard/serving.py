@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-import os
-import secrets
 import socket
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from agentforge.app.listening import authority, is_loopback, listening, token_of
 from agentforge.dashboard.board import Board
 from agentforge.dashboard.ground import Ground, Repository
 from agentforge.errors import ToolchainError, UsageError
@@ -17,7 +14,6 @@ from agentforge.frozen import dataclass
 
 _GRACE_S = 2
 _HTTP_PORT = 80
-_PRIVATE = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +63,7 @@ def serve(
         raise ToolchainError(f"the dashboard cannot run: {exc.name} is missing", hint=hint) from exc
     from agentforge.dashboard.application import application
 
-    token = _token(options.token_file)
+    token = token_of(options.token_file)
     with _listening(options) as listener:
         port = listener.getsockname()[1]
         servers: list[uvicorn.Server] = []
@@ -81,7 +77,7 @@ def serve(
             timeout_graceful_shutdown=_GRACE_S,
         )  # fmt: skip
         servers.append(uvicorn.Server(config))
-        ready(f"http://{_authority(options.host, port)}/#token={token}")
+        ready(f"http://{authority(options.host, port)}/#token={token}")
         servers[0].run(sockets=[listener])
 
 
@@ -119,68 +115,19 @@ def _board(
 
 def _hosts(options: ServeOptions, port: int) -> frozenset[str]:
     """What a Host header may say."""
-    own = [_authority(name, port) for name in ("127.0.0.1", "localhost", "::1")]
-    if _is_loopback(options.host):
-        own.append(_authority(options.host, port))
+    own = [authority(name, port) for name in ("127.0.0.1", "localhost", "::1")]
+    if is_loopback(options.host):
+        own.append(authority(options.host, port))
     for name in options.allowed_hosts:
-        own += [name, _authority(name, port)]
+        own += [name, authority(name, port)]
     bare = [name.rpartition(":")[0] for name in own] if port == _HTTP_PORT else []
     return frozenset(name.lower() for name in (*own, *bare))
 
 
 def _listening(options: ServeOptions) -> socket.socket:
-    if not _is_loopback(options.host) and not options.allowed_hosts:
+    if not is_loopback(options.host) and not options.allowed_hosts:
         raise UsageError(
             f"{options.host} can be reached from other machines",
             hint="say under which name it will be asked: --allow-host NAME, and put TLS in front of it",
         )
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((options.host, options.port))
-        listener.listen()  # before the address is told: whoever follows it at once must not be refused
-    except (OSError, OverflowError) as exc:
-        listener.close()
-        told = exc.strerror if isinstance(exc, OSError) else exc
-        raise UsageError(f"{options.host}:{options.port} cannot be used: {told}", hint="take another --port") from exc
-    return listener
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _authority(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _token(path: Path | None) -> str:
-    """The token of the file, which is made when it is missing; without a file a new one."""
-    if path is None:
-        return secrets.token_urlsafe(32)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _kept_token(path)
-    except OSError as exc:
-        raise UsageError(f"{path} cannot be written: {exc.strerror}", hint="name another --token-file") from exc
-    token = secrets.token_urlsafe(32)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(f"{token}\n")
-    return token
-
-
-def _kept_token(path: Path) -> str:
-    try:
-        if path.stat().st_mode & _PRIVATE:
-            raise UsageError(f"others can read {path}", hint=f"chmod 600 {path}")
-        token = path.read_text("ascii").strip()
-    except (OSError, ValueError) as exc:
-        raise UsageError(f"{path} cannot be read: {exc}", hint="name another --token-file") from exc
-    if len(token) < 20 or not token.replace("-", "").replace("_", "").isalnum():
-        raise UsageError(f"{path} holds no token", hint="remove it, and a good one is made")
-    return token
+    return listening(options.host, options.port)

@@ -22,6 +22,7 @@ from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import Attest, AwaitTask, Finish, TryAttempts
+from agentforge.pipeline.guests import along_record
 from agentforge.pipeline.recalling import nonce_of, observation_of
 from agentforge.tools.base import Observation
 
@@ -209,9 +210,9 @@ class ReplayPerformer(Performer):
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
         begin_part = lambda _repo, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
-        super().__init__(replace(runtime, models=lambda _stage: _RecordedModel(log), begin_part=begin_part))
-        self._log = log
-        self._index = 0
+        models = lambda _stage: _RecordedModel(log)  # noqa: E731
+        super().__init__(replace(along_record(runtime, log), models=models, begin_part=begin_part))
+        self._log, self._index = log, 0
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         self._index = effect.index

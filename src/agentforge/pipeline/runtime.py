@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentforge.events.kinds import Event
     from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
+    from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
     from agentforge.models.model import Model
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 
 def no_signer() -> Signer | None:
     """Nobody signs."""
+    return None
+
+
+def no_guest(_stage: str) -> GuestChoice | None:
+    """The model does every stage."""
     return None
 
 
@@ -100,6 +106,7 @@ class Runtime:
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
         supplied: contents of the tests that the user handed over, by repository path.
         instructions: what the repository's AGENTS.md says, when the project is trusted; "" otherwise.
+        guests: the agent of another maker that does a stage, None = the model does it.
         keep: keeps a snapshot of the run for good, where git would throw it away one day.
     """
 
@@ -132,6 +139,7 @@ class Runtime:
     instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
+    guests: Callable[[str], GuestChoice | None] = no_guest
     look: Callable[[Need, RunState], Sight] = nobody_looks
     begin_part: Callable[[str, RunState], PartStarted] = nobody_begins
     check_reports: dict[object, CheckReport] = field(default_factory=dict)

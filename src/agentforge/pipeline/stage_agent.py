@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.agent.perform import AgentSpec
 from agentforge.context.budget import Piece
@@ -24,16 +25,55 @@ from agentforge.toolbox import find
 from agentforge.tools.base import Tool
 from agentforge.tools.invocation import InvocationPolicy
 
+if TYPE_CHECKING:
+    from agentforge.guest.choice import GuestChoice
+    from agentforge.models.model import Model
+
 
 def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> AgentSpec:
     """Everything the loop needs for the current stage."""
     stage = runtime.stages[state.stage]
+    guest = runtime.guests(stage.name)
+    if guest is not None:
+        return _guest_spec(guest, state, stage, runtime, pieces)
     model = runtime.models(stage.name)
-    tools = find(offered(stage, runtime))
-    spec = AgentSpec(
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=find(offered(stage, runtime)))
+    if not state.profile:
+        return spec
+    from agentforge.pipeline.small.stepping import small_spec
+
+    return small_spec(spec, state, runtime)
+
+
+def _guest_spec(
+    guest: GuestChoice, state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece]
+) -> AgentSpec:
+    """The same for a stage that an agent of another maker does: its settings allow the hand-over."""
+    from agentforge.pipeline import guests
+
+    answering = guests.guest_model(guest, state, runtime.blobs)
+    model = answering if guest.argv else runtime.models(stage.name)  # a replay has the record's words
+    tools = {guests.TOOL: guests.guest_tool(guest, state, stage, runtime), **find(("submit_artifact",))}
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, frame=guests.FRAME)
+    judge = spec.policy.approve
+    policy = replace(spec.policy, approve=lambda tool, given: None if tool.name == guests.TOOL else judge(tool, given))
+    return replace(spec, policy=policy, price=answering.price)
+
+
+def _spec(
+    state: RunState,
+    stage: Stage,
+    runtime: Runtime,
+    pieces: Sequence[Piece],
+    *,
+    model: Model,
+    tools: dict[str, Tool],
+    frame: str = "frame",
+) -> AgentSpec:
+    return AgentSpec(
         model=model,
         model_name=model.name,
-        context=lambda now: _context(now, stage, runtime, pieces, tools),
+        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame),
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
@@ -50,11 +90,6 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         temperature=runtime.temperature,
         on_delta=runtime.on_delta,
     )
-    if not state.profile:
-        return spec
-    from agentforge.pipeline.small.stepping import small_spec
-
-    return small_spec(spec, state, runtime)
 
 
 def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:
@@ -101,12 +136,12 @@ def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
 
 
 def _context(
-    state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece], tools: dict[str, Tool]
+    state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece], tools: dict[str, Tool], *, frame: str
 ) -> StepContext:
     diff = _changes(state, stage, runtime)
     return build_step(
         StepInputs(
-            system=system_prompt("red_again" if is_open(state) and stage.name == "red" else stage.name),
+            system=system_prompt("red_again" if is_open(state) and stage.name == "red" else stage.name, frame=frame),
             frame=_frame(state, stage),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
@@ -148,15 +183,15 @@ def _frame(state: RunState, stage: Stage) -> dict[str, object]:
 
 
 @cache
-def system_prompt(stage: str) -> str:
+def system_prompt(stage: str, *, frame: str = "frame") -> str:
     """The frame of every prompt and the stage's own part, from the files beside this module."""
-    return "\n\n".join(prompt_parts(stage).values()) + "\n"
+    return "\n\n".join(prompt_parts(stage, frame=frame).values()) + "\n"
 
 
-def prompt_parts(stage: str) -> dict[str, str]:
+def prompt_parts(stage: str, *, frame: str = "frame") -> dict[str, str]:
     """The texts that make a stage's prompt, by the name of their file."""
     folder = Path(__file__).with_name("prompts")
-    return {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in ("frame", stage)}
+    return {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in (frame, stage)}
 
 
 def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str, object]:

@@ -36,7 +36,7 @@ def tool_context(
         run_command=_Shell(
             runtime,
             may_write=may_write if stage.writes != "none" else None,
-            named=product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else (),
+            named=_named(stage, state),
         ),
         run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
@@ -67,27 +67,37 @@ class _Shell:
 
     def __call__(self, command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
-            box = self._box(cwd)
+            box = _box(self._runtime, writable=self._may_write is not None, named=self._named, cwd=cwd)
             return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
 
         return (run(), None) if self._may_write is None else self._runtime.guard.watch(run, may_write=self._may_write)
 
-    def _box(self, cwd: str) -> Box:
-        from agentforge.workspace.sandbox import Box
 
-        rig = self._runtime.rig()
-        interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
-        path = os.environ.get("PATH", os.defpath)
-        return Box(
-            workspace=self._runtime.worktree,
-            mount_at=self._runtime.repo,
-            cwd=cwd or ".",
-            writable=self._may_write is not None,
-            overlays=borrowed(self._runtime.repo, rig.plan.environments),
-            env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
-            interpreters=(interpreter,) if interpreter else (),
-            named=self._named,
-        )
+def stage_box(stage: Stage, state: RunState, runtime: Runtime) -> Box:
+    """What a program sees that works for a stage, in the workspace's top folder."""
+    return _box(runtime, writable=stage.writes != "none", named=_named(stage, state))
+
+
+def _named(stage: Stage, state: RunState) -> tuple[str, ...]:
+    return product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else ()
+
+
+def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str = ".") -> Box:
+    from agentforge.workspace.sandbox import Box
+
+    rig = runtime.rig()
+    interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
+    path = os.environ.get("PATH", os.defpath)
+    return Box(
+        workspace=runtime.worktree,
+        mount_at=runtime.repo,
+        cwd=cwd or ".",
+        writable=writable,
+        overlays=borrowed(runtime.repo, rig.plan.environments),
+        env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
+        interpreters=(interpreter,) if interpreter else (),
+        named=named,
+    )
 
 
 def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Path], ...]:

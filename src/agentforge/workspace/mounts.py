@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -100,6 +100,15 @@ def _machine(
             given += ["--ro-bind", str(path), str(path)]
     given += ["--dir", str(home)] if inside(home, hidden) else []
     return tuple(given)
+
+
+def is_hidden(path: Path, *, environ: Mapping[str, str], interpreters: tuple[Path, ...]) -> bool:
+    """Whether a box takes a file of the machine away, and none of the installations that it shows again holds it."""
+    home = Path(environ.get("HOME") or Path.home())
+    own = environ.get("AGENTFORGE_HOME")
+    hidden = _hidden_roots((home, *((Path(own),) if own else ())))
+    shown = toolchain_paths(environ, home=home, interpreters=interpreters)
+    return inside(path, hidden) and not any(path.is_relative_to(root) for root in shown)
 
 
 def _refuse_bad_mount_point(box: Box) -> None:

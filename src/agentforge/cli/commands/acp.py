@@ -1,0 +1,47 @@
+"""`agentforge acp`: the agent in an editor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.place import open_place
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+
+_MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  agentforge acp                        (an editor starts it, over standard input and output)
+  agentforge acp --model openai/gpt-5.5 --approval auto-edit
+
+\b
+Zed: settings.json
+  {"agent_servers": {"AgentForge": {"command": "agentforge", "args": ["acp"]}}}
+"""
+)
+@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model in every session.")
+@click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
+def acp(model: str | None, approval: str | None) -> int:
+    """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
+    from agentforge.acp_server.serving import serve
+
+    if sys.stdin.isatty():
+        click.echo(
+            "agentforge acp speaks to an editor: let the editor start it (docs/acp.md); Ctrl-D ends it", err=True
+        )
+    serve(_place_of, model=model, approval=approval or "")
+    return 0
+
+
+def _place_of(cwd: str, more: Mapping[str, object]) -> tuple[Path, Mapping[str, str], Callable[[], Settings]]:
+    place = open_place(cwd, flags=more)
+    return place.cwd, place.environ, lambda: open_place(cwd, flags=more).settings
