@@ -55,6 +55,7 @@ class StartOptions:
         workflow: "" or "fix".
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
+        pull: what it has to do with a pull request, see kinds.RunStarted.
     """
 
     request: str
@@ -70,6 +71,7 @@ class StartOptions:
     workflow: str = ""
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
+    pull: Mapping[str, object] = field(default_factory=dict)
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -242,7 +244,7 @@ def _create(
         base_commit=base,
         base_ref=_short(git.found_on),
         worktree=str(place),
-        branch=branch_name(task),
+        branch=str(options.pull.get("branch") or branch_name(task)),
         mode=options.mode,
         approve=options.approve,
         model=model_name,
@@ -254,6 +256,7 @@ def _create(
         workflow=options.workflow,
         violations=options.violations,
         after=options.after,
+        pull=options.pull,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -324,6 +327,10 @@ def _drive(
             duration_s=time.monotonic() - began,
             error=error,
         )
+    if state.outcome == "delivered" and state.pull.get("wanted"):
+        from agentforge.app.pulling import with_pull
+
+        result = with_pull(result, settings=settings, environ=environ)
     if state.waits_for or (data_dir(environ) / "waiting").is_dir():
         from agentforge.app.waking import tell_waiting_runs
 

@@ -31,6 +31,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "cost": ("cost:cost", "Show tokens and money by stage, model and attempt."),
     "metrics": ("metrics:metrics", "Show how the tasks of this repository went."),
     "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
+    "pr": ("pr:pr", "Open the pull request of a delivered task, or ask what CI says of it."),
+    "continue": ("pr:go_on", "Answer the review and the CI of a task's pull request by a new delivery."),
     "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),
     "verify": ("verify:verify", "Check that a task, a branch or a bundle is what it says."),
     "audit": ("audit:audit", "Write one document about a task: md, html, pdf or json."),

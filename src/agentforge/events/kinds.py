@@ -60,6 +60,8 @@ class RunStarted(Event):
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
+        pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
+            goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -83,6 +85,7 @@ class RunStarted(Event):
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    pull: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -240,6 +240,7 @@ class RunState:
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
         after: what other runs must reach before this one begins.
+        pull: what the run has to do with a pull request, see RunStarted.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
@@ -265,6 +266,7 @@ class RunState:
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    pull: Json = field(default_factory=dict)
     awaited: Mapping[str, Json] = field(default_factory=dict)
     started_at: str = ""
     last_at: str = ""
