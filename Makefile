@@ -1,10 +1,10 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test demo bench chaos golden lock clean
+.PHONY: help setup check conform test demo bench bench-peers chaos smoke licences sbom golden lock clean
 
 help: ## Show what can be made.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## Make .venv with everything in it; instant when nothing changed.
 	@command -v bwrap >/dev/null || echo "note: bubblewrap is not installed: no sandbox, its tests are skipped (apt install bubblewrap)"
@@ -35,9 +35,19 @@ chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fa
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
+smoke: setup ## Build wheel and sdist, install them with each extra into clean environments, and try them.
+	bash scripts/smoke.sh $(ARGS)
+
+licences: setup ## List the licences of all dependencies in docs/licences.md.
+	$(PYTHON) scripts/licences.py
+
+sbom: setup ## Write the software bill of materials (CycloneDX) of the lock file to build/sbom.cdx.json.
+	$(PYTHON) scripts/sbom.py build/sbom.cdx.json
+
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/man_page.py
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py

@@ -259,8 +259,7 @@ def _door(forge: Forge) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def _serve(self) -> None:
-            size = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(size) or b"{}") if size else {}
+            body = json.loads(self._body() or b"{}")
             parts = urlsplit(self.path)
             query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
             path = unquote(parts.path).removeprefix("/api/v3").removeprefix("/api/v4")
@@ -273,7 +272,27 @@ def _door(forge: Forge) -> type[BaseHTTPRequestHandler]:
                 return
             self._send(*forge.answer(self.command, path, query, body))
 
-        do_GET = do_POST = do_PATCH = do_PUT = _serve
+        def do_GET(self) -> None:
+            self._serve()
+
+        def do_POST(self) -> None:
+            self._serve()
+
+        def do_PATCH(self) -> None:
+            self._serve()
+
+        def do_PUT(self) -> None:
+            self._serve()
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            parts = []
+            while size := int(self.rfile.readline(), 16):
+                parts.append(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+            return b"".join(parts)
 
         def _send(self, status: int, value: object) -> None:
             text = value if isinstance(value, str) else json.dumps(value)
