@@ -9,6 +9,8 @@ trap 'rm -rf "$place"' EXIT
 
 say() { printf '%-34s %s\n' "$1" "$2"; }
 
+quiet() { "$@" >"$place/said" 2>&1; }
+
 # What each extra is for: a module that it brings, and a command that needs it.
 probe() {
     case $1 in
@@ -80,10 +82,10 @@ if [ "${#extras[@]}" = 0 ]; then
     fresh "$place/sdist" "$sdist"
     tried "sdist" whole "$place/sdist/bin"
     UV_TOOL_DIR="$place/tools" UV_TOOL_BIN_DIR="$place/bin" uv tool install --quiet "$wheel"
-    tried "uv tool install" "$place/bin/agentforge" --version >/dev/null
+    tried "uv tool install" quiet "$place/bin/agentforge" --version
     if command -v pipx >/dev/null; then
         PIPX_HOME="$place/pipx" PIPX_BIN_DIR="$place/pipxbin" pipx install --quiet "$wheel"
-        tried "pipx install" "$place/pipxbin/agentforge" --version >/dev/null
+        tried "pipx install" quiet "$place/pipxbin/agentforge" --version
     else
         say "pipx install" "not tried: pipx is not installed"
     fi
