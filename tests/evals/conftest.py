@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,5 +12,7 @@ from agentforge.evals.ground import Ground
 
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
-    """A folder with a repository and a home that every case makes its own."""
-    return Ground(folder=Path(tmp_path_factory.mktemp("cheats")).resolve())
+    """A folder with a repository and a home that every case makes its own; all workers of a run share what was delivered."""
+    run = tmp_path_factory.getbasetemp()
+    shared = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
+    return Ground(folder=Path(tmp_path_factory.mktemp("cheats")).resolve(), shared=shared)

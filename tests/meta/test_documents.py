@@ -35,6 +35,16 @@ def test_the_documented_modes_are_those_of_the_program(root: Path) -> None:
     assert all(f"| `{mode}` |" in text for mode in module.Mode)
 
 
+def test_the_reference_pages_are_those_of_the_program(root: Path) -> None:
+    spec = importlib.util.spec_from_file_location("reference_docs", root / "scripts" / "reference_docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, text in module.pages().items():
+        assert (module.FOLDER / name).read_text(encoding="utf-8") == text, f"{name}: run `make golden`"
+
+
 def test_pip_and_uv_install_the_same_versions(root: Path) -> None:
     locked = {
         package["name"]: package["version"]

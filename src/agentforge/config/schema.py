@@ -36,8 +36,18 @@ def known_keys() -> tuple[str, ...]:
     return tuple(sorted(_names(_schema(), "")))
 
 
+def schema_of(key: str) -> Mapping[str, object]:
+    """The JSON Schema of one dotted key of `known_keys`; `*` stands for any name."""
+    schema = resolved(_schema())
+    for part in key.split("."):
+        known = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
+        chosen = known.get(part) or (next(iter(known.values())) if part == "*" and known else None)
+        schema = resolved(chosen or cast("Mapping[str, object]", schema.get("additionalProperties", {})))
+    return schema
+
+
 def _check_names(layer: Layer, values: Mapping[str, object], schema: Mapping[str, object], prefix: Key) -> None:
-    schema = _resolved(schema)
+    schema = resolved(schema)
     known = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
     others = schema.get("additionalProperties", False)
     for name, value in values.items():
@@ -45,7 +55,7 @@ def _check_names(layer: Layer, values: Mapping[str, object], schema: Mapping[str
         inner = known.get(name, others if isinstance(others, Mapping) else None)
         if inner is None:
             raise ConfigError(f"{layer.place(key)}: unknown setting {'.'.join(key)}", hint=_nearest(key))
-        inner = _resolved(inner)
+        inner = resolved(inner)
         items = inner.get("items")
         if isinstance(value, Mapping) and inner.get("type") == "object":
             _check_names(layer, value, inner, key)
@@ -81,7 +91,7 @@ def _expected(schema_path: list[str | int]) -> str:
     node: object = _schema()
     for part in schema_path[:-1]:
         if isinstance(node, Mapping):
-            node = _resolved(node).get(str(part), _resolved(node) if part == "$ref" else {})
+            node = resolved(node).get(str(part), resolved(node) if part == "$ref" else {})
     if not isinstance(node, Mapping):
         return ""
     if "anyOf" in node:
@@ -143,7 +153,8 @@ def _schema() -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(_SCHEMA_FILE.read_bytes()))
 
 
-def _resolved(schema: Mapping[str, object]) -> Mapping[str, object]:
+def resolved(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """The definition that a part of the schema refers to, or the part itself."""
     reference = schema.get("$ref")
     if not isinstance(reference, str):
         return schema
@@ -152,7 +163,7 @@ def _resolved(schema: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _names(schema: Mapping[str, object], prefix: str) -> list[str]:
-    schema = _resolved(schema)
+    schema = resolved(schema)
     known = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
     others = schema.get("additionalProperties", False)
     children = {**known, "*": others} if isinstance(others, Mapping) else dict(known)

@@ -54,7 +54,7 @@ def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
     began = time.monotonic()
     script = script_of(case, side)
     digest = ground.digest(case, script)
-    if side == "twin" and digest in ground.seen:
+    if side == "twin" and ground.was_delivered(digest):
         return SideResult(name=case.name, side=side, right=True, outcome="delivered", stage="deliver")
     try:
         ground.lay(case)
@@ -63,7 +63,7 @@ def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
     except AgentForgeError as exc:
         judged = SideResult(name=case.name, side=side, right=False, outcome="error", detail=exc.message)
     if judged.right and side == "twin":
-        ground.seen[digest] = case.name
+        ground.note_delivered(digest, case.name)
     return replace(judged, duration_s=round(time.monotonic() - began, 3))
 
 

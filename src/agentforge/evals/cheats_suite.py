@@ -72,4 +72,5 @@ def _run_case(name: str, folder: str) -> CaseResult:
 @cache
 def _ground(folder: str) -> Ground:
     """The ground of this process."""
-    return Ground(folder=Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder)).resolve())
+    own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder)).resolve()
+    return Ground(folder=own, shared=Path(folder).resolve())

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes, digest_value
@@ -23,11 +23,12 @@ class Ground:
     """A folder of one process. The results of test runs are kept by the path of the repository, which never changes.
 
     Attributes:
-        seen: what became of honest sides by everything that they consist of: many cases share the honest way of the base.
+        shared: where all processes of a suite write down which honest sides were delivered, by everything that they consist of:
+            many cases share the honest way of the base. None is a folder of this ground alone.
     """
 
     folder: Path
-    seen: dict[str, str] = field(default_factory=dict)
+    shared: Path | None = None
 
     @property
     def repo(self) -> Path:
@@ -48,6 +49,19 @@ class Ground:
         """
         python = {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
         return {**python, "test.env": _NO_PLUGINS, "verification.mutants": 0, "verification.returns": 0}
+
+    def was_delivered(self, digest: str) -> bool:
+        """Tell whether an honest side that is equal in all its parts was delivered before."""
+        return (self._delivered / digest).exists()
+
+    def note_delivered(self, digest: str, name: str) -> None:
+        """Write down that the honest side of a case was delivered."""
+        self._delivered.mkdir(parents=True, exist_ok=True)
+        (self._delivered / digest).write_text(name, "utf-8")
+
+    @property
+    def _delivered(self) -> Path:
+        return (self.shared or self.folder) / "delivered"
 
     def lay(self, case: CheatCase) -> None:
         """Make the repository of a case; what an earlier one left goes, its measured results stay.

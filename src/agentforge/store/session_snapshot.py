@@ -82,7 +82,7 @@ def _message(entry: Entry) -> dict[str, object]:
     ]
     return {
         "role": "user" if entry.kind == "summary" else entry.kind,
-        "content": entry.text,
+        "content": entry.text if entry.text.strip() else entry.summary,
         "tool_call_id": entry.call_id or None,
         "tool_calls": calls,
         "token_count": entry_tokens(entry),

@@ -116,3 +116,29 @@ def set_(key: str, value: str | None, project: bool, remove: bool, cwd: str | No
     set_value(file, key, None if value is None else parse_value(value), project=project)
     click.echo(f"{key} {'removed from' if remove else 'written to'} {file}")
     return 0
+
+
+@config.command(
+    epilog="""\b
+Examples:
+  agentforge config explain
+  agentforge config explain limits.budget_usd
+  agentforge config explain notify
+"""
+)
+@click.argument("key", default="")
+@cwd_option
+@json_option
+def explain(key: str, cwd: str | None, as_json: bool) -> int:
+    """Say what KEY means, its type and default; a table's name shows all of the table, no KEY shows everything."""
+    from agentforge.config.explaining import explained
+
+    rows = explained(key)
+    if as_json:
+        write_json([{"key": row.key, "words": row.words, "type": row.type, "default": row.default} for row in rows])
+        return 0
+    cells = [(row.key, row.type, "" if row.default is None else json.dumps(row.default), row.words) for row in rows]
+    click.echo(
+        "\n".join(table(cells, head=("SETTING", "TYPE", "DEFAULT", "MEANING"), style=style_for(sys.stdout, os.environ)))
+    )
+    return 0
