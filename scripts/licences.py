@@ -16,8 +16,8 @@ from locked import ROOT, locked
 TARGET = ROOT / "docs" / "licences.md"
 _HEAD = """# Licences of what AgentForge stands on
 
-Written by `make licences` from the lock file and the metadata of the installed packages. AgentForge itself is MIT. Nothing of these
-packages is copied into ours; `pip` brings them.
+Written by `make licences` from the lock file and the metadata of the installed packages. AgentForge itself is MIT. Nothing of
+these packages is copied into ours; `pip` brings them.
 
 | package | version | licence | brought by |
 |---|---|---|---|

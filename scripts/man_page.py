@@ -1,4 +1,4 @@
-"""Write docs/agentforge.1, the manual page, from the help texts of the commands: `python scripts/man_page.py` (part of `make golden`)."""
+"""Write docs/agentforge.1, the manual page, from the help texts: `python scripts/man_page.py` (part of `make golden`)."""
 
 from __future__ import annotations
 

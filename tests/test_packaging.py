@@ -46,7 +46,9 @@ def test_the_wheel_runs_from_its_own_files(built: Path, tmp_path: Path):
         names = set(packed.namelist())
         packed.extractall(tmp_path / "site")
     ours = {name for name in names if name.startswith("agentforge/")}
-    tracked = subprocess.run(["git", "ls-files", "src/agentforge"], cwd=ROOT, capture_output=True, text=True, check=False)
+    tracked = subprocess.run(
+        ["git", "ls-files", "src/agentforge"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     wanted = {name.removeprefix("src/") for name in tracked.stdout.split("\n") if name}
     assert wanted <= ours, sorted(wanted - ours)[:5]
     assert "agentforge/py.typed" in ours and not any("__pycache__" in name for name in names)
@@ -66,14 +68,23 @@ def test_the_sdist_holds_what_the_wheel_is_built_from(built: Path):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
-    assert {"pyproject.toml", "LICENSE", "README.md", "uv.lock", "docs/agentforge.1", "src/agentforge/py.typed"} <= names
+    assert {
+        "pyproject.toml",
+        "LICENSE",
+        "README.md",
+        "uv.lock",
+        "docs/agentforge.1",
+        "src/agentforge/py.typed",
+    } <= names
     assert not any(name.startswith((".git/", ".venv/", "build/")) for name in names)
 
 
 def test_the_manual_page_is_what_the_help_says():
     page = (ROOT / "docs" / "agentforge.1").read_text("utf-8")
     assert script("man_page").document() == page, "run: make golden"
-    assert not re.search(r"^\.(?!TH|SH|SS|TP|PP|nf|fi|B|BR)", page, re.MULTILINE), "a line that roff would take for an order"
+    assert not re.search(r"^\.(?!TH|SH|SS|TP|PP|nf|fi|B|BR)", page, re.MULTILINE), (
+        "a line that roff would take for an order"
+    )
 
 
 def test_every_locked_package_has_a_licence_in_the_list():

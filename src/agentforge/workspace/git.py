@@ -223,27 +223,6 @@ class Git:
         if done.exit_code != 0:
             raise ConflictError(f"branch {name} cannot be made: {_words(done.stderr)}", hint="choose another name")
 
-    def advance_branch(self, name: str, commit: str, *, was: str) -> None:
-        """Let a branch point at a commit that goes on from where it stands; done twice it is the same.
-
-        Raises:
-            ConflictError: it stands elsewhere, or is checked out.
-        """
-        ref = f"refs/heads/{name}"
-        standing = self._ref(ref)
-        if standing == commit:
-            return
-        if standing not in (was, None):
-            raise ConflictError(
-                f"branch {name} stands at {str(standing)[:12]} and not at {was[:12]} any more",
-                hint="somebody has committed to it; start a new task from there",
-            )
-        if self.head_ref() == ref:
-            raise ConflictError(f"branch {name} is checked out in {self.top}", hint="switch to another branch first")
-        done = self._command.run("update-ref", ref, commit, standing or "")
-        if done.exit_code != 0:
-            raise ConflictError(f"branch {name} cannot be moved: {_words(done.stderr)}", hint="try again: resume")
-
     def delete_branch(self, name: str) -> None:
         """Delete a local branch; it is no error when there is none.
 
