@@ -31,6 +31,9 @@ bench: setup ## Measure start, step, memory and what a verdict costs, and print 
 	$(PYTHON) bench/run.py
 	$(PYTHON) bench/verifier.py
 
+bench-peers: setup ## Do the same work with other agents, installed by name, and print the ratios; ARGS="--quick".
+	$(PYTHON) bench/peers.py $(ARGS)
+
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
