@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test demo bench bench-peers chaos smoke licences sbom golden lock clean
+.PHONY: help setup check conform test demo bench bench-peers chaos smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,14 @@ golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, d
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
 	$(PYTHON) tests/golden/regenerate.py
+
+pictures: setup ## Make the pictures and the terminal cast of docs/pictures anew.
+	.venv/bin/python -m pip --version >/dev/null 2>&1 && .venv/bin/python -m pip install -q pyte || uv pip install -q --python $(PYTHON) pyte
+	$(PYTHON) scripts/pictures.py
+
+site: ## Build the documentation as a web site in build/site (zensical, in an environment of its own).
+	test -x build/docs/bin/zensical || { python3 -m venv build/docs && build/docs/bin/python -m pip install -q -r docs/requirements.txt; }
+	build/docs/bin/zensical build --strict
 
 lock: ## Resolve dependencies anew (needs uv): uv.lock, requirements.lock.
 	uv lock

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from agentforge_world import Done, World
 
-_PATIENCE_S = 120.0
+_PATIENCE_S = 300.0
 _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
 
 
