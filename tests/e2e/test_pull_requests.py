@@ -66,7 +66,7 @@ def connected(world: World, bare: Path, forge: Any, kind: str) -> World:
     """The world with a bare remote, and the user's settings for the forge."""
     config = world.home / "af" / "config"
     config.mkdir(parents=True, exist_ok=True)
-    own = f'[forge]\nkind = "{kind}"\napi = "{forge.address}"\nproject = "acme/textkit"\n'
+    own = f'[forge]\nkind = "{kind}"\napi = "{forge.address}"\nproject = "acme/textkit"\nbundle = true\n'
     (config / "config.toml").write_text(f"{own}[verification]\nmutants = 0\n")  # other tests are about those
     shutil.rmtree(bare, ignore_errors=True)
     world.git("clone", "-q", "--bare", str(world.repo), str(bare))
@@ -138,6 +138,7 @@ def test_a_delivery_is_pushed_and_its_pull_request_tells_the_proof(delivered: tu
     assert forge.tip(printed["branch"]) == printed["commit"]
     notes = world.git("ls-remote", str(forge.bare), "refs/notes/agentforge")
     assert notes.split()[0] == world.git("rev-parse", "refs/notes/agentforge")
+    assert world.git("ls-remote", str(forge.bare), f"refs/agentforge/bundles/{printed['task_id']}")
 
 
 def test_a_second_call_brings_the_open_request_up_to_date(delivered: tuple[World, Any, Any]) -> None:

@@ -157,7 +157,7 @@ def _push_notes(git: Git, way: Way) -> None:
     from agentforge.workspace.remotes import fetch, push
 
     done = push(git.command, way.remote, commit=git.resolve(_NOTES), ref=_NOTES)
-    if done.outcome != "taken":
+    if done.outcome == "overtaken":
         fetch(git.command, way.remote, ref=_NOTES, into=_INCOMING)
         git.command.output("notes", f"--ref={_NOTES}", "merge", "--quiet", "--strategy=ours", _INCOMING)
         git.command.output("update-ref", "-d", _INCOMING)
