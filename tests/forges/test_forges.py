@@ -54,6 +54,19 @@ def test_a_request_is_opened_found_and_written_anew(forge, running):
     assert forge.default_branch() == "main"
 
 
+def test_what_a_forge_does_not_know_is_no_row_and_a_pipeline_without_jobs_stands_for_itself(running):
+    place = _place(running, "gitlab")
+    lab, commit = GitLab(place, HttpWire(place, _TOKEN)), running.tip("topic")
+    running.refuse["GET", "/statuses"] = (404, "Not Found")
+    assert lab.checks(commit) == ()
+    running.pipelines = [{"id": 7, "sha": commit, "status": "created", "jobs": []}]
+    (check,) = lab.checks(commit)
+    assert (check.name, check.standing, check.id) == ("pipeline", "pending", "")
+    running.pipelines[0]["jobs"] = [{"id": 100, "name": "tests", "status": "failed"}]
+    (check,) = lab.checks(commit)
+    assert (check.name, check.standing) == ("tests", "failed")
+
+
 def test_a_refusal_says_why(forge):
     with pytest.raises(ForgeError, match=r"HTTP 422, Validation Failed; invalid \(through (gh|http)\)"):
         forge.open("nothing", base="main", title="t", body="b", draft=False)
@@ -128,7 +141,8 @@ def test_a_wrong_token_a_missing_project_and_a_silent_host_are_told_with_the_nex
         ("git@github.acme.org:a/b.git", {}, {"GH_ENTERPRISE_TOKEN": "t"}, "http"),
         ("git@gitlab.com:a/b.git", {}, {"GITLAB_TOKEN": "t"}, "http"),
         ("git@gitlab.evil.org:a/b.git", {}, {"GITLAB_TOKEN": "t"}, None),
-        ("git@gitlab.acme.org:a/b.git", {}, {"GITLAB_TOKEN": "t", "GITLAB_HOST": "gitlab.acme.org"}, "http"),
+        ("git@gitlab.acme.org:a/b.git", {}, {"GITLAB_TOKEN": "t", "GITLAB_HOST": "https://gitlab.acme.org"}, "http"),
+        ("http://127.0.0.1:3000/a/b.git", {"kind": "gitlab"}, {"GITLAB_TOKEN": "t"}, "http"),
         ("/srv/b.git", {"kind": "github", "api": "http://127.0.0.1:1", "project": "a/b"}, {"GH_TOKEN": "t"}, "http"),
     ],
 )  # fmt: skip

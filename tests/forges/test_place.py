@@ -15,6 +15,7 @@ from agentforge.forges.place import place_of
         ("https://user:secret@github.com/acme/textkit", "github", "acme/textkit", "https://api.github.com"),
         ("ssh://git@github.acme.org:2222/a/b.git", "github", "a/b", "https://github.acme.org/api/v3"),
         ("git@gitlab.com:group/sub/b.git", "gitlab", "group/sub/b", "https://gitlab.com/api/v4"),
+        ("https://gitlab.acme.org:8443/a/b.git", "gitlab", "a/b", "https://gitlab.acme.org:8443/api/v4"),
         ("https://gitlab.acme.org/a/b/", "gitlab", "a/b", "https://gitlab.acme.org/api/v4"),
     ],
 )

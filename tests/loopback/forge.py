@@ -32,6 +32,7 @@ class Forge:
     Attributes:
         checks: by commit: {name, conclusion or "" while it runs, summary, log}.
         comments: {kind: review, line or whole; id, author, association, body, path, line, resolved}.
+        pipelines: of GitLab, beside the checks: {id, sha, status, jobs}.
         asked: (method, path) of every request that was let in.
         refuse: status and message with which the next request of (method, end of path) is answered.
     """
@@ -41,6 +42,7 @@ class Forge:
     pulls: list[Row] = field(default_factory=list)
     checks: dict[str, list[Row]] = field(default_factory=dict)
     comments: list[Row] = field(default_factory=list)
+    pipelines: list[Row] = field(default_factory=list)
     asked: list[tuple[str, str]] = field(default_factory=list)
     refuse: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
 
@@ -225,6 +227,14 @@ def _gl_statuses(forge: Forge, given: Row, _body: Row) -> tuple[int, object]:
     return 200, rows
 
 
+def _gl_pipelines(forge: Forge, given: Row, _body: Row) -> tuple[int, object]:
+    return 200, [{"id": row["id"], "status": row["status"]} for row in forge.pipelines if row["sha"] == given["sha"]]
+
+
+def _gl_jobs(forge: Forge, given: Row, _body: Row) -> tuple[int, object]:
+    return 200, next(row["jobs"] for row in forge.pipelines if row["id"] == int(given["id"]))
+
+
 def _gl_discussions(forge: Forge, _given: Row, _body: Row) -> tuple[int, object]:
     def note(row: Row) -> Row:
         place = {"new_path": row["path"], "new_line": row["line"]} if row["kind"] == "line" else None
@@ -245,6 +255,8 @@ _GITLAB = (
     ("POST", "/merge_requests", _gl_open),
     ("PUT", r"/merge_requests/(?P<number>\d+)", _gl_update),
     ("GET", r"/repository/commits/(?P<sha>[0-9a-f]{40})/statuses", _gl_statuses),
+    ("GET", "/pipelines", _gl_pipelines),
+    ("GET", r"/pipelines/(?P<id>\d+)/jobs", _gl_jobs),
     ("GET", r"/jobs/(?P<id>\d+)/trace", _log),
     ("GET", r"/merge_requests/\d+/discussions", _gl_discussions),
     ("GET", "/members/all", _gl_members),

@@ -44,8 +44,10 @@ class GitHub:
     def checks(self, commit: str) -> tuple[Check, ...]:
         """Check runs, and the statuses of older services; of each context the newest."""
         place = f"{self._repo}/commits/{quote(commit)}"
-        runs = [_run(row) for row in pages(self._wire, f"{place}/check-runs?filter=latest", key="check_runs")]
-        return (*runs, *(_status(row) for row in pages(self._wire, f"{place}/status", key="statuses")))
+        runs = [
+            _run(row) for row in pages(self._wire, f"{place}/check-runs?filter=latest", key="check_runs", optional=True)
+        ]
+        return (*runs, *(_status(row) for row in pages(self._wire, f"{place}/status", key="statuses", optional=True)))
 
     def details(self, check: Check) -> str:
         """The annotations of a check run, and the end of the log where GitHub Actions ran it."""
@@ -53,7 +55,7 @@ class GitHub:
             return ""
         lines = [
             f"{row.get('path')}:{row.get('start_line')}: {row.get('message')}"
-            for row in pages(self._wire, f"{self._repo}/check-runs/{check.id}/annotations")
+            for row in pages(self._wire, f"{self._repo}/check-runs/{check.id}/annotations", optional=True)
         ]
         if "/actions/runs/" in check.url:  # the job of Actions has the number of its check run
             lines.append(ask_text(self._wire, f"{self._repo}/actions/jobs/{check.id}/logs") or "")

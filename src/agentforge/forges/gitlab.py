@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -47,8 +48,17 @@ class GitLab:
 
     def checks(self, commit: str) -> tuple[Check, ...]:
         """The jobs of the commit's pipelines, and what other services reported; of each the newest."""
-        rows = pages(self._wire, f"{self._project}/repository/commits/{quote(commit)}/statuses")
-        return tuple(_check(row) for row in rows)
+        place = f"{self._project}/repository/commits/{quote(commit)}/statuses"
+        found = tuple(_check(row) for row in pages(self._wire, place, optional=True))
+        return found or tuple(self._jobs(commit))
+
+    def _jobs(self, commit: str) -> Iterator[Check]:
+        """The jobs of its pipelines; one that has none yet stands for itself."""
+        for row in pages(self._wire, f"{self._project}/pipelines?{urlencode({'sha': commit})}", optional=True):
+            jobs = [
+                _check(job) for job in pages(self._wire, f"{self._project}/pipelines/{row['id']}/jobs", optional=True)
+            ]
+            yield from jobs or [replace(_check({"name": "pipeline", **row}), id="")]
 
     def details(self, check: Check) -> str:
         """The output of the job."""
@@ -56,7 +66,7 @@ class GitLab:
 
     def comments(self, pull: Pull) -> tuple[Comment, ...]:
         """The notes of people in discussions that nobody has resolved."""
-        members = pages(self._wire, f"{self._project}/members/all")
+        members = pages(self._wire, f"{self._project}/members/all", optional=True)  # unknown: nobody counts unnamed
         writers = {row.get("username") for row in members if int(row.get("access_level") or 0) >= _DEVELOPER}
         place = f"{self._project}/merge_requests/{pull.number}/discussions"
         notes = (note for talk in pages(self._wire, place) for note in talk.get("notes", []))
@@ -82,7 +92,7 @@ def _check(row: Mapping[str, Any]) -> Check:
         id=str(row["id"]),
         name=str(row.get("name", "")),
         standing=result,
-        url=str(row.get("target_url") or ""),
+        url=str(row.get("target_url") or row.get("web_url") or ""),
         summary="\n".join(text for text in (status, str(row.get("description") or "")) if text),
     )
 

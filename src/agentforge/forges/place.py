@@ -48,7 +48,7 @@ def place_of(address: str, settings: Mapping[str, object]) -> ForgePlace:
     Raises:
         UsageError: the address names no forge, or one of unknown kind.
     """
-    host, path = _host_and_path(address)
+    host, path, origin = _read(address)
     project = str(settings.get("project") or path)
     api = str(settings.get("api") or "").rstrip("/")
     host = host or urlsplit(api).hostname or ""
@@ -63,19 +63,21 @@ def place_of(address: str, settings: Mapping[str, object]) -> ForgePlace:
             f"{host} may be a GitHub or a GitLab", hint="agentforge config set forge.kind github (or gitlab)"
         )
     return ForgePlace(
-        kind=cast("Kind", kind), host=host, project=project, api=api or _api(kind, host), own_api=bool(api)
+        kind=cast("Kind", kind), host=host, project=project, api=api or _api(kind, host, origin), own_api=bool(api)
     )
 
 
-def _host_and_path(address: str) -> tuple[str, str]:
-    """The host and OWNER/NAME of an address; "" and "" of a folder."""
+def _read(address: str) -> tuple[str, str, str]:
+    """The host, OWNER/NAME, and where the host's pages begin; three times "" of a folder."""
     if "://" in address:
         parts = urlsplit(address)
         if parts.scheme in ("", "file"):
-            return "", ""
-        return parts.hostname or "", _name(unquote(parts.path))
+            return "", "", ""
+        web = parts.scheme in ("http", "https")
+        origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if web else f"https://{parts.hostname}"
+        return parts.hostname or "", _name(unquote(parts.path)), origin
     match = _SCP.fullmatch(address)
-    return (match["host"], _name(match["path"])) if match else ("", "")
+    return (match["host"], _name(match["path"]), f"https://{match['host']}") if match else ("", "", "")
 
 
 def _name(path: str) -> str:
@@ -87,10 +89,10 @@ def _kind_of(host: str) -> str:
     return next((kind for kind in ("github", "gitlab") if kind in words), "")
 
 
-def _api(kind: str, host: str) -> str:
+def _api(kind: str, host: str, origin: str) -> str:
     if kind == "gitlab":
-        return f"https://{host}/api/v4"
-    return "https://api.github.com" if host == "github.com" else f"https://{host}/api/v3"
+        return f"{origin}/api/v4"
+    return "https://api.github.com" if host == "github.com" else f"{origin}/api/v3"
 
 
 def _shown(address: str) -> str:

@@ -20,6 +20,7 @@ _MOST_PAGES = 20
 _TOKENS = {"github": ("GH_TOKEN", "GITHUB_TOKEN"), "gitlab": ("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN")}
 _ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _HOSTED = ("github.com", "gitlab.com")
 
 
@@ -56,11 +57,7 @@ def ask(wire: Wire, method: str, path: str, body: Mapping[str, object] | None = 
     Raises:
         ForgeError: it was refused, or the answer means nothing.
     """
-    answer = _accepted(wire.send(method, path, body), method, path, wire)
-    try:
-        return json.loads(answer.body)
-    except ValueError as exc:
-        raise ForgeError(f"{method} {path}: the forge did not answer in JSON", hint="is forge.api right?") from exc
+    return _json(_accepted(wire.send(method, path, body), method, path, wire).body, path)
 
 
 def ask_text(wire: Wire, path: str) -> str | None:
@@ -71,15 +68,20 @@ def ask_text(wire: Wire, path: str) -> str | None:
     return _accepted(answer, "GET", path, wire).body.decode("utf-8", "replace")
 
 
-def pages(wire: Wire, path: str, *, key: str = "") -> Iterator[Mapping[str, Any]]:
+def pages(wire: Wire, path: str, *, key: str = "", optional: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a listing, page by page.
 
     Args:
         key: under which each page holds its rows; "" = a page is the list.
+        optional: a forge that does not know the listing (404) has no rows; else it is an error.
     """
     mark = "&" if "?" in path else "?"
     for number in range(1, _MOST_PAGES + 1):
-        value = ask(wire, "GET", f"{path}{mark}per_page={_PAGE}&page={number}")
+        asked = f"{path}{mark}per_page={_PAGE}&page={number}"
+        text = ask_text(wire, asked) if optional else None
+        if optional and text is None:
+            return
+        value = ask(wire, "GET", asked) if text is None else _json(text.encode(), asked)
         rows = value.get(key, []) if key and isinstance(value, dict) else value
         if not isinstance(rows, list):
             raise ForgeError(f"GET {path}: the forge did not answer with a list", hint="is forge.kind right?")
@@ -173,6 +175,13 @@ class HttpWire:
             raise ForgeError(f"{self._api} does not answer: {reason}", hint="is the network there?") from exc
 
 
+def _json(body: bytes, path: str) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as exc:
+        raise ForgeError(f"{path}: the forge did not answer in JSON", hint="is forge.api right?") from exc
+
+
 def _accepted(answer: Answer, method: str, path: str, wire: Wire) -> Answer:
     if answer.status < 300:
         return answer
@@ -220,8 +229,9 @@ def _logged_in(program: str, host: str, environ: Mapping[str, str]) -> bool:
 
 def _token(place: ForgePlace, environ: Mapping[str, str]) -> str:
     names: tuple[str, ...] = _TOKENS[place.kind]
-    if not place.own_api and place.host not in _HOSTED:
-        names = _ENTERPRISE if place.kind == "github" else names if environ.get("GITLAB_HOST") == place.host else ()
+    if not place.own_api and place.host not in (*_HOSTED, *_LOOPBACK):
+        own = environ.get("GITLAB_HOST", "").rpartition("://")[2].partition("/")[0].partition(":")[0]
+        names = _ENTERPRISE if place.kind == "github" else names if own == place.host else ()
     return next((environ[name] for name in names if environ.get(name)), "")
 
 
