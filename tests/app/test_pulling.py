@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.pull_place import Way
-from agentforge.app.pulling import _push_notes
+from agentforge.app.pulling import _push_notes, with_pull
+from agentforge.app.result import RunResult, exit_code
+from agentforge.config.settings import load
 from agentforge.errors import ForgeError
+from agentforge.events.state import RunState
 from agentforge.workspace.git import Git
 
 _NOTES = "refs/notes/agentforge"
@@ -57,3 +60,12 @@ def test_a_remote_that_takes_no_notes_is_an_error_with_the_next_step(clones):
     with pytest.raises(ForgeError, match="notes could not be pushed") as told:
         _push_notes(Git(first), _way())
     assert "git push" in told.value.hint
+
+
+def test_a_pull_request_that_fails_leaves_the_delivery_and_says_how_to_try_again(tmp_path):
+    state = RunState(run_id="task-1", repo=str(tmp_path), outcome="delivered", pull={"wanted": True})
+    settings = load(tmp_path, {"HOME": str(tmp_path)})
+    result = with_pull(RunResult(state=state, folder=tmp_path), settings=settings, environ={})
+    assert result.state.outcome == "delivered" and result.error is not None
+    assert "agentforge pr task-1" in result.error.hint
+    assert exit_code(result) == result.error.exit_code != 0
