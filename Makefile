@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test demo bench bench-peers chaos smoke licences sbom golden pictures site lock clean
+.PHONY: help setup check conform test run demo bench bench-peers chaos smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ conform: setup ## Check this repository with its own conformance engine.
 
 test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
 	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
+
+run: setup ## Do the main job with a model on this machine, no key: REPO=... REQUEST="..." (else on a sample); YES=1, FROM=..., MODEL=...
+	@bash scripts/main_job.sh
 
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo

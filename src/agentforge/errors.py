@@ -6,6 +6,7 @@ AgentForgeError                         1   internal error
 │   ├── TrustRequired                       a project brings what would run or steer, and nobody agreed
 │   ├── ContractInvalid                     a contract file that cannot be loaded
 │   ├── RepositoryError                     no git, no commits, a bare repository, a dirty tree
+│   ├── ModelFileError                      the file of a local model: not one, cut short, another than was asked for
 │   └── ModelNotConfigured                  no model was chosen and none was found
 ├── VerificationFailed                  4   a check that the user asked for did not hold
 ├── ModelError                          5   the model or its provider
@@ -15,6 +16,7 @@ AgentForgeError                         1   internal error
 │   ├── ModelRequestRejected                any other 4xx: asking again would not help
 │   ├── ModelRateLimited                    429 after all tries
 │   ├── ModelUnavailable                    5xx, no connection, time-out, after all tries
+│   ├── LocalModelError                     a model on this machine cannot be served here
 │   └── ModelReplyBroken                    a stream that ended without a finish reason, a body that is not JSON
 ├── LimitReached                        6   steps, tokens, money or time
 ├── InfrastructureError                 7   what the harness itself stands on
@@ -84,6 +86,12 @@ class RepositoryError(UsageError):
     """The repository cannot carry a task: no git, no commits, bare, dirty."""
 
     slug = "repository"
+
+
+class ModelFileError(UsageError):
+    """The file of a local model is no model, was cut short, or is another one than was asked for."""
+
+    slug = "model-file"
 
 
 class ModelNotConfigured(UsageError):
@@ -158,6 +166,12 @@ class ModelReplyBroken(ModelError):
     """The reply ended without a finish reason or cannot be read."""
 
     slug = "model-reply"
+
+
+class LocalModelError(ModelError):
+    """A model on this machine cannot be served here: the processor, the memory, the file, or the server itself."""
+
+    slug = "local-model"
 
 
 class ModelReplyEndless(ModelError):

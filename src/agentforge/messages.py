@@ -64,6 +64,11 @@ class ModelRequest:
 
     Attributes:
         labels: who asks (run, stage, attempt, step); never sent, used by scripted and recorded models and by logs.
+        samples: answers wanted to the same prompt, which is read once where the server can do that.
+        json_schema: what the text must be valid against; enforced while decoding where the server can do that.
+        prefill: how the answer begins; `ModelReply.text` begins with it where the server can go on from it.
+        stop: texts at which the answer ends; they are not part of it.
+        seed: of the sampling; None = the server's choice.
     """
 
     messages: tuple[Message, ...]
@@ -71,6 +76,11 @@ class ModelRequest:
     max_output_tokens: int = 4096
     temperature: float | None = None
     labels: Mapping[str, str | int] = field(default_factory=dict)
+    samples: int = 1
+    json_schema: Mapping[str, object] | None = None
+    prefill: str = ""
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +102,7 @@ class ModelReply:
         requests: HTTP requests that were made for it, retries included.
         usage_reported: False when the provider sent no usage and `usage` is our own estimate.
         sent: SHA-256 of the request's body as it went over the wire, "" where there is no wire.
+        others: the texts of the further samples; fewer than were asked for where the server gave fewer.
     """
 
     text: str
@@ -104,6 +115,12 @@ class ModelReply:
     duration_ms: int = 0
     usage_reported: bool = True
     sent: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """The texts of all samples, the first one first."""
+        return (self.text, *self.others)
 
 
 def request_value(request: ModelRequest) -> dict[str, object]:
@@ -116,6 +133,7 @@ def request_value(request: ModelRequest) -> dict[str, object]:
         ],
         "max_output_tokens": request.max_output_tokens,
         "temperature": request.temperature,
+        **_wishes_value(request),
     }
 
 
@@ -135,6 +153,11 @@ def request_from(value: Mapping[str, Any]) -> ModelRequest:
         tools=tuple(ToolSchema(**tool) for tool in value["tools"]),
         max_output_tokens=value["max_output_tokens"],
         temperature=value["temperature"],
+        samples=value.get("samples", 1),
+        json_schema=value.get("json_schema"),
+        prefill=value.get("prefill", ""),
+        stop=tuple(value.get("stop", ())),
+        seed=value.get("seed"),
     )
 
 
@@ -154,7 +177,20 @@ def reply_value(reply: ModelReply) -> dict[str, object]:
             "cache_write_tokens": reply.usage.cache_write_tokens,
         },
         "model": reply.model,
+        **({"others": list(reply.others)} if reply.others else {}),
     }
+
+
+def _wishes_value(request: ModelRequest) -> dict[str, object]:
+    """What is wished beyond the plain form, only where it is: older records keep their digests."""
+    wishes: dict[str, object] = {
+        "samples": request.samples if request.samples != 1 else None,
+        "json_schema": request.json_schema,
+        "prefill": request.prefill or None,
+        "stop": list(request.stop) or None,
+        "seed": request.seed,
+    }
+    return {name: value for name, value in wishes.items() if value is not None}
 
 
 def _message_from(value: Mapping[str, Any]) -> Message:

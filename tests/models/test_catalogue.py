@@ -18,7 +18,7 @@ HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "op
 
 
 def test_the_files_are_the_providers() -> None:
-    assert provider_names() == tuple(sorted([*HOSTED, "recorded", "scripted"]))
+    assert provider_names() == tuple(sorted([*HOSTED, "local", "manual", "recorded", "scripted"]))
 
 
 @pytest.mark.parametrize("provider", HOSTED)

@@ -36,6 +36,10 @@ def test_an_unknown_model_has_no_price_also_the_second_time(model: str) -> None:
     assert cost_usd(model, USAGE) is None
 
 
+def test_a_model_on_this_machine_costs_nothing() -> None:
+    assert cost_usd("local/anything", USAGE) == 0.0
+
+
 def test_the_price_list_is_not_loaded_for_models_that_cannot_be_on_it() -> None:
     code = (
         "import sys; from agentforge.messages import Usage; from agentforge.models.prices import cost_usd\n"

@@ -57,6 +57,14 @@ class Workspace(Protocol):
         """Make the files equal a tree."""
 
 
+def _as_it_is(_state: RunState, request: ModelRequest) -> ModelRequest:
+    return request
+
+
+def _as_it_came(reply: ModelReply) -> ModelReply:
+    return reply
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
     """The four values in which a pipeline step and a chat turn differ, and what the loop needs to do its work.
@@ -70,6 +78,8 @@ class AgentSpec:
         confirm: asks the person who is there about a call that a hook wants decided; None = the run waits for an answer.
         answered: what came up while a call was prepared (a person's answers), to be recorded with it.
         repeats_commands: a command in doubt is put back and run again; else, in a user's own folder, the model is told.
+        shape: what is wished beyond the context: samples, a schema, how the answer begins.
+        read: turns the words of a model that calls no tools into the calls that they mean.
         shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
     """
 
@@ -90,6 +100,8 @@ class AgentSpec:
     answered: Callable[[], Iterable[Event]] = tuple
     shows_fresh: bool = True
     repeats_commands: bool = True
+    shape: Callable[[RunState, ModelRequest], ModelRequest] = _as_it_is
+    read: Callable[[ModelReply], ModelReply] = _as_it_came
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -110,8 +122,10 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
             "stage": state.stage,
             "step": effect.step,
             "stage_step": (stage.steps if stage else 0) + (0 if effect.step == state.turn.step else 1),
+            **({"candidate": state.candidate} if state.candidate else {}),
         },
     )
+    request = spec.shape(state, request)
     yield kinds.ModelCalled(
         step=effect.step,
         stage=state.stage,
@@ -129,7 +143,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         message = spec.policy.scrub(str(error))
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=message, requests=error.requests)
         raise
-    yield _replied(effect.step, _with_submission(reply, spec), spec)
+    yield _replied(effect.step, _with_submission(spec.read(reply), spec), spec)
 
 
 def _shown(message: Message, policy: InvocationPolicy) -> Message:
@@ -179,6 +193,7 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         duration_ms=reply.duration_ms,
         thinking=spec.policy.scrub(reply.thinking),
         sent=reply.sent,
+        others=tuple(spec.policy.scrub(text) for text in reply.others),
     )
 
 
@@ -258,7 +273,7 @@ def _approval(call: Call, prepared: Prepared, state: RunState) -> kinds.Escalati
 
 def _writes_failed(state: RunState, spec: AgentSpec) -> bool:
     """A write of the same reply did not happen: what is handed in with it was meant for another workspace."""
-    writers = {name for name, tool in spec.tools.items() if tool.effect == "write"}
+    writers = {name for name, tool in spec.tools.items() if tool.effect == "write" or tool.does == "write"}
     return any(one.name in writers and one.status != "success" for one in state.turn.results)
 
 
@@ -273,7 +288,7 @@ def _not_submitted() -> Observation:
 def _handed_over(call: Call, index: int, state: RunState, observation: Observation) -> Iterator[Event]:
     """The draft or the question that a call hands over; recorded before the call counts as done, so that no crash loses it."""
     payload = observation.payload
-    if payload is None or observation.status != "success":
+    if payload is None or (observation.status != "success" and "question" not in payload):
         return
     draft = payload.get("draft")
     handed_in = state.submission is not None and state.submission.draft == draft  # by a process that died
@@ -295,8 +310,12 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
             reason="the model asks",
             question=str(payload["question"]),
             options=tuple(str(item) for item in options) if isinstance(options, (list, tuple)) else (),
-            context={"step": state.turn.step, "call": index, "tool": call.name},
+            context={"step": state.turn.step, "call": index, "tool": call.name, **_about(payload)},
         )
+
+
+def _about(payload: Mapping[str, object]) -> dict[str, object]:
+    return {"about": payload["about"]} if "about" in payload else {}
 
 
 def _asked_before(state: RunState, index: int) -> bool:

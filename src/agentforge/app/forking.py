@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from agentforge.store.clock import not_before, utc_now
 if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.store.blobs import Blobs
+    from agentforge.store.reader import LogScan
     from agentforge.workspace.git import Git
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -42,7 +43,7 @@ class Forked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shared:
+class Shared:
     """What two runs have in common: the bytes of the log, the state after them, the blobs that they name."""
 
     text: bytes
@@ -105,8 +106,23 @@ def fork(cwd: Path, task_id: str, *, from_step: int, model: str = "", environ: M
     )
 
 
-def _shared(folder: Path, step: int) -> _Shared:
-    """Read the log up to the end of a step."""
+def fork_here(git: Git, parent: Path, place: Path, event_of: Callable[[Shared], kinds.RunForked]) -> None:
+    """Make a run in the folder `place` that shares everything that its parent has recorded so far; nobody else drives the parent.
+
+    Side effects: a run folder whose blobs are links to the parent's.
+    """
+    from agentforge.store.log import RunLog
+
+    shared = _shared(parent, None)
+    event = event_of(shared)
+    place.mkdir(parents=True, exist_ok=True)
+    _keep_snapshot(git, shared.state, event, folder=parent)
+    _write(place, event, shared, blobs=parent / "blobs")
+    RunLog.open(place, clock=utc_now).close()  # writes the views
+
+
+def _shared(folder: Path, step: int | None) -> Shared:
+    """Read the log up to the end of a step, None = all of it."""
     from agentforge.events.codec import encode
     from agentforge.events.evolve import evolve
     from agentforge.events.state import RunState
@@ -120,18 +136,23 @@ def _shared(folder: Path, step: int) -> _Shared:
             continue
         last = record.event.step
         if last == step:
-            text = scan.path.read_bytes()[: scan.size_bytes]
-            return _Shared(
-                text=text,
-                state=state,
-                head=scan.head,
-                records=scan.length,
-                fence=scan.fence,
-                at=scan.at,
-                blobs=frozenset(named),
-            )
+            return _shared_so_far(scan, state, named)
+    if step is None:
+        return _shared_so_far(scan, state, named)
     told = f"the run finished steps 1 to {last}" if last else "the run finished no step yet"
     raise UsageError(f"{folder.name} has no finished step {step}", hint=told)
+
+
+def _shared_so_far(scan: LogScan, state: RunState, named: set[str]) -> Shared:
+    return Shared(
+        text=scan.path.read_bytes()[: scan.size_bytes],
+        state=state,
+        head=scan.head,
+        records=scan.length,
+        fence=scan.fence,
+        at=scan.at,
+        blobs=frozenset(named),
+    )
 
 
 def _digests(value: object) -> Iterator[str]:
@@ -159,7 +180,7 @@ def _keep_snapshot(git: Git, state: RunState, event: kinds.RunForked, *, folder:
     share(git, event.parent, event.run_id, tree=tree, base=state.base_commit, when=state.last_at)
 
 
-def _write(folder: Path, event: kinds.RunForked, shared: _Shared, *, blobs: Path) -> None:
+def _write(folder: Path, event: kinds.RunForked, shared: Shared, *, blobs: Path) -> None:
     """Link the blobs, then put the whole log in place at once: a run without its own first record would be its parent."""
     from agentforge.events.codec import encode
     from agentforge.store.blobs import Blobs

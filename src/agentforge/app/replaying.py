@@ -170,7 +170,7 @@ def _runtime(
         ready=lambda: None,
         guard=Guard(copy, copy.top, index=shadow_index(copy)),
         sandbox=cast("Sandbox", _NoSandbox(kind=_sandbox_kind(records))),
-        stages=load_stages(state.workflow),
+        stages=load_stages(state.workflow, profile=state.profile),
         contracts=contract_set(repo),
         blobs=blobs,
         rig=_no_rig,

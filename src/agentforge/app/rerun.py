@@ -198,7 +198,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             scratch=scratch,
             git=at,
             sandbox=sandbox,
-            stages=load_stages(state.workflow),
+            stages=load_stages(state.workflow, profile=state.profile),
             contracts=contract_set(None),
             blobs=cast("BlobStore", blobs),
             rig=lambda: rig,

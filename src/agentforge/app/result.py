@@ -8,6 +8,7 @@ from pathlib import Path
 from agentforge import errors
 from agentforge.events.state import Escalation, RunState
 from agentforge.frozen import dataclass
+from agentforge.views.attempts_view import attempts_value
 from agentforge.views.progress import progress
 
 _BROKEN_OFF_EXIT = 1
@@ -95,6 +96,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "forks": list(state.forks),
         "marks": list(state.marks),
         "pull_request": dict(result.pull) if result.pull is not None else None,
+        **({"attempts": attempts_value(state)} if state.attempts else {}),
         "folder": str(result.folder),
         "error": _error(result),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,15 +10,14 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge import __version__
 from agentforge.agent.limits import exhausted
 from agentforge.app.base import base_commit
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
+from agentforge.app.running_versions import program_versions
 from agentforge.app.stirring import wake_on_the_way
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
-from agentforge.events.blob_form import ZLIB, zlib_version
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
 
@@ -56,6 +54,7 @@ class StartOptions:
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
         pull: what it has to do with a pull request, see kinds.RunStarted.
+        candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
     request: str
@@ -72,6 +71,8 @@ class StartOptions:
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
     pull: Mapping[str, object] = field(default_factory=dict)
+    candidates: int = 1
+    candidates_from: str = "green"
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -82,7 +83,7 @@ def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, st
     Side effects: a run folder under `.agentforge/tasks`, a worktree under the data directory.
     """
     began = time.monotonic()
-    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch)
+    git, models, log = _begun(options, settings=settings, environ=environ, watch=watch, graded=True)
     return _drive(log, settings=settings, environ=environ, models=models, began=began, git=git)
 
 
@@ -100,7 +101,12 @@ def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, s
 
 
 def _begun(
-    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch
+    options: StartOptions,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    watch: Watch,
+    graded: bool = False,
 ) -> tuple[Git, Models, RunLog]:
     """A task whose first record stands."""
     from agentforge.app.wiring import Models
@@ -118,9 +124,7 @@ def _begun(
         )
     git = Git.open(options.cwd)
     models = Models(settings=settings, environ=environ, flag=options.model)
-    log = _create(
-        options, git, settings=settings, environ=environ, model_name=_model_name(options, models), watch=watch
-    )
+    log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
         drop_worktree(git, log.state)
     return git, models, log
@@ -172,7 +176,7 @@ def resume(
     log.append(
         kinds.RunResumed(
             pid=os.getpid(),
-            versions=_versions(),
+            versions=program_versions(),
             limits=changed,
             interrupted_step=_interrupted_step(state),
             **moved(state, git, data=data_dir(environ)),
@@ -215,11 +219,12 @@ def _model_name(options: StartOptions, models: Models) -> str:
 def _create(
     options: StartOptions,
     git: Git,
+    models: Models,
     *,
     settings: Settings,
     environ: Mapping[str, str],
-    model_name: str,
     watch: Watch,
+    graded: bool,
 ) -> RunLog:
     from agentforge.app.provenance import digests, supplied_tests
     from agentforge.app.wiring import secret_values
@@ -230,6 +235,8 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
+    model_name = _model_name(options, models)
+    profile = "" if options.workflow else models.profile()
     base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
@@ -251,9 +258,13 @@ def _create(
         limits={**settings.limits(), **options.limits},
         tests=tuple(tests),
         digests={},
-        versions=_versions(),
+        versions=program_versions(),
         apply=options.apply,
         workflow=options.workflow,
+        candidates=options.candidates,
+        candidates_from=options.candidates_from,
+        profile=profile,
+        grade=models.grade() if profile and graded else {},
         violations=options.violations,
         after=options.after,
         pull=options.pull,
@@ -295,7 +306,6 @@ def _drive(
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
-    from agentforge.config.paths import data_dir
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
 
@@ -327,19 +337,9 @@ def _drive(
             duration_s=time.monotonic() - began,
             error=error,
         )
-    if state.outcome == "delivered" and state.pull.get("wanted"):
-        from agentforge.app.pulling import with_pull
+    from agentforge.app.afterwards import afterwards
 
-        result = with_pull(result, settings=settings, environ=environ)
-    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
-        from agentforge.app.waking import tell_waiting_runs
-
-        tell_waiting_runs(state, environ)
-    if state.outcome in ("aborted", "analyzed"):
-        from agentforge.app.workplace import drop_worktree
-
-        drop_worktree(Git(Path(state.repo)), state)
-    return result
+    return afterwards(result, settings=settings, environ=environ)
 
 
 def _reaches_out(settings: Settings, environ: Mapping[str, str]) -> bool:
@@ -391,8 +391,3 @@ def _interrupted_step(state: RunState) -> int:
 def _flag(state: RunState) -> str | None:
     """The model that the run was started with; a chain is not a flag."""
     return state.model if "/" in state.model and "+" not in state.model else None
-
-
-def _versions() -> dict[str, str]:
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"agentforge": __version__, "python": python, ZLIB: zlib_version()}

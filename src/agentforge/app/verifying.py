@@ -111,7 +111,7 @@ def _complete() -> Complete:
     from agentforge.pipeline.stages import load_stages
 
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object]:
-        return load_stages(state.workflow)[stage].complete(state, draft, facts)
+        return load_stages(state.workflow, profile=state.profile)[stage].complete(state, draft, facts)
 
     return complete
 

@@ -44,7 +44,7 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> 
 
 
 def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
-    """The model with the bounds of today's settings, and without any; nothing is ever sent, so it needs no key."""
+    """The model with today's bounds, without any, and on a server that can do less. Nothing is sent: no key is needed."""
     from dataclasses import replace
 
     from agentforge.models.model import ModelSpec
@@ -57,3 +57,4 @@ def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
         max_output_tokens=int(settings.number("model.max_output_tokens")),
     )
     yield plain
+    yield replace(plain, abilities=frozenset())  # a server that refused what goes beyond plain chat

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
@@ -58,6 +59,24 @@ class Models:
                 [self._limited(open_model(spec), spec.provider) for spec in (first, *others)]
             )
         return self._open[key]
+
+    def profile(self) -> str:
+        """The road that the run's model is for: "small", else "".
+
+        Raises:
+            ModelNotConfigured: none was chosen and none was found.
+        """
+        from agentforge.config.model_choice import choose
+
+        return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
+
+    def grade(self) -> dict[str, object]:
+        """What the run's model has shown on this machine; it is graded now where that was never done and is wanted."""
+        from agentforge.app.grading import first_grade
+        from agentforge.config.model_choice import choose
+
+        spec = choose(self.settings, self.environ, flag=self.flag)
+        return first_grade(spec, settings=self.settings, environ=self.environ)
 
     def _limited(self, model: Model, provider: str) -> Model:
         if self.limiter is None:
@@ -109,9 +128,8 @@ def wire(
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
 
-    repo, worktree = Path(state.repo), Path(state.worktree)
+    repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
     git = opened or Git(repo)
-    scratch = scratch_of(worktree)
     scratch.mkdir(parents=True, exist_ok=True)
     sandbox = sandbox_of(settings, hidden=(worktree.parent,))
     supplied = state.digests.get("tests")
@@ -124,7 +142,7 @@ def wire(
         ready=_ready(state, log.folder, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(state.workflow),
+        stages=load_stages(state.workflow, profile=state.profile),
         contracts=contract_set(repo),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
@@ -139,6 +157,8 @@ def wire(
         nonce=os.urandom(4).hex(),
         supplied={path: log.blobs.get(digest) for path, digest in dict(supplied or {}).items()},  # type: ignore[call-overload] # a mapping of digests
         max_output_tokens=output_limit(settings),
+        samples=int(settings.number("model.samples")),
+        attempts=_attempts(log.folder, settings, environ),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
@@ -158,6 +178,19 @@ def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) ->
     if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
         return ""
     return read_instructions(file).text
+
+
+def _attempts(
+    folder: Path, settings: Settings, environ: Mapping[str, str]
+) -> Callable[[RunState, str], Iterator[Event]]:
+    """How independent attempts are made: loaded when some are wanted."""
+
+    def attempts(state: RunState, stage: str) -> Iterator[Event]:
+        from agentforge.app.attempting import run_attempts
+
+        return run_attempts(state, stage, folder=folder, settings=settings, environ=environ)
+
+    return attempts
 
 
 def permits_of(settings: Settings) -> Permits:

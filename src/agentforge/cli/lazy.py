@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "queue": ("queue:queue", "See and steer the queue that the workers share."),
     "watch": ("watch:watch", "Start a task for every request file that appears in a folder."),
     "serve-webhook": ("webhook:serve_webhook", "Start tasks from signed webhooks of issues."),
+    "model": ("model:model", "Get a model for this machine, list and try what can be asked."),
     "stages": ("stages:stages", "List the stages and the actions that need them."),
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),

@@ -12,6 +12,7 @@ from agentforge.cli.wording import counted
 from agentforge.config.durations import show_duration
 from agentforge.events.state import Escalation, RunState
 from agentforge.views.answering import answers_for as answers_for
+from agentforge.views.attempts_view import attempt_lines
 
 _LISTED = 8
 _WIDTH = 160
@@ -42,6 +43,7 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
             style, "signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"]
         )
     lines += _rows(style, "model", [_model(state)])
+    lines += _rows(style, "tried", attempt_lines(state))
     lines += _rows(style, "kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
     lines += _rows(style, "marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
     lines += _rows(style, "record", [str(folder)])

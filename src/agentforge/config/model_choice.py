@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
+from agentforge.config.paths import local_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
@@ -38,17 +39,19 @@ PROVIDERS: Mapping[str, Provider] = {
     "custom": Provider(key="API_KEY", url="BASE_URL"),
     "scripted": Provider(),
     "recorded": Provider(),
+    "local": Provider(),
+    "manual": Provider(name="answers"),
     **{server.provider: Provider(base_url=server.base_url) for server in LOCAL_SERVERS},
 }
 """All providers, in the order in which keys of the environment are looked for."""
 
-_NO_KEY = frozenset({"scripted", "recorded", *(server.provider for server in LOCAL_SERVERS)})
+_NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *(server.provider for server in LOCAL_SERVERS)})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
     "pass --model PROVIDER/NAME, or set [model] provider and name, or set one of OPENROUTER_API_KEY, OPENAI_API_KEY, "
-    "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp; "
-    "`agentforge demo` needs no model"
+    "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp, "
+    "or get a model for this machine: agentforge model pull; `agentforge demo` needs no model"
 )
 
 
@@ -103,7 +106,8 @@ def explain(
 ) -> Choice:
     """Choose a model and say why.
 
-    The first that is given: `flag`, `stages.<stage>.model`, `[model]`, a key in the environment, a server on loopback.
+    The first that is given: `flag`, `stages.<stage>.model`, `[model]`, a key in the environment, a server on loopback, the
+    catalogue's own model where it was pulled.
 
     Args:
         flag: `PROVIDER/NAME` of the command line.
@@ -120,13 +124,17 @@ def explain(
     if settings.get("model.provider") or settings.get("model.name"):
         return _from_model_table(settings, environ)
     for provider, facts in PROVIDERS.items():
-        if facts.name and environ.get(facts.key):
+        if facts.name and facts.key and environ.get(facts.key):
             spec = _spec(settings, environ, provider=provider, name=facts.name)
             return Choice(spec=spec, reason=f"{facts.key} is set")
     found = running_server(servers)
     if found is not None:
         spec = _spec(settings, environ, provider=found.provider, name=found.model, base_url=found.base_url)
         return Choice(spec=spec, reason=f"a server answers at {found.base_url}")
+    pulled = _pulled(environ)
+    if pulled:
+        spec = _spec(settings, environ, provider="local", name=pulled)
+        return Choice(spec=spec, reason="it was pulled to this machine")
     raise ModelNotConfigured("no model is configured and none was found", hint=_WAYS)
 
 
@@ -190,9 +198,14 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
     url = base_url or _base_url(settings, environ, provider=provider)
     if provider == "custom" and not url:
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
+    if provider == "local":
+        from agentforge.local.files import check_there
+
+        check_there(name, local_dir(environ))
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
-    if not key and facts.name:
+    if not key and facts.name and provider not in _NO_KEY:
         raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
+    abilities = settings.get("model.abilities")
     return ModelSpec(
         provider=provider,
         name=name,
@@ -201,12 +214,48 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         temperature=cast("float | None", settings.get("model.temperature")),
         max_output_tokens=int(settings.number("model.max_output_tokens")),
         read_timeout_s=settings.number("model.read_timeout_s"),
+        profile=settings.text("model.profile") or _profile(provider, name),
+        abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
+        folder=_folder(environ, provider=provider, name=name),
+        serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
     )
+
+
+def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
+    """Where the files of a model on this machine are, or a person's answers when the model's name is no folder."""
+    if provider == "local":
+        return str(local_dir(environ))
+    if provider != "manual" or name not in ("answers", "terminal"):
+        return ""
+    from agentforge.config.paths import data_dir
+
+    return str(data_dir(environ) / "manual")
+
+
+def _pulled(environ: Mapping[str, str]) -> str:
+    """The first model of the catalogue that is on this machine, where it can be served; "" where there is none."""
+    from importlib.util import find_spec
+
+    from agentforge.local.files import kept_models
+
+    if find_spec("xllamacpp") is None:
+        return ""
+    return next((kept.entry.name for kept in kept_models(local_dir(environ)) if kept.whole), "")
+
+
+def _profile(provider: str, name: str) -> str:
+    """What the catalogue says of a model on this machine; every other model takes the full road."""
+    if provider != "local":
+        return "full"
+    from agentforge.local.catalogue import find
+
+    entry = find(name)
+    return entry.profile if entry is not None else "small"
 
 
 def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:
     """`model.base_url` beats the environment, for the provider of `[model]` only; then the provider's own variable."""
-    if provider in {"scripted", "recorded"}:
+    if provider in {"scripted", "recorded", "local", "manual"}:
         return ""
     configured = settings.text("model.base_url")
     if configured and settings.text("model.provider", provider) == provider:

@@ -28,6 +28,11 @@ def data_dir(environ: Mapping[str, str]) -> Path:
     return folder
 
 
+def local_dir(environ: Mapping[str, str]) -> Path:
+    """Return the folder of models on this machine and of the servers that answer from them; it need not exist."""
+    return _place(environ, own="data", variable="XDG_DATA_HOME", fallback=".local/share") / "local"
+
+
 def config_dir(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own settings; it need not exist.
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from agentforge.events import kinds, sessions
+from agentforge.events.attempting import attempt_chosen, attempt_finished, attempts_started
 from agentforge.events.awaiting import looked_at_again, task_arrived, task_awaited
+from agentforge.events.delivered import attested, delivered
 from agentforge.events.denials import denial_of
 from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
+from agentforge.events.limiting import limits_from
 from agentforge.events.pace import spent_lately
 from agentforge.events.reopening import reopening_ended, stage_reopened
 from agentforge.events.sight import seen_after, views_with
@@ -22,7 +25,6 @@ from agentforge.events.state import (
     Call,
     Escalation,
     FinishedStep,
-    Limits,
     RunState,
     StageState,
     Submission,
@@ -31,6 +33,7 @@ from agentforge.events.state import (
 )
 from agentforge.events.taint import REPOSITORY, source_of, with_source
 from agentforge.events.talk import heard
+from agentforge.events.written import written_after
 
 _FINDINGS_KEPT = 30
 
@@ -49,12 +52,6 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
         object.__setattr__(after, "talk", heard(state, event, at))
     object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
     return after
-
-
-def limits_from(value: Mapping[str, object], base: Limits | None = None) -> Limits:
-    """Limits with the fields of `value` set; unknown names are ignored (an older program reads a newer log)."""
-    known = {item.name for item in fields(Limits)}
-    return replace(base or Limits(), **cast("dict[str, int]", {k: v for k, v in value.items() if k in known}))
 
 
 def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
@@ -88,6 +85,10 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         after=event.after,
         pull=event.pull,
         untrusted=("review",) if event.pull.get("follows") else (),
+        profile=event.profile,
+        candidates=event.candidates,
+        candidates_from=event.candidates_from,
+        grade=event.grade,
         started_at=at,
     )
 
@@ -223,6 +224,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             views=views_with(turn.views, event.view),
             seen=seen_after(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
+            written=written_after(turn, event),
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
         denials=(*state.denials, *denial_of(event)),
@@ -347,17 +349,6 @@ def _rejected(state: RunState, reason: str) -> RunState:
     )
 
 
-def _delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
-    return replace(
-        state,
-        delivered={"branch": event.branch, "commit": event.commit, "tree": event.tree, "applied": event.applied},
-    )
-
-
-def _attested(state: RunState, event: kinds.Attested, _at: str) -> RunState:
-    return replace(state, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note})
-
-
 def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
     return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
 
@@ -372,6 +363,9 @@ _EVOLVERS = cast(
         kinds.RunForked: run_forked,
         kinds.ForkMade: fork_made,
         kinds.RunMarked: run_marked,
+        kinds.AttemptsStarted: attempts_started,
+        kinds.AttemptFinished: attempt_finished,
+        kinds.AttemptChosen: attempt_chosen,
         kinds.StageStarted: _stage_started,
         kinds.StageSkipped: _stage_skipped,
         kinds.StageReopened: stage_reopened,
@@ -388,8 +382,8 @@ _EVOLVERS = cast(
         kinds.StagePassed: _stage_passed,
         kinds.EscalationRaised: _escalation_raised,
         kinds.EscalationResolved: _escalation_resolved,
-        kinds.Delivered: _delivered,
-        kinds.Attested: _attested,
+        kinds.Delivered: delivered,
+        kinds.Attested: attested,
         kinds.RunFinished: _run_finished,
         kinds.UserSaid: sessions.user_said,
         kinds.TurnFinished: sessions.turn_finished,

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from agentforge.events.attempting import AttemptChosen as AttemptChosen
+from agentforge.events.attempting import AttemptFinished as AttemptFinished
+from agentforge.events.attempting import AttemptsStarted as AttemptsStarted
 from agentforge.events.awaiting import TaskArrived as TaskArrived
 from agentforge.events.awaiting import TaskAwaited as TaskAwaited
 from agentforge.events.conversing import ApprovalAnswered as ApprovalAnswered
@@ -58,6 +61,8 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
+        profile: "" = the ordinary road, "small" = that of small models; grade: what the model has shown on this machine.
+        candidates: independent attempts at `candidates_from` and what follows up to the implementation; 1 = none.
         workflow: "" = from a request to a delivery, "fix" = violations are repaired.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
@@ -86,6 +91,10 @@ class RunStarted(Event):
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
     pull: Json = field(default_factory=dict)
+    profile: str = ""
+    candidates: int = 1
+    candidates_from: str = "green"
+    grade: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +199,7 @@ class ModelReplied(Event):
 
     Attributes:
         sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
+        others: texts of the further samples, where several were asked for.
     """
 
     step: int
@@ -203,6 +213,7 @@ class ModelReplied(Event):
     duration_ms: int = 0
     thinking: str = ""
     sent: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,15 @@ def run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
         worktree=event.worktree,
         branch=event.branch,
         model=event.model or state.model,
+        pull={**state.pull, "wanted": False} if state.pull else {},  # the parent's request is not the child's
         inherited=state.spending,
         spending={},
         verdicts=0,
         verdicts_passed=0,
         forks=(),
+        attempts={},
+        candidates=1 if event.attempt else state.candidates,
+        candidate=event.attempt,
         marks=(),
     )
 

@@ -18,6 +18,7 @@ class RunForked(Event):
         step: the last step that both share.
         model: `provider/name` that goes on, "" = the parent's.
         program: version of agentforge that made the fork ("" = an old one).
+        attempt: its number among independent attempts of the parent, 0 = a fork that a person made.
     """
 
     run_id: str
@@ -30,6 +31,7 @@ class RunForked(Event):
     branch: str
     model: str = ""
     program: str = ""
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,7 @@ class Turn:
         said: text of the current reply.
         silent_steps: replies in a row without a tool call.
         material: digest of the stable front of the stage's contexts.
+        written: names of the definitions that this attempt of a small model has written.
     """
 
     step: int = 0
@@ -111,6 +112,7 @@ class Turn:
     steps_in_attempt: int = 0
     silent_steps: int = 0
     material: str = ""
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +243,10 @@ class RunState:
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
         after: what other runs must reach before this one begins.
         pull: what the run has to do with a pull request, see RunStarted.
+        candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
+        candidate: the number of this run among its parent's attempts, 0 = it is none.
+        attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
+        profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
@@ -267,6 +273,12 @@ class RunState:
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
     pull: Json = field(default_factory=dict)
+    profile: str = ""
+    candidates: int = 1
+    candidates_from: str = "green"
+    candidate: int = 0
+    attempts: Json = field(default_factory=dict)
+    grade: Json = field(default_factory=dict)
     awaited: Mapping[str, Json] = field(default_factory=dict)
     started_at: str = ""
     last_at: str = ""

@@ -73,6 +73,8 @@ def encode(request: ModelRequest, name: str) -> Payload:
         body["tools"] = tools
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.stop:
+        body["stop_sequences"] = list(request.stop)
     _drop_surplus_markers(body)
     return body
 
@@ -131,6 +133,14 @@ class MessageReader:
         elif kind == "message_stop":
             self.ended = True
         return ""
+
+    def unfinished(self) -> tuple[str, ...]:
+        """The text as long as no stop reason was seen."""
+        return () if self._finish else (self._joined("text"),)
+
+    def cut(self) -> None:
+        """Nothing more is read."""
+        self._finish = self._finish or "max_tokens"
 
     def answer(self) -> Answer:
         """Give the whole reply.

@@ -29,13 +29,14 @@ _TRANSIENT: Mapping[str, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a dialect read from the wire. `usage` is None when the provider sent none."""
+    """What a dialect read from the wire. `usage` is None when the provider sent none; `others` are further samples."""
 
     text: str
     thinking: str
     tool_calls: tuple[ToolCall, ...]
     finish: FinishReason
     usage: Usage | None
+    others: tuple[str, ...] = ()
 
 
 class StreamReader(Protocol):
@@ -51,6 +52,12 @@ class StreamReader(Protocol):
         Raises:
             ModelError: the event is not JSON, or reports an error.
         """
+
+    def unfinished(self) -> tuple[str, ...]:
+        """The samples that are still being written."""
+
+    def cut(self) -> None:
+        """Nothing more is read: what is unfinished counts as cut off for its length."""
 
     def answer(self) -> Answer:
         """Give what was collected.

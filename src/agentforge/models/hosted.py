@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_bytes
-from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless
-from agentforge.messages import ModelReply
+from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
+from agentforge.messages import ModelReply, Usage
+from agentforge.models.abilities import of_provider, refused, used, within
 from agentforge.models.connection import HttpConnection
 from agentforge.models.dialect import parse_object
 from agentforge.models.estimate import estimate_usage
+from agentforge.models.repetition import repeats_itself
 from agentforge.models.sse import EventSplitter
 from agentforge.models.wire import Wire
 
@@ -21,13 +23,15 @@ if TYPE_CHECKING:
 
     from agentforge.messages import ModelRequest
     from agentforge.models.connection import Connection, Response
-    from agentforge.models.dialect import Answer, Dialect
+    from agentforge.models.dialect import Answer, Dialect, StreamReader
     from agentforge.models.model import ModelSpec
 
 _SPARE_BYTES = 500_000
 _TOKEN_BYTES = 600
 """A streamed token with everything that servers wrap around it."""
 _LONGEST_S = 3600.0
+_LOOK_EVERY = 32
+"""Chunks after which a small model's text is looked at again."""
 
 _FIXED_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "agentforge"}
 
@@ -59,40 +63,72 @@ class HostedModel:
         self._headers = {**_FIXED_HEADERS, **dialect.headers(_sendable_key(spec))}
         connection = connection or HttpConnection(read_timeout_s=spec.read_timeout_s)
         self._wire = Wire(connection, model=self.name, secret=spec.api_key, sleep=sleep)
+        self.abilities = of_provider(spec.provider) if spec.abilities is None else spec.abilities
+        """What the server can do, less what it has refused so far."""
 
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
-        """Ask the server for one reply."""
-        started = time.monotonic()
-        request, body = self._within_spec(request), self.body(request)
-        answer, requests = self._wire.exchange(
-            self._url, body, headers=self._headers, read=lambda response: self._read(response, request, on_delta)
-        )
-        return ModelReply(
-            text=answer.text,
-            tool_calls=answer.tool_calls,
-            finish=answer.finish,
-            usage=answer.usage or estimate_usage(request, answer.text, answer.thinking, answer.tool_calls),
-            model=self.name,
-            thinking=answer.thinking,
-            requests=requests,
-            duration_ms=round((time.monotonic() - started) * 1000),
-            usage_reported=answer.usage is not None,
-            sent=digest_bytes(body),
-        )
+        """Ask the server for one reply, and again for the samples that it did not give."""
+        reply = self._learning(request, on_delta)
+        while len(reply.samples) < request.samples:
+            missing = request.samples - len(reply.samples)
+            seed = None if request.seed is None else request.seed + len(reply.samples)
+            if missing == request.samples - 1:
+                self.abilities -= {"samples"}
+            more = self._learning(replace(request, samples=missing, seed=seed), None)
+            reply = _joined_replies(reply, more)
+        return reply
 
     def body(self, request: ModelRequest) -> bytes:
         """The bytes that go over the wire for a request."""
-        encoded = self._dialect.encode(self._within_spec(request), self._spec.name)
+        within = self._within_spec(request)
+        encoded = self._dialect.encode(within, self._spec.name)
+        if within.prefill and "prefill" not in self.abilities:
+            encoded |= {"add_generation_prompt": False, "continue_final_message": True}
         return json.dumps(encoded, separators=(",", ":")).encode("ascii")
 
     def close(self) -> None:
         """Close the connection to the server."""
         self._wire.close()
 
+    def _learning(self, request: ModelRequest, on_delta: Callable[[str], None] | None) -> ModelReply:
+        """Ask once; where the server refuses what goes beyond plain chat, ask without it, now and from now on."""
+        wasted = 0
+        while True:
+            try:
+                reply = self._ask(request, on_delta)
+                return replace(reply, requests=reply.requests + wasted)
+            except ModelRequestRejected as exc:
+                lost = refused(exc.message, used(request, self.abilities))
+                if not lost:
+                    raise
+                self.abilities -= lost
+                wasted += exc.requests
+
+    def _ask(self, request: ModelRequest, on_delta: Callable[[str], None] | None) -> ModelReply:
+        started = time.monotonic()
+        request, body = self._within_spec(request), self.body(request)
+        answer, requests = self._wire.exchange(
+            self._url, body, headers=self._headers, read=lambda response: self._read(response, request, on_delta)
+        )
+        written = "".join((answer.text, *answer.others))
+        return ModelReply(
+            text=_whole(answer.text, request.prefill),
+            tool_calls=answer.tool_calls,
+            finish=answer.finish,
+            usage=answer.usage or estimate_usage(request, written, answer.thinking, answer.tool_calls),
+            model=self.name,
+            thinking=answer.thinking,
+            requests=requests,
+            duration_ms=round((time.monotonic() - started) * 1000),
+            usage_reported=answer.usage is not None,
+            sent=digest_bytes(body),
+            others=tuple(_whole(text, request.prefill) for text in answer.others),
+        )
+
     def _within_spec(self, request: ModelRequest) -> ModelRequest:
         limit, temperature = self._spec.max_output_tokens, request.temperature
         return replace(
-            request,
+            within(request, self.abilities),
             max_output_tokens=min(limit or request.max_output_tokens, request.max_output_tokens),
             temperature=self._spec.temperature if temperature is None else temperature,
         )
@@ -115,12 +151,54 @@ class HostedModel:
                 if text and on_delta is not None:
                     on_delta(text)
 
+        looked = _Watch(small=self._spec.profile == "small")
         for chunk in chunks:
             take(splitter.feed(chunk))
             if reader.ended:
                 break
+            if looked.sees_repetition(reader):
+                reader.cut()
+                break
         take(splitter.close())
         return reader.answer()
+
+
+def _whole(text: str, prefill: str) -> str:
+    """The answer from its beginning: some servers repeat what it was begun with, some do not."""
+    return text if text.startswith(prefill) else prefill + text
+
+
+def _joined_replies(first: ModelReply, more: ModelReply) -> ModelReply:
+    one, two = first.usage, more.usage
+    return replace(
+        first,
+        others=(*first.others, *more.samples),
+        usage=Usage(
+            prompt_tokens=one.prompt_tokens + two.prompt_tokens,
+            completion_tokens=one.completion_tokens + two.completion_tokens,
+            cached_tokens=one.cached_tokens + two.cached_tokens,
+            cache_write_tokens=one.cache_write_tokens + two.cache_write_tokens,
+        ),
+        requests=first.requests + more.requests,
+        duration_ms=first.duration_ms + more.duration_ms,
+        usage_reported=first.usage_reported and more.usage_reported,
+    )
+
+
+class _Watch:
+    """Looks from time to time whether a small model only repeats itself; what larger ones repeat is meant."""
+
+    def __init__(self, *, small: bool) -> None:
+        self._small = small
+        self._chunks = 0
+
+    def sees_repetition(self, reader: StreamReader) -> bool:
+        """Whether every sample that is still being written repeats itself."""
+        self._chunks += 1
+        if not self._small or self._chunks % _LOOK_EVERY:
+            return False
+        texts = reader.unfinished()
+        return bool(texts) and all(repeats_itself(text) for text in texts)
 
 
 def _sendable_key(spec: ModelSpec) -> str:

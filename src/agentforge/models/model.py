@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from agentforge.messages import ModelReply, ModelRequest
 
@@ -44,6 +44,10 @@ class ModelSpec:
         temperature: used where the request names none.
         max_output_tokens: upper bound on what a request may ask for.
         read_timeout_s: longest silence within a reply.
+        profile: which road the stages take with this model: `small` (one choice or one function a step) or `full`.
+        abilities: what the server can do beyond plain chat, of `models.abilities.KNOWN`; None = what is known of the provider.
+        folder: where files of models on this machine are kept, for provider `local`.
+        serving: how a model on this machine is to be served: `context`, `threads`, `memory_mb`, `idle_s`.
     """
 
     provider: str
@@ -53,6 +57,10 @@ class ModelSpec:
     temperature: float | None = None
     max_output_tokens: int | None = None
     read_timeout_s: float = 180.0
+    profile: str = "full"
+    abilities: frozenset[str] | None = None
+    folder: str = ""
+    serving: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -60,7 +60,7 @@ def encode(request: ModelRequest, name: str) -> Payload:
     """The JSON body of a request."""
     body: Payload = {
         "model": name,
-        "messages": [_encode_message(message) for message in request.messages],
+        "messages": [*map(_encode_message, request.messages), *_begun(request)],
         "stream": True,
         "stream_options": {"include_usage": True},
         limit_key(name): request.max_output_tokens,
@@ -75,7 +75,22 @@ def encode(request: ModelRequest, name: str) -> Payload:
         ]
     if request.temperature is not None:
         body["temperature"] = request.temperature
-    return body
+    return {**body, **_wishes(request)}
+
+
+def _wishes(request: ModelRequest) -> Payload:
+    """What is wished beyond plain chat; a begun answer is the last message."""
+    wishes: Payload = {}
+    if request.samples > 1:
+        wishes["n"] = request.samples
+    if request.json_schema is not None:
+        form = {"name": "answer", "schema": request.json_schema}
+        wishes["response_format"] = {"type": "json_schema", "json_schema": form}
+    if request.stop:
+        wishes["stop"] = list(request.stop)
+    if request.seed is not None:
+        wishes["seed"] = request.seed
+    return wishes
 
 
 def limit_key(name: str) -> str:
@@ -109,6 +124,8 @@ class ChatReader:
     def __init__(self) -> None:
         self.ended = False
         self._text: list[str] = []
+        self._others: dict[int, list[str]] = {}
+        self._finished: set[int] = set()
         self._thinking: list[str] = []
         self._calls: list[_Call] = []
         self._slots: dict[object, _Call] = {}
@@ -128,11 +145,18 @@ class ChatReader:
         if isinstance(payload.get("usage"), dict):
             self._usage = _read_usage(payload["usage"])
         choices = payload.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        if not isinstance(choices, list):
             return ""  # the last chunk carries usage and no choice
-        self._finish = str(choices[0].get("finish_reason") or self._finish)
-        delta = choices[0].get(part)
-        return self._take_delta(delta) if isinstance(delta, dict) else ""
+        return "".join(self._take_choice(choice, part) for choice in choices if isinstance(choice, dict))
+
+    def unfinished(self) -> tuple[str, ...]:
+        """The samples that are still being written."""
+        samples = {0: self._text, **self._others}
+        return tuple("".join(pieces) for index, pieces in samples.items() if index not in self._finished)
+
+    def cut(self) -> None:
+        """Nothing more is read."""
+        self._finish = self._finish or "length"
 
     def answer(self) -> Answer:
         """Give the whole reply.
@@ -152,8 +176,20 @@ class ChatReader:
             thinking=joined(self._thinking),
             tool_calls=calls,
             finish="tool_calls" if calls and finish == "stop" else finish,  # several servers say "stop" with calls
-            usage=self._usage,
+            usage=_at_least(self._usage, self._others, self._text),
+            others=tuple(joined(self._others[index]) for index in sorted(self._others)),
         )
+
+    def _take_choice(self, choice: Payload, part: str) -> str:
+        """Take a piece of a sample; only the first sample may call tools, and only its text is told."""
+        delta, index = choice.get(part), as_count(choice.get("index"))
+        self._finished |= {index} if choice.get("finish_reason") else set()
+        if index == 0:
+            self._finish = str(choice.get("finish_reason") or self._finish)
+            return self._take_delta(delta) if isinstance(delta, dict) else ""
+        text = _content_text(delta.get("content")) if isinstance(delta, dict) else ""
+        self._others.setdefault(index, []).append(text)
+        return ""
 
     def _take_delta(self, delta: Payload) -> str:
         thinking = delta.get("reasoning_content") or delta.get("reasoning")
@@ -192,6 +228,10 @@ class ChatReader:
         return known
 
 
+def _begun(request: ModelRequest) -> list[Payload]:
+    return [{"role": "assistant", "content": request.prefill}] if request.prefill else []
+
+
 def _encode_message(message: Message) -> Payload:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
@@ -216,6 +256,14 @@ def _content_text(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return ""
+
+
+def _at_least(usage: Usage | None, others: Mapping[int, list[str]], first: list[str]) -> Usage | None:
+    """The usage, where a server counts the tokens of one sample only: every streamed piece is a token or more."""
+    if usage is None or not others:
+        return usage
+    pieces = sum(1 for texts in (first, *others.values()) for text in texts if text)
+    return replace(usage, completion_tokens=max(usage.completion_tokens, pieces))
 
 
 def _read_usage(usage: Payload) -> Usage:

@@ -1,4 +1,5 @@
-"""What a reply cost, from the price list of genai-prices, offline. A model that is not on the list has no price."""
+"""What a reply cost, from the price list of genai-prices, offline. A model that is not on the list has no price, one on this
+machine costs nothing."""
 
 from __future__ import annotations
 
@@ -30,6 +31,8 @@ def cost_usd(model: str, usage: Usage) -> float | None:
     Side effects: loads the price list at the first call for a model that may be on it.
     """
     provider, _, name = model.partition("/")
+    if provider == "local":
+        return 0.0
     listed = provider in _LISTED_PROVIDERS
     if model in _unpriced or not (listed or (provider == "custom" and _KNOWN_FAMILY.search(name))):
         return None

@@ -153,4 +153,5 @@ def _reply_of(value: dict[str, Any]) -> ModelReply:
         usage=Usage(**value["usage"]),
         model=value["model"],
         thinking=value.get("thinking", ""),
+        others=tuple(value.get("others", ())),
     )

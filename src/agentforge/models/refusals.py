@@ -49,7 +49,7 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
     if status in (401, 403):
         return ModelAuthError(f"{model} refused the key ({status}){shown}", hint="check the provider's API key")
     if status == 413 or (status in (400, 422, 500) and any(phrase in body.lower() for phrase in _TOO_LONG)):
-        return ContextTooLong(f"the prompt is too long for {model} ({status}){shown}")
+        return ContextTooLong(f"the prompt is too long for {model} ({status}){shown}", hint=_longer(model))
     if status == 404:
         return ModelNotFound(f"{model} is not known there (404){shown}", hint="check the model's name and the base URL")
     if status == 429:
@@ -57,6 +57,11 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
     if status >= 500:
         return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
     return ModelRequestRejected(f"{model} rejected the request ({status}){shown}")
+
+
+def _longer(model: str) -> str:
+    """What to do about a context that is too small: on this machine it can be larger."""
+    return "serve it with more: agentforge config set local.context 16384" if model.startswith("local/") else ""
 
 
 def retry_after_s(headers: Mapping[str, str], *, now: float) -> float | None:

@@ -11,7 +11,10 @@ The file maps stage names to lists of replies (one list alone serves every stage
           - {name: shell, raw: '{"command": '}      # arguments word for word, here malformed
         finish: tool_calls       # stop | tool_calls | length | content_filter; found by itself where missing
         usage: {prompt_tokens: 900, completion_tokens: 40, cached_tokens: 0}
+      - samples: ["def f(): ...", "def f(): ..."]     # instead of text; as many are given as were asked for
       - error: {status: 503, message: overloaded}
+
+`green@2:` holds what the second of several independent attempts says; else all of them say the same.
 
 Which reply is given depends on nothing but the request's labels `stage` and `stage_step` (the number of the model call
 within the stage, from 1), so a run that is resumed goes on at the right reply.
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from agentforge.messages import ModelRequest
 
-_REPLY_KEYS = frozenset({"text", "thinking", "tool_calls", "finish", "usage", "error"})
+_REPLY_KEYS = frozenset({"text", "samples", "thinking", "tool_calls", "finish", "usage", "error"})
 _CALL_KEYS = frozenset({"name", "args", "raw"})
 _USAGE_KEYS = frozenset({"prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens"})
 _ERROR_KEYS = frozenset({"status", "message"})
@@ -44,8 +47,8 @@ _ANY_STAGE = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    """One reply of the script. `error_status` None = it is an answer."""
+class Line:
+    """One reply of a script. `error_status` None = it is an answer."""
 
     text: str
     thinking: str
@@ -54,6 +57,7 @@ class _Line:
     usage: Usage | None
     error_status: int | None
     error_message: str
+    others: tuple[str, ...]
 
 
 class ScriptedModel:
@@ -78,29 +82,18 @@ class ScriptedModel:
             ModelError: the script prescribes an error.
         """
         stage, number = place_of(request)
-        line = self._line(stage, number)
+        own = f"{stage}@{request.labels.get('candidate')}"  # what one of several independent attempts says
+        line = self._line(own if own.lower() in self._stages else stage, number)
         if line.error_status is not None:
             raise error_for_status(line.error_status, line.error_message, model=self.name)
         if on_delta is not None and line.text:
             on_delta(line.text)
-        calls = tuple(
-            ToolCall(call_id=f"call_{stage}_{number}_{index}", name=name, arguments=arguments)
-            for index, (name, arguments) in enumerate(line.calls)
-        )
-        return ModelReply(
-            text=line.text,
-            tool_calls=calls,
-            finish=line.finish,
-            usage=line.usage or estimate_usage(request, line.text, line.thinking, calls),
-            model=self.name,
-            thinking=line.thinking,
-            usage_reported=line.usage is not None,
-        )
+        return reply_of(line, request, model=self.name)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _line(self, stage: str, number: int) -> _Line:
+    def _line(self, stage: str, number: int) -> Line:
         lines = self._stages.get(stage.lower(), self._stages.get(_ANY_STAGE, ()))
         if number <= len(lines):
             return lines[number - 1]
@@ -110,6 +103,29 @@ class ScriptedModel:
             f"script {self._path} has no reply {number} for stage {stage}",
             hint=f"it has {len(lines)}; stages: {', '.join(sorted(name for name in self._stages if name)) or 'any'}",
         )
+
+
+def reply_of(line: Line, request: ModelRequest, *, model: str) -> ModelReply:
+    """Make the reply that a line stands for.
+
+    Args:
+        model: the name of the one that answers.
+    """
+    stage, number = place_of(request)
+    calls = tuple(
+        ToolCall(call_id=f"call_{stage}_{number}_{index}", name=name, arguments=arguments)
+        for index, (name, arguments) in enumerate(line.calls)
+    )
+    return ModelReply(
+        text=line.text,
+        tool_calls=calls,
+        finish=line.finish,
+        usage=line.usage or estimate_usage(request, line.text, line.thinking, calls),
+        model=model,
+        thinking=line.thinking,
+        usage_reported=line.usage is not None,
+        others=line.others[: request.samples - 1],
+    )
 
 
 def place_of(request: ModelRequest) -> tuple[str, int]:
@@ -127,7 +143,7 @@ def place_of(request: ModelRequest) -> tuple[str, int]:
     return stage, number
 
 
-def _load(path: Path) -> tuple[dict[str, tuple[_Line, ...]], bool]:
+def _load(path: Path) -> tuple[dict[str, tuple[Line, ...]], bool]:
     value = _parse(path)
     if isinstance(value, list):
         return {_ANY_STAGE: _lines(value, at=f"{path}: ")}, False
@@ -172,28 +188,47 @@ def _refuse_duplicates(node: Any, path: Path) -> None:
         seen.add(str(key.value))
 
 
-def _lines(value: object, *, at: str) -> tuple[_Line, ...]:
+def _lines(value: object, *, at: str) -> tuple[Line, ...]:
     if not isinstance(value, list):
         raise ConfigError(f"{at}: a list of replies is wanted, not {type(value).__name__}")
-    return tuple(_line_of(item, at=f"{at}[{index}]") for index, item in enumerate(value))
+    return tuple(line_of(item, at=f"{at}[{index}]") for index, item in enumerate(value))
 
 
-def _line_of(value: object, *, at: str) -> _Line:
+def line_of(value: object, *, at: str) -> Line:
+    """Read one reply as a script writes it.
+
+    Args:
+        at: where it stands, for errors.
+    Raises:
+        ConfigError: something in it is not in the format.
+    """
     reply = _mapping(value, _REPLY_KEYS, at=at)
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
         raise ConfigError(f"{at}.tool_calls: a list is wanted, not {type(calls).__name__}")
     usage = _mapping(reply.get("usage") or {}, _USAGE_KEYS, at=f"{at}.usage")
     error = _mapping(reply.get("error") or {}, _ERROR_KEYS, at=f"{at}.error")
-    return _Line(
-        text=_text(reply, "text", at=at),
+    samples = _samples(reply, at=at)
+    return Line(
+        text=samples[0],
         thinking=_text(reply, "thinking", at=at),
         calls=tuple(_call(call, at=f"{at}.tool_calls[{index}]") for index, call in enumerate(calls)),
         finish=_finish(reply.get("finish") or ("tool_calls" if calls else "stop"), at=at),
         usage=Usage(**{key: _number(usage, key, at=f"{at}.usage") for key in usage}) if usage else None,
         error_status=_number(error, "status", at=f"{at}.error") if error else None,
         error_message=_text(error, "message", at=f"{at}.error"),
+        others=samples[1:],
     )
+
+
+def _samples(reply: Mapping[str, object], *, at: str) -> tuple[str, ...]:
+    """The reply's text, or its samples: at least one."""
+    if "samples" not in reply:
+        return (_text(reply, "text", at=at),)
+    samples = reply["samples"]
+    if "text" in reply or not isinstance(samples, list) or not samples:
+        raise ConfigError(f"{at}.samples: a list of texts is wanted, and no text beside it")
+    return tuple(_text({"text": sample}, "text", at=f"{at}.samples[{index}]") for index, sample in enumerate(samples))
 
 
 def _call(value: object, *, at: str) -> tuple[str, str]:

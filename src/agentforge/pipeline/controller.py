@@ -17,9 +17,11 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
+from agentforge.pipeline.attempting import adopted
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.dependencies import event_of, unmet
 from agentforge.pipeline.effects import (
+    AdoptAttempt,
     Ask,
     Attest,
     AwaitTask,
@@ -30,11 +32,13 @@ from agentforge.pipeline.effects import (
     Judge,
     MeasureBaseline,
     MeasureImpact,
+    MeasurePlaces,
     PassStage,
     Reopen,
     SkipStage,
     StartStage,
     SubmitDraft,
+    TryAttempts,
 )
 from agentforge.pipeline.hooking import after_stage, before_stage, material_rows, not_run, stopped, with_notes
 from agentforge.pipeline.material import gather
@@ -82,6 +86,9 @@ class Performer:
                 AwaitTask: self._await_task,
                 MeasureBaseline: self._baseline,
                 MeasureImpact: self._impact,
+                MeasurePlaces: self._places,
+                TryAttempts: self._attempts,
+                AdoptAttempt: self._adopt,
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
@@ -118,6 +125,12 @@ class Performer:
         from agentforge.pipeline.impact import measured_impact
 
         return measured_impact(state, self._runtime)
+
+    def measured_places(self, state: RunState) -> Measured:
+        """Measure where the work of a small request is."""
+        from agentforge.pipeline.small.places import measured_places
+
+        return measured_places(state, self._runtime)
 
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """Measure what was submitted."""
@@ -214,6 +227,20 @@ class Performer:
     def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
         started = time.monotonic()
         yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
+
+    def _places(self, _effect: MeasurePlaces, state: RunState) -> Iterator[Event]:
+        started = time.monotonic()
+        yield self._facts(self.measured_places(state), name="places", attempt=1, started=started)
+
+    def _attempts(self, effect: TryAttempts, state: RunState) -> Iterator[Event]:
+        yield from self._runtime.attempts(state, effect.stage)
+
+    def _adopt(self, effect: AdoptAttempt, state: RunState) -> Iterator[Event]:
+        """Put the workspace into the state of the chosen attempt first: done twice it is the same."""
+        taken = adopted(state, effect.stage)
+        self._runtime.guard.put_back(str(taken["tree"]))
+        draft = cast("Mapping[str, object]", taken["draft"])
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=1, draft=draft, by="harness")
 
     def _reopen(self, effect: Reopen, _state: RunState) -> Iterator[Event]:
         findings = cast("tuple[Mapping[str, object], ...]", effect.findings)

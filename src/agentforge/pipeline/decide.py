@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import Effect, Stop
 from agentforge.events.state import Escalation, RunState
+from agentforge.pipeline.attempting import adoption, attempts_first
 from agentforge.pipeline.attempts import attempts_allowed, stuck_and_answered
 from agentforge.pipeline.dependencies import await_next, unmet
 from agentforge.pipeline.effects import (
@@ -24,6 +25,7 @@ from agentforge.pipeline.effects import (
     SubmitDraft,
 )
 from agentforge.pipeline.reopening import ending, reopening
+from agentforge.pipeline.small.deciding import places_first
 from agentforge.pipeline.stage import Stage, action_of, items, texts
 
 Stages = Mapping[str, Stage]
@@ -53,9 +55,12 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if action and action not in stage.actions:
             return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
         if stage.name == "analyze":
-            effect = _baseline(state, action)
+            effect = _baseline(state, action) or places_first(state)
             if effect is not None:
                 return effect
+        attempting = attempts_first(state, stage.name)
+        if attempting is not None:
+            return attempting
         if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
             return MeasureImpact()
         return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
@@ -97,7 +102,7 @@ def _inside_stage(state: RunState, stage: Stage) -> Effect:
         return _judge(state, stage)
     if not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
-    return _turn(state)
+    return adoption(state, stage.name) or _turn(state)
 
 
 def _after_failure(state: RunState, stage: Stage) -> Effect:
@@ -127,7 +132,7 @@ def _judge(state: RunState, stage: Stage) -> Effect:
                 reason=question.reason,
                 question=question.text,
                 options=question.options,
-                context=(("key", question.key),),
+                context=(("key", question.key), *question.context),
             )
     return Judge(stage=stage.name)
 

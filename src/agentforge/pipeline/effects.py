@@ -63,6 +63,25 @@ class MeasureBaseline(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TryAttempts(Effect):
+    """Fork independent attempts here, drive each up to its implementation, and choose one."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptAttempt(Effect):
+    """Take over what the chosen attempt handed in for a stage; it is measured and judged like any other draft."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurePlaces(Effect):
+    """Find where the work of a small request is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitDraft(Effect):
     """This stage needs no model: the harness writes the draft."""
 

@@ -108,14 +108,14 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         from agentforge.pipeline.added_tests import measure_added
 
         return measure_added(state, draft, runtime)
-    _put_supplied(runtime)
+    given = _put_given(state, runtime)
     tree = _snapshot(runtime)
-    if state.tests:  # these files came by no step of the model: no snapshot holds them yet
+    if given:  # these files came by no step of the model: no snapshot holds them yet
         runtime.keep(state, tree)
     declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
-    if state.tests and passing:  # a supplied test that passes today is a guard: the user need not say so
+    if given and passing:  # a supplied test that passes today is a guard: the user need not say so
         declared = [
             {**test, "kind": "guard"} if f"{test['path']}::{test['name']}" in passing else test for test in declared
         ]
@@ -249,12 +249,18 @@ def _snapshot(runtime: Runtime) -> str:
     return runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
 
 
-def _put_supplied(runtime: Runtime) -> None:
-    """Write the user's tests into the workspace, byte for byte."""
-    for path, content in runtime.supplied.items():
+def _put_given(state: RunState, runtime: Runtime) -> bool:
+    """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
+    files = dict(runtime.supplied)
+    if state.profile and not files:
+        from agentforge.pipeline.small.rendering import rendered_suite
+
+        files = {path: text.encode() for path, text in rendered_suite(state).items()}
+    for path, content in files.items():
         target = runtime.worktree / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+    return bool(files)
 
 
 def _written(state: RunState, draft: Json) -> list[str]:

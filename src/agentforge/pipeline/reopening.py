@@ -30,7 +30,7 @@ def is_open(state: RunState) -> bool:
 def returns_left(state: RunState, returns: object) -> bool:
     """Whether RED may be opened (again): the user's own tests are never added to."""
     used = state.reopened.times if state.reopened else 0
-    return not state.tests and isinstance(returns, int) and used < returns
+    return not state.tests and not state.profile and not state.candidate and isinstance(returns, int) and used < returns
 
 
 def reopening(state: RunState, stage: Stage) -> Effect | None:

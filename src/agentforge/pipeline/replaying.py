@@ -7,7 +7,6 @@ event by event; the first difference ends the replay.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -22,7 +21,8 @@ from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Attest, AwaitTask, Finish
+from agentforge.pipeline.effects import Attest, AwaitTask, Finish, TryAttempts
+from agentforge.pipeline.recalling import nonce_of, observation_of
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ _FROM_OUTSIDE = (
     kinds.RunShared,
     kinds.NotificationSent,
 )
+_OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _ANSWERED = ("read", "execute", "network")
-_FENCE = re.compile(r"<untrusted (\S+)>\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ class ReplayPerformer(Performer):
             spec,
             model_name=called.model if called else spec.model_name,
             tools={name: self._answered(tool, finished) for name, tool in spec.tools.items()},
-            policy=replace(spec.policy, nonce=_nonce(finished) or spec.policy.nonce),
+            policy=replace(spec.policy, nonce=nonce_of(finished) or spec.policy.nonce),
             price=lambda _reply: self._recorded(kinds.ModelReplied).cost_usd,
         )
 
@@ -239,10 +239,15 @@ class ReplayPerformer(Performer):
         del state
         return self._facts_of_record()
 
+    def measured_places(self, state: RunState) -> Measured:
+        """The facts of the record."""
+        del state
+        return self._facts_of_record()
+
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """The facts of the record; files that the measurement put into the workspace are put there."""
         measured = self._facts_of_record()
-        if stage.name == "red" and state.tests and measured.tree:
+        if stage.name == "red" and (state.tests or state.profile) and measured.tree:
             self._runtime.guard.put_back(measured.tree)
         return measured
 
@@ -261,6 +266,11 @@ class ReplayPerformer(Performer):
         """Make no branch."""
         del state, commit
         return self._recorded(kinds.Delivered).applied
+
+    def _attempts(self, _effect: TryAttempts, _state: RunState) -> Iterator[Event]:
+        """Make none: how they ended stands in the record."""
+        while not self._log.ended and isinstance(self._log.next()[2], _OF_ATTEMPTS):
+            yield self._log.next()[2]
 
     def _attest(self, _effect: Attest, _state: RunState) -> Iterator[Event]:
         """Sign nothing: the signature of the record stands."""
@@ -285,9 +295,20 @@ class ReplayPerformer(Performer):
                 raise self._log.diverged("decision", type(self._log.next()[2]).__name__, f"{tool.name} is run")
             for path, digest in finished.changed.items():
                 self._write(path, str(digest))
-            return _observation(finished, self._runtime)
+            return replace(observation_of(finished, self._runtime), payload=self._asked(finished))
 
         return replace(tool, run=answer)
+
+    def _asked(self, finished: kinds.ToolFinished) -> dict[str, object] | None:
+        """The question that the call put to a human then."""
+        place = (finished.step, finished.index)
+        raised = self._log.ahead(
+            kinds.EscalationRaised, lambda event: (event.context.get("step"), event.context.get("call")) == place
+        )
+        if raised is None:
+            return None
+        about = {"about": raised.context["about"]} if "about" in raised.context else {}
+        return {"question": raised.question, "options": list(raised.options), **about}
 
     def _write(self, path: str, digest: str) -> None:
         """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
@@ -358,37 +379,11 @@ class _RecordedModel:
             requests=said.requests,
             usage_reported=reported,
             sent=said.sent,
+            others=said.others,
         )
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _observation(finished: kinds.ToolFinished, runtime: Runtime) -> Observation:
-    """What the tool found then, before it was cut and fenced."""
-    from agentforge.safety.boundary import unwrap
-
-    if finished.output:
-        text = runtime.blobs.get(finished.output).decode("utf-8", "surrogateescape")
-    else:
-        text = unwrap(finished.text) if _FENCE.match(finished.text) else finished.text
-    return Observation(
-        status=finished.status,
-        summary=finished.summary,
-        text=text,
-        error_type=finished.error_type,
-        retryable=finished.retryable,
-        next_actions=finished.next_actions,
-        artifacts=finished.paths,
-        changed=tuple(finished.changed),
-        view=finished.view,
-    )
-
-
-def _nonce(finished: kinds.ToolFinished | None) -> str:
-    """The word that fenced the recorded text; every process has its own."""
-    found = _FENCE.match(finished.text) if finished else None
-    return found[1] if found else ""
 
 
 def _exit_code(row: Mapping[str, object]) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.errors import AgentForgeError
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import BlobStore
     from agentforge.conformance.engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
+    from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 def no_signer() -> Signer | None:
     """Nobody signs."""
     return None
+
+
+def no_attempts(_state: RunState, stage: str) -> Iterator[Event]:
+    """Nobody can fork runs here."""
+    raise AgentForgeError(f"independent attempts at {stage} cannot be made here")
 
 
 def nobody_looks(need: Need, _state: RunState) -> Sight:
@@ -77,6 +84,8 @@ class Runtime:
         nonce: fences untrusted text in observations; new for every process.
         permits: the mode and the rules by which tool calls are decided.
         hooks: the user's own programs; None when there are none.
+        attempts: forks and drives independent attempts from a stage on; tells how they ended and which was chosen.
+        samples: answers that a small model gives to one question.
         signer: the user's signing key, None = there is none.
         look: finds out whether another run has what this one needs.
         check_reports: what the checks said of trees, by all that it depends on; the same is not asked twice.
@@ -108,6 +117,8 @@ class Runtime:
     temperature: float | None
     permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
+    samples: int = 5
+    attempts: Callable[[RunState, str], Iterator[Event]] = no_attempts
     hooks: HookEngine | None = None
     instructions: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None

@@ -17,12 +17,13 @@ CHANGING = ("create", "modify", "delete", "refactor", "fix")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Something that only a human can settle. `key` tells the questions of a stage apart."""
+    """Something that only a human can settle. `key` tells the questions of a stage apart; `context` is kept with it."""
 
     key: str
     text: str
     reason: str
     options: tuple[str, ...] = ()
+    context: tuple[tuple[str, object], ...] = ()
 
 
 def _always(_state: RunState) -> bool:

@@ -30,7 +30,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
     stage = runtime.stages[state.stage]
     model = runtime.models(stage.name)
     tools = find(offered(stage, runtime))
-    return AgentSpec(
+    spec = AgentSpec(
         model=model,
         model_name=model.name,
         context=lambda now: _context(now, stage, runtime, pieces, tools),
@@ -50,6 +50,11 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
         temperature=runtime.temperature,
         on_delta=runtime.on_delta,
     )
+    if not state.profile:
+        return spec
+    from agentforge.pipeline.small.stepping import small_spec
+
+    return small_spec(spec, state, runtime)
 
 
 def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:

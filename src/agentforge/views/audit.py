@@ -12,6 +12,7 @@ from agentforge.events.judged import judged
 from agentforge.events.kinds import Event, Json
 from agentforge.events.state import Escalation, RunState, StageState
 from agentforge.views.actions_view import Draft, Entry, fold_action
+from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds
 
 Recorded = tuple[str, str, Event]
@@ -79,6 +80,7 @@ class AuditFold:
             "stages": {name: _stage(stage) for name, stage in state.stages.items()},
             "steps": [_plain(step) for step in self.steps],
             "escalations": [_escalation(item) for item in state.escalations.values()],
+            **({"attempts": _plain(attempts_value(state))} if state.attempts else {}),
             "interruptions": self._interruptions,
             "totals": _plain({**asdict(state.totals), "cost_usd": cost_usd(state.totals)}),
             "environment": _environment(state),

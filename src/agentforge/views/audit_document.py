@@ -17,6 +17,7 @@ def audit_document(audit: Audit) -> list[Block]:
         *_trace(audit),
         *_measurements(audit),
         *verdict_blocks(audit),
+        *_attempts(audit),
         *_escalations(audit),
         *_timeline(audit),
         *_steps(audit),
@@ -190,6 +191,24 @@ def _controls(controls: Audit) -> str:
     }  # fmt: skip
     told = [f"{text}: {_yes(controls[key])}" for key, text in names.items() if controls.get(key) is not None]
     return ", ".join(told) or "none recorded"
+
+
+def _attempts(audit: Audit) -> list[Block]:
+    """Independent attempts, the losers too; nothing where there were none."""
+    told = audit.get("attempts")
+    if not told:
+        return []
+    columns = (
+        Column(title="attempt", share=1), Column(title="run", share=4), Column(title="result", share=3),
+        Column(title="mutation score", kind="number"), Column(title="changed lines", kind="number"),
+    )  # fmt: skip
+    rows = [
+        (row["number"], row["child"],
+         f"chosen: {told['reason']}" if row["chosen"] else "passes all rules" if row["passed"] else row["reason"],
+         "" if row["score"] is None else f"{row['score']:.2f}", row["lines"])
+        for row in told["rows"]
+    ]  # fmt: skip
+    return [Heading(level=2, text=f"Independent attempts from {told['stage']} on"), table(columns, rows)]
 
 
 def _escalations(audit: Audit) -> list[Block]:

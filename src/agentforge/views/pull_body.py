@@ -44,7 +44,7 @@ def pull_body(
     parts = [
         _fenced(outside(first.request).strip()[:_REQUEST_SHOWN]),
         _deliveries([*earlier, state]) if earlier else "",
-        *delivery_sections(report),
+        *delivery_sections(report, state),
         _proof(state, trail),
         _how(state, bundle=bundle),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentforge.events.state import RunState
+from agentforge.views.attempts_view import attempt_lines
 
 _NONE = "none"
 
@@ -38,11 +39,11 @@ def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
 def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
     """Write the report of a delivery; every number in it was measured."""
     title = f"# {_line(report.get('title')) or 'Delivery'}"
-    parts = [title, _quote(state.request), *delivery_sections(report), _merge(report)]
+    parts = [title, _quote(state.request), *delivery_sections(report, state), _merge(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def delivery_sections(report: Mapping[str, object]) -> list[str]:
+def delivery_sections(report: Mapping[str, object], state: RunState) -> list[str]:
     """What was delivered and how it was shown, section by section; "" = there is nothing to say."""
     return [
         _assumptions(_rows(report, "assumptions")),
@@ -52,6 +53,7 @@ def delivery_sections(report: Mapping[str, object]) -> list[str]:
         _untested(_rows(report, "untested")),
         _verification(report.get("verification")),
         _mutation(report.get("mutation")),
+        _bullets("Independent attempts", attempt_lines(state)),
         _cost(report.get("cost")),
         _bullets("Limits of what was shown", report.get("limits")),
         _bullets("Follow-ups", report.get("follow_ups")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from agentforge.events.state import RunState, StageState
+from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds, standing
 
 
@@ -34,6 +35,7 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "trail": {"records": records, "head": head},
         **({"forks": list(state.forks)} if state.forks else {}),
         **({"marks": list(state.marks)} if state.marks else {}),
+        **({"attempts": attempts_value(state)} if state.attempts else {}),
     }
 
 

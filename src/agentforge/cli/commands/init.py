@@ -14,7 +14,7 @@ from agentforge.cli.place import folder_of
 from agentforge.config.model_choice import PROVIDERS
 from agentforge.errors import UsageError
 
-_ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp")
+_ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp", "local")
 
 
 @click.command(
@@ -25,7 +25,11 @@ Examples:
   agentforge init --provider custom --base-url http://127.0.0.1:8080/v1 --model local/model --project
 """
 )
-@click.option("--provider", default=None, help="openrouter, openai, anthropic, custom, or a server on this machine.")
+@click.option(
+    "--provider",
+    default=None,
+    help="openrouter, openai, anthropic, custom, local, or a server on this machine.",
+)
 @click.option("--model", default=None, metavar="NAME", help="The provider's name of the model.")
 @click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")
 @click.option("--key-from-stdin", is_flag=True, help="Read the key from standard input instead of asking.")
@@ -49,7 +53,7 @@ def init(
     known = PROVIDERS.get(chosen)
     if known is None:
         raise UsageError(f"there is no provider {chosen!r}", hint="one of " + ", ".join(PROVIDERS))
-    name = model if model is not None else _model(known.name, terminal=terminal)
+    name = model if model is not None else _model(known.name or _own(chosen), terminal=terminal)
     address = base_url or (_address(terminal=terminal) if chosen == "custom" and not os.environ.get("BASE_URL") else "")
     key = ""
     if key_from_stdin:
@@ -79,6 +83,15 @@ def _provider(*, terminal: bool) -> str:
     if not terminal:
         return default
     return str(click.prompt("Provider", default=default, type=click.Choice([*_ASKED]), show_choices=True))
+
+
+def _own(provider: str) -> str:
+    """The catalogue's own model for this machine."""
+    if provider != "local":
+        return ""
+    from agentforge.local.catalogue import default_entry
+
+    return default_entry().name
 
 
 def _model(default: str, *, terminal: bool) -> str:

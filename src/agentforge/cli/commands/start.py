@@ -41,6 +41,8 @@ Examples:
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
   agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
   agentforge start --from-issue https://github.com/acme/api/issues/7 --pr
+  agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
+  agentforge start "Make parse() three times faster" --attempts 3
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
 """
 )
@@ -78,6 +80,19 @@ Examples:
 @click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
 @click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
 @click.option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 16),
+    default=1,
+    metavar="N",
+    help="Make N independent attempts at the implementation and deliver the best: all rules, mutation score, smallest diff.",
+)
+@click.option(
+    "--attempts-from",
+    type=click.Choice(("red", "green")),
+    default="green",
+    help="red: each attempt writes its own tests, too. Else all work on the same.",
+)
 @trust_option
 @log_option
 @click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
@@ -175,6 +190,8 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
         tests=given["tests"],
         after=_after(given["after"], place),
         pull={"wanted": True} if given["pr"] else {},
+        candidates=given["attempts"],
+        candidates_from=given["attempts_from"],
     )
 
 

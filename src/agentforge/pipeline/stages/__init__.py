@@ -8,6 +8,7 @@ from importlib import import_module
 from agentforge.pipeline.stage import Stage
 
 FIX = "fix"
+SMALL = "small"
 ORDER = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
 FIX_ORDER = ("analyze", "guard", "change", "verify", "deliver")
 ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "commit": "deliver"}
@@ -16,10 +17,11 @@ ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "c
 class Stages(Mapping[str, Stage]):
     """The stages of a workflow in the order in which they run; one is imported when it is first looked at."""
 
-    def __init__(self, package: str, order: tuple[str, ...]) -> None:
-        """Take the package that holds a file per stage, and their order."""
+    def __init__(self, package: str, order: tuple[str, ...], *, profile: str = "") -> None:
+        """Take the package that holds a file per stage, their order, and the profile that cuts them down."""
         self._package = package
         self._order = order
+        self._profile = profile
 
     def __getitem__(self, name: str) -> Stage:
         """The stage of that name.
@@ -30,6 +32,10 @@ class Stages(Mapping[str, Stage]):
         if name not in self._order:
             raise KeyError(name)
         stage: Stage = import_module(f"{self._package}.{name}").STAGE
+        if self._profile == SMALL:
+            from agentforge.pipeline.small.stages import cut_down
+
+            return cut_down(stage)
         return stage
 
     def __iter__(self) -> Iterator[str]:
@@ -41,12 +47,13 @@ class Stages(Mapping[str, Stage]):
         return len(self._order)
 
 
-def load_stages(workflow: str = "") -> Stages:
+def load_stages(workflow: str = "", *, profile: str = "") -> Stages:
     """The stages in the order in which they run.
 
     Args:
         workflow: "" = from a request to a delivery, "fix" = repair violations.
+        profile: "" = as they stand in their files, "small" = cut down for small models.
     """
     if workflow == FIX:
         return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
-    return Stages(__name__, ORDER)
+    return Stages(__name__, ORDER, profile=profile)

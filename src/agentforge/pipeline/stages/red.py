@@ -20,7 +20,7 @@ def draft(state: RunState) -> dict[str, object]:
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The suite with the mapping of requirements to tests and the measured verification fields."""
     if state.reopened is not None and state.reopened.open:
-        draft = _as_measured(joined_suite(state, draft), facts)
+        draft = with_measured_kinds(joined_suite(state, draft), facts)
     files = _supplied(state, facts) if state.tests else [dict(item) for item in items(draft.get("test_files"))]
     spec = state.artifacts.get("spec", {})
     mapping: dict[str, list[str]] = {}
@@ -52,8 +52,8 @@ def joined_suite(state: RunState, draft: Json) -> dict[str, object]:
     return {"test_files": files, **({"equivalent_mutants": answers} if answers else {})}
 
 
-def _as_measured(suite: Json, facts: Json) -> dict[str, object]:
-    """The suite with the kinds that its tests turned out to have."""
+def with_measured_kinds(suite: Json, facts: Json) -> dict[str, object]:
+    """Give the tests of a suite the kinds that they turned out to have."""
     kinds = {str(row.get("id")).partition("[")[0]: str(row.get("kind")) for row in items(facts.get("tests"))}
     files = []
     for file in items(suite.get("test_files")):

@@ -1,0 +1,237 @@
+"""`agentforge model`: models on this machine, and what a model and its server can do."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.form import write_json
+from agentforge.cli.options import json_option
+from agentforge.cli.place import Place, open_place
+
+if TYPE_CHECKING:
+    from agentforge.app.probing import Probed
+    from agentforge.local.catalogue import Entry
+    from agentforge.local.files import Kept
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  agentforge model pull
+  agentforge model list
+  agentforge model test
+"""
+)
+def model() -> None:
+    """Get a model for this machine, see what is there, and try a model of any provider.
+
+    A pulled model is used where no other one is named: no key and no server are needed.
+    """
+
+
+@model.command(
+    epilog="""\b
+Examples:
+  agentforge model pull
+  agentforge model pull qwen2.5-coder-0.5b --yes
+  agentforge model pull --from /media/usb/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
+  agentforge model pull --from ./folder-of-parts
+"""
+)
+@click.argument("name", required=False, metavar="[NAME]")
+@click.option("--from", "place", metavar="PLACE", help="Get it from this URL, file or folder of parts instead.")
+@click.option("--yes", "agreed", is_flag=True, help="Get it without asking.")
+@json_option
+def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> int:
+    """Get a model of the catalogue: once, resumed where it stopped, verified by its SHA-256."""
+    from agentforge.config.paths import local_dir
+    from agentforge.local.catalogue import default_entry, entry_of
+    from agentforge.local.files import kept_models
+    from agentforge.local.pull import pull as get
+    from agentforge.local.sources import source_of
+
+    entry = entry_of(name) if name else default_entry()
+    folder = local_dir(open_place(None).environ)
+    source = source_of(place or entry.url)
+    kept = next(one for one in kept_models(folder) if one.entry == entry)
+    if not kept.whole:
+        _agree(entry, kept, source.name, agreed=agreed)
+    header = get(entry, source, folder=folder / "models", progress=_Told())
+    if as_json:
+        write_json({**_entry_value(kept), "there": entry.bytes, "whole": True, "header": _header_value(header)})
+        return 0
+    licence = header.licence or f"not in the file; the catalogue says {entry.licence}"
+    click.echo(f"{entry.name} is on this machine: {kept.path}")
+    click.echo(f"its header says: {header.name}, architecture {header.architecture}, licence {licence}")
+    click.echo(f"try it: agentforge model test; use it: agentforge start REQUEST --model local/{entry.name}")
+    return 0
+
+
+@model.command(
+    "list",
+    epilog="""\b
+Examples:
+  agentforge model list
+  agentforge model list --json
+""",
+)
+@json_option
+def list_models(as_json: bool) -> int:
+    """List the models of the catalogue, what is here of them, and the servers that run now."""
+    from agentforge.config.paths import local_dir
+    from agentforge.local.files import kept_models
+    from agentforge.local.serving import all_living
+
+    folder = local_dir(open_place(None).environ)
+    kept, living = kept_models(folder), all_living(folder / "serving")
+    if as_json:
+        servers = [
+            {"pid": one.pid, "file": one.file, "context": one.context, "threads": one.threads, "memory": one.memory}
+            for one in living
+        ]
+        write_json({"models": [_entry_value(one) for one in kept], "servers": servers})
+        return 0
+    for one in kept:
+        click.echo(f"local/{one.entry.name}  {_mb(one.entry.bytes)}  {one.entry.licence}  {_state(one)}")
+        click.echo(f"    {one.entry.good_for}; context {one.entry.context:,}, {_mb(one.entry.memory)} of memory")
+    for server in living:
+        where = f"context {server.context:,}, {server.threads} thread{'s' * (server.threads > 1)}"
+        click.echo(f"served now by process {server.pid}: {server.file} ({where}, {_mb(server.memory)})")
+    return 0
+
+
+@model.command(
+    epilog="""\b
+Examples:
+  agentforge model test
+  agentforge model test local/qwen2.5-coder-0.5b
+  agentforge model test custom/my-model --json
+"""
+)
+@click.argument("name", required=False, metavar="[PROVIDER/NAME]")
+@json_option
+def test(name: str | None, as_json: bool) -> int:
+    """Ask a model a few things: whether it answers, how fast, and what its server can do.
+
+    Without a name the model is tried that a run would use here. Exit code 0 = it answers.
+    """
+    from agentforge.app.probing import probe
+
+    place = open_place(None)
+    probed = probe(_named(name), settings=place.settings, environ=place.environ)
+    if as_json:
+        write_json(_probed_value(probed))
+    else:
+        _show_probed(probed, place)
+    return 0
+
+
+@model.command(
+    epilog="""\b
+Examples:
+  agentforge model stop
+"""
+)
+@json_option
+def stop(as_json: bool) -> int:
+    """End the servers of local models now. They end by themselves when nobody asked them for ten minutes."""
+    from agentforge.config.paths import local_dir
+    from agentforge.local.serving import stop_all
+
+    ended = stop_all(local_dir(open_place(None).environ) / "serving")
+    if as_json:
+        write_json([{"pid": one.pid, "file": one.file} for one in ended])
+        return 0
+    for one in ended:
+        click.echo(f"ended process {one.pid}, which served {one.file}")
+    if not ended:
+        click.echo("no server of a local model runs")
+    return 0
+
+
+def _named(name: str | None) -> str | None:
+    """A model of the catalogue may be named without its provider."""
+    from agentforge.local.catalogue import find
+
+    return f"local/{name}" if name and find(name) is not None else name
+
+
+def _agree(entry: Entry, kept: Kept, place: str, *, agreed: bool) -> None:
+    """Say what would be got, and ask once."""
+    from agentforge.errors import UsageError
+
+    click.echo(f"{entry.title}: {_mb(entry.bytes)}, licence {entry.licence} ({entry.licence_url})", err=True)
+    click.echo(f"from {place}", err=True)
+    click.echo(f"to   {kept.path}" + (f" ({_mb(kept.there)} of it are here)" if kept.there else ""), err=True)
+    if agreed:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is there to agree to this", hint="pass --yes")
+    if not click.confirm("Get it?", default=True, err=True):
+        raise UsageError("nothing was got", hint="any provider can be used instead: agentforge start --help")
+
+
+class _Told:
+    """Tells the progress on standard error: one line that changes on a terminal, else a line per tenth."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, what: str, done: int, size: int) -> None:
+        percent = 100 * done // size if size else 100
+        terminal = sys.stderr.isatty()
+        if what == "verifying" and not terminal:
+            return
+        line = f"{what} {percent if terminal else percent // 10 * 10} %"
+        if line == self._last:
+            return
+        self._last = line
+        ends = percent == 100 or not terminal
+        start = "\r" if terminal else ""
+        click.echo(f"{start}{line} of {_mb(size)}  ", nl=ends, err=True)
+
+
+def _state(kept: Kept) -> str:
+    if kept.whole:
+        return "here"
+    return f"{_mb(kept.there)} of it are here: pull goes on" if kept.there else "not here"
+
+
+def _entry_value(kept: Kept) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {**asdict(kept.entry), "path": str(kept.path), "there": kept.there, "whole": kept.whole}
+
+
+def _header_value(header: object) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(header)  # type: ignore[call-overload,no-any-return]  # a record
+
+
+def _probed_value(probed: Probed) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {**asdict(probed), "abilities": sorted(probed.abilities), "expected": sorted(probed.expected)}
+
+
+def _show_probed(probed: Probed, place: Place) -> None:
+    click.echo(f"{probed.model} answers ({probed.reason}); road of the stages: {probed.profile}")
+    if probed.server:
+        click.echo(f"server: {probed.server}")
+    click.echo(
+        f"first answer after {probed.first_s:.1f} s; then {probed.prompt_speed:.0f} prompt tokens and "
+        f"{probed.speed:.1f} generated tokens a second; {probed.cached} of {probed.prompt} prompt tokens came from its cache"
+    )
+    for name, words in probed.checks.items():
+        click.echo(f"  {name}: {words}")
+    if probed.abilities != probed.expected and not place.settings.get("model.abilities"):
+        listed = ", ".join(f'"{name}"' for name in sorted(probed.abilities))
+        click.echo(f"to ask it for just that, set in your config.toml:\n  [model]\n  abilities = [{listed}]")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"

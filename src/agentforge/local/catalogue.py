@@ -1,0 +1,80 @@
+"""The catalogue of models that run on this machine. It is data: `catalogue.toml` beside this file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from agentforge.errors import ModelNotConfigured
+from agentforge.frozen import dataclass
+
+_FILE = Path(__file__).with_name("catalogue.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A model that is known.
+
+    Attributes:
+        name: as in `local/NAME`.
+        title: for people.
+        default: the one that is meant where none is named.
+        file: the name under which it is kept.
+        url: where it is got from when nobody says otherwise.
+        sha256: what the file is, wherever it comes from.
+        architecture: as the file's header names it.
+        context: tokens that it was trained for.
+        memory: bytes that a server needs for it at 8,192 tokens.
+        profile: the road that stages take with it, as in `ModelSpec.profile`.
+        grade: the most that is asked of it before it was graded on this machine: `function` = one function, tests shown.
+    """
+
+    name: str
+    title: str
+    default: bool
+    file: str
+    url: str
+    sha256: str
+    bytes: int
+    licence: str
+    licence_url: str
+    architecture: str
+    parameters: str
+    context: int
+    tokenizer: str
+    memory: int
+    good_for: str
+    profile: str
+    grade: str
+
+
+def entries() -> tuple[Entry, ...]:
+    """All models of the catalogue, the default one first."""
+    import tomllib
+
+    value = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    found = [Entry(**item) for item in cast("list[dict[str, Any]]", value["model"])]
+    return tuple(sorted(found, key=lambda entry: not entry.default))
+
+
+def default_entry() -> Entry:
+    """The model that is meant where none is named."""
+    return entries()[0]
+
+
+def find(name: str) -> Entry | None:
+    """The entry of that name; None where the catalogue has none."""
+    return next((entry for entry in entries() if entry.name == name), None)
+
+
+def entry_of(name: str) -> Entry:
+    """The entry of that name.
+
+    Raises:
+        ModelNotConfigured: the catalogue has none.
+    """
+    entry = find(name)
+    if entry is None:
+        names = ", ".join(known.name for known in entries())
+        raise ModelNotConfigured(f"the catalogue has no model {name!r}", hint=f"it has {names}; or name a .gguf file")
+    return entry

@@ -1,0 +1,84 @@
+"""What a server can do beyond plain chat, and a request cut down to it. Pure.
+
+What is known of a provider stands in a table; `model.abilities` overrides it, and `agentforge model test` finds it out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentforge.messages import ModelRequest
+
+KNOWN: Mapping[str, str] = {
+    "json_schema": "text that is valid against a schema, enforced while decoding",
+    "samples": "several answers to one request",
+    "prefill": "goes on from a begun answer",
+    "continue": "goes on from a begun answer when told so by vLLM's flags",
+    "stop": "ends at given texts",
+    "seed": "samples that can be repeated",
+}
+
+_LLAMA_CPP = frozenset({"json_schema", "samples", "prefill", "stop", "seed"})
+_OPENAI = frozenset({"json_schema", "samples", "stop", "seed"})
+_ONE_ANSWER = frozenset({"json_schema", "stop", "seed"})
+
+_PROVIDERS: Mapping[str, frozenset[str]] = {
+    "local": _LLAMA_CPP,
+    "llamacpp": _LLAMA_CPP,
+    "openai": _OPENAI,
+    "custom": _OPENAI,
+    "openrouter": _ONE_ANSWER,
+    "ollama": _ONE_ANSWER,
+    "lmstudio": _ONE_ANSWER,
+    "anthropic": frozenset({"stop"}),
+}
+_FIELDS: Mapping[str, re.Pattern[str]] = {
+    "json_schema": re.compile(r"response_format|json_schema|grammar|structured", re.IGNORECASE),
+    "samples": re.compile(r"\bn\b|n_cmpl|choices|best_of", re.IGNORECASE),
+    "prefill": re.compile(r"prefill|last message|assistant", re.IGNORECASE),
+    "continue": re.compile(r"continue_final_message|add_generation_prompt", re.IGNORECASE),
+    "stop": re.compile(r"\bstop\b|stop_sequences", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+}
+
+
+def of_provider(provider: str) -> frozenset[str]:
+    """What is known of a provider's servers."""
+    return _PROVIDERS.get(provider, frozenset())
+
+
+def within(request: ModelRequest, abilities: frozenset[str]) -> ModelRequest:
+    """The request without what the server cannot do; further samples have to be asked for one by one then."""
+    prefills = bool({"prefill", "continue"} & abilities)
+    return replace(
+        request,
+        samples=request.samples if "samples" in abilities else 1,
+        json_schema=request.json_schema if "json_schema" in abilities else None,
+        prefill=request.prefill if prefills else "",
+        stop=request.stop if "stop" in abilities else (),
+        seed=request.seed if "seed" in abilities else None,
+    )
+
+
+def used(request: ModelRequest, abilities: frozenset[str]) -> frozenset[str]:
+    """Which of the abilities a request makes use of."""
+    wished = {
+        "json_schema": request.json_schema is not None,
+        "samples": request.samples > 1,
+        "prefill": bool(request.prefill),
+        "continue": bool(request.prefill),
+        "stop": bool(request.stop),
+        "seed": request.seed is not None,
+    }
+    return frozenset(name for name in abilities if wished[name])
+
+
+def refused(words: str, asked: frozenset[str]) -> frozenset[str]:
+    """Which of the abilities that were made use of a server's refusal is about; all of them where it names none."""
+    named = frozenset(name for name in asked if _FIELDS[name].search(words))
+    return named or asked

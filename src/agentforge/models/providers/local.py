@@ -1,0 +1,23 @@
+"""Provider local: a model on this machine, served by a child process that all projects share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.local.files import file_of
+from agentforge.local.serving import Wanted
+from agentforge.models.hosted import HostedModel
+from agentforge.models.local_connection import NOWHERE, LocalConnection
+from agentforge.models.openai_chat import OPENAI_CHAT
+
+if TYPE_CHECKING:
+    from agentforge.models.model import ModelSpec
+
+
+def open_model(spec: ModelSpec) -> HostedModel:
+    """Open a model of the catalogue, or the one in a GGUF file. Its server is started when it is first asked."""
+    folder = Path(spec.folder)
+    wanted = Wanted(folder=folder / "serving", file=file_of(spec.name, folder), wishes=spec.serving)
+    connection = LocalConnection(wanted, read_timeout_s=spec.read_timeout_s)
+    return HostedModel(spec, OPENAI_CHAT, base_url=NOWHERE, connection=connection)

@@ -1,0 +1,218 @@
+"""Do the samples that pass the tests say the same beyond them? Asked with inputs near the examples, outside the test runner."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.small.reading import confirmed_claims
+from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
+
+if TYPE_CHECKING:
+    from agentforge.runners.plain_check import Answer
+    from agentforge.runners.rig import Edits
+
+_MOST_PROBES = 12
+_SHOWN_OPTIONS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """A call on which passing samples differ, put as a question."""
+
+    call: str
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How far passing samples agree.
+
+    Attributes:
+        votes, of: samples of the largest group, and of all that pass.
+        largest: the texts of that group.
+        groups: how many groups there are.
+        probes: calls that were compared.
+    """
+
+    votes: int
+    of: int
+    largest: frozenset[str]
+    groups: int
+    probes: int
+    split: Split | None = field(default=None)
+
+    def settled(self, enough: float) -> bool:
+        """Whether at least two samples agree, and they are enough of all."""
+        return self.votes >= 2 and self.votes / self.of >= enough
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return f"{self.votes} of {self.of} agree on {self.probes} further calls"
+
+
+def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[str, Sequence[int]]) -> Agreement:
+    """Compare what passing samples give for calls that no example settles.
+
+    Args:
+        passing: text of the file -> numbers of the samples that say so.
+    """
+    calls = probes(calls_of(state, runtime, unit))
+    answers = {text: _answers(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for text in passing:
+        groups.setdefault(answers.get(text, ()), []).append(text)
+    votes = {key: sum(len(passing[text]) for text in texts) for key, texts in groups.items()}
+    ranked = sorted(groups, key=lambda key: -votes[key])
+    first = ranked[0]
+    return Agreement(
+        votes=votes[first],
+        of=sum(votes.values()),
+        largest=frozenset(groups[first]),
+        groups=len(groups),
+        probes=len(calls),
+        split=_split(calls, first, ranked[1], unit) if len(ranked) > 1 else None,
+    )
+
+
+def holds(state: RunState, runtime: Runtime, unit: Unit, text: str) -> str:
+    """What a person answered about single calls, checked on a sample; "" when all of it holds."""
+    from agentforge.runners.plain_check import judge
+
+    claims = [claim for claim in confirmed_claims(state) if claim in claims_by_unit(state)[unit.name]]
+    asked = [
+        claim for claim in claims if any(item.context.get("about") == claim.call for item in state.escalations.values())
+    ]
+    if not asked:
+        return ""
+    found = _evaluated(state, runtime, unit, text, [claim.call for claim in asked])
+    wrong = [judge(claim, answer) for claim, answer in zip(asked, found, strict=True)]
+    return next((line for line in wrong if line), "")
+
+
+def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
+    """The calls of a unit that examples and supplied tests make."""
+    calls = [claim.call for claim in claims_by_unit(state)[unit.name]]
+    if state.tests:
+        from agentforge.runners.suite_claims import asserted
+
+        for path in state.tests:
+            calls += [one.call for one in asserted(path, runtime.supplied.get(path, b"")) if unit.last in one.call]
+    return list(dict.fromkeys(calls))
+
+
+def probes(calls: Sequence[str]) -> list[str]:
+    """Calls near the given ones: one literal of one call changed at a time, evenly from all calls."""
+    streams = [iter(_near(call)) for call in calls]
+    known, out = set(calls), list[str]()
+    while streams and len(out) < _MOST_PROBES:
+        for stream in list(streams):
+            call = next((one for one in stream if one not in known), None)
+            if call is None:
+                streams.remove(stream)
+                continue
+            known.add(call)
+            out.append(call)
+    return out[:_MOST_PROBES]
+
+
+def _near(call: str) -> Iterator[str]:
+    """A call with each of its literal arguments replaced by its neighbours."""
+    try:
+        tree = ast.parse(call, mode="eval")
+    except SyntaxError:
+        return
+    places = [
+        (node, position)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for position, argument in enumerate(node.args)
+        if _is_literal(argument)
+    ]
+    changes = [(node, position, list(_variants(ast.literal_eval(node.args[position])))) for node, position in places]
+    for turn in range(max((len(rows) for _, _, rows in changes), default=0)):
+        for node, position, rows in changes:
+            if turn < len(rows):
+                kept = node.args[position]
+                node.args[position] = ast.parse(repr(rows[turn]), mode="eval").body
+                yield ast.unparse(tree)
+                node.args[position] = kept
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return False
+    return True
+
+
+def _variants(value: object) -> Iterator[object]:
+    """Ordinary neighbours of a value, of the same type."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (value + 1, value * 2 + 3, 0, 1, -value)
+    elif isinstance(value, float):
+        yield from (value + 1.5, value * 2, 0.0)
+    elif isinstance(value, str):
+        yield from (f"{value} {value}", value.swapcase(), value[: len(value) // 2 + 1], value[::-1], "")
+    elif isinstance(value, list):
+        yield from (value[::-1], value + value, value[:1], [])
+    elif isinstance(value, tuple):
+        yield from (value[::-1], value[:1])
+    elif isinstance(value, dict):
+        yield from (dict(list(value.items())[:1]), {})
+
+
+def _answers(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_spoken(answer) for answer in _evaluated(state, runtime, unit, text, calls))
+
+
+def _spoken(answer: Answer) -> str:
+    from agentforge.runners.typed import shown
+
+    if answer.value is not None:
+        return str(shown(answer.value))
+    return f"raises {answer.raised[0][0]}" if answer.raised else answer.ended
+
+
+def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[Answer]:
+    """Each call in a plain process on the workspace with one file replaced."""
+    from agentforge.runners.plain_check import Answer, Probe, evaluate, resolve
+    from agentforge.runners.rig import Edits
+    from agentforge.runners.symbols import Symbol
+
+    rig, tree = runtime.rig(), runtime.guard.tree()
+    edits: Edits = Edits(files={unit.file: text.encode()})
+
+    def read(path: str) -> bytes | None:
+        return text.encode() if path == unit.file else rig.git.show(tree, path)
+
+    symbols = [Symbol(name=one.name, file=one.file, kind=one.kind, change=one.change) for one in units_of(state)]
+    names = [resolve(call, symbols, read=read, roots=rig.plan.roots) for call in calls]
+    probes = [Probe(source=call, names=found) for call, found in zip(calls, names, strict=True) if found is not None]
+    groups = evaluate(rig, tree, [probes], edits=edits) if probes else []
+    told = iter(groups[0] if groups else [])
+    return [next(told, Answer(ended="never ran")) if found is not None else Answer(lost=True) for found in names]
+
+
+def _split(calls: Sequence[str], first: tuple[str, ...], second: tuple[str, ...], unit: Unit) -> Split | None:
+    """The first ordinary call on which two groups differ; one that raises in neither is easier to answer."""
+    differing = [(call, one, other) for call, one, other in zip(calls, first, second, strict=True) if one != other]
+    if not differing:
+        return None
+    differing.sort(key=lambda row: row[1].startswith("raises") or row[2].startswith("raises"))
+    call, one, other = differing[0]
+    return Split(
+        call=call,
+        question=f"What must {call} give? The examples of {unit.name} leave it open: {one} or {other}?",
+        options=(one, other)[:_SHOWN_OPTIONS],
+    )

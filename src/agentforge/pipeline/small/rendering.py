@@ -1,0 +1,145 @@
+"""Tests rendered from examples by a template, in the words of the project's own runner; no model is asked. Pure."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import PurePosixPath
+
+from agentforge.events.state import RunState
+from agentforge.frozen import dataclass
+from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
+from agentforge.pipeline.stage import texts
+from agentforge.runners.claims import Claim, literal, names_of
+
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """One test.
+
+    Attributes:
+        name: as the runner reports it.
+        body: its lines, from `def` on, not indented.
+    """
+
+    name: str
+    body: str
+
+
+def rendered_suite(state: RunState) -> dict[str, str]:
+    """Path -> text of every test file that the examples make."""
+    out: dict[str, str] = {}
+    for unit in units_of(state):
+        tests = rendered_tests(state, unit)
+        if tests:
+            out[test_path(state, unit)] = _file(unit, tests, unittest=is_unittest(state))
+    return out
+
+
+def rendered_tests(state: RunState, unit: Unit) -> tuple[Rendered, ...]:
+    """One test for each example of a unit."""
+    prefix = f"{_class_name(unit)}::" if is_unittest(state) else ""
+    return tuple(
+        Rendered(
+            name=f"{prefix}test_{_flat(unit)}_{number}",
+            body=_test(f"test_{_flat(unit)}_{number}", claim, unit, state, unittest=is_unittest(state)),
+        )
+        for number, claim in enumerate(claims_by_unit(state)[unit.name], 1)
+    )
+
+
+def assertions(claims: list[Claim]) -> str:
+    """Examples as assertions: what a model reads."""
+    return "\n".join(_plain(claim) for claim in claims)
+
+
+def test_path(state: RunState, unit: Unit) -> str:
+    """A new file beside the project's tests."""
+    known = [path for path in texts(state.facts.get("baseline", {}).get("test_files")) if path.endswith(".py")]
+    tests = [path for path in known if PurePosixPath(path).name.startswith("test_")]
+    folder = PurePosixPath(tests[0]).parent if tests else PurePosixPath("tests")
+    name, number = f"test_{_flat(unit)}_examples", 1
+    while str(folder / f"{name}.py") in known:
+        number += 1
+        name = f"test_{_flat(unit)}_examples_{number}"
+    return str(folder / f"{name}.py")
+
+
+def is_unittest(state: RunState) -> bool:
+    """Whether the project's tests are run by unittest."""
+    return state.facts.get("baseline", {}).get("runner") == "unittest"
+
+
+def _file(unit: Unit, tests: tuple[Rendered, ...], *, unittest: bool) -> str:
+    head = f'"""{unit.name}: the examples of the request, a test each."""\n'
+    if unittest:
+        body = "\n\n".join(_indented(test.body) for test in tests)
+        return f"{head}\nimport unittest\n\n\nclass {_class_name(unit)}(unittest.TestCase):\n{body}\n"
+    needs = "\nimport pytest\n" if any("pytest.raises" in test.body for test in tests) else ""
+    return f"{head}{needs}\n\n" + "\n\n\n".join(test.body for test in tests) + "\n"
+
+
+def _test(name: str, claim: Claim, unit: Unit, state: RunState, *, unittest: bool) -> str:
+    lines = [*_imports(claim, unit, state), ""]
+    call = claim.call
+    if "await " in call:
+        lines[:0] = ["import asyncio", ""]
+        lines += ["async def run():", f"{_INDENT}return {call}", ""]
+        call = "asyncio.run(run())"
+    lines += _raising(claim, call, unittest=unittest) if claim.raises else _giving(claim, call, unittest=unittest)
+    argument = "self" if unittest else ""
+    return "\n".join([f"def {name}({argument}):", *(f"{_INDENT}{line}" if line else "" for line in lines)])
+
+
+def _imports(claim: Claim, unit: Unit, state: RunState) -> list[str]:
+    """The names of a call from the module of its unit, or the module itself; other units' names from theirs."""
+    lines = []
+    for name in names_of(claim.call):
+        home = next((one for one in units_of(state) if one.name.split(".")[0] == name), unit)
+        whole = home.module if name in (home.module, home.module.partition(".")[0]) else ""
+        parent, _, last = home.module.rpartition(".")
+        if whole:
+            lines.append(f"import {home.module}")
+        elif parent and name == last and home.name.split(".")[0] != name:
+            lines.append(f"from {parent} import {last}")
+        else:
+            lines.append(f"from {home.module} import {name}")
+    raised = claim.raises.rpartition(".")[2]
+    if raised and not hasattr(builtins, raised):
+        lines.append(f"from {unit.module} import {raised}")
+    return list(dict.fromkeys(lines))
+
+
+def _giving(claim: Claim, call: str, *, unittest: bool) -> list[str]:
+    value = literal(claim.returns)
+    if unittest:
+        if value is None or isinstance(value, bool):
+            return [f"self.assertIs({call}, {claim.returns})"]
+        return [f"self.assertEqual({call}, {claim.returns})"]
+    return [f"assert {call} {'is' if value is None or isinstance(value, bool) else '=='} {claim.returns}"]
+
+
+def _raising(claim: Claim, call: str, *, unittest: bool) -> list[str]:
+    name = claim.raises.rpartition(".")[2]
+    opened = f"with self.assertRaises({name}):" if unittest else f"with pytest.raises({name}):"
+    return [opened, f"{_INDENT}{call}"]
+
+
+def _plain(claim: Claim) -> str:
+    if claim.raises:
+        return f"{claim.call}  # must raise {claim.raises}"
+    value = literal(claim.returns)
+    return f"assert {claim.call} {'is' if value is None or isinstance(value, bool) else '=='} {claim.returns}"
+
+
+def _flat(unit: Unit) -> str:
+    return unit.name.replace(".", "_").lower().strip("_")
+
+
+def _class_name(unit: Unit) -> str:
+    return "".join(part.capitalize() for part in _flat(unit).split("_")) + "ExamplesTest"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"{_INDENT}{line}" if line else "" for line in text.splitlines())

@@ -1,0 +1,249 @@
+"""Samples of one definition tried against the tests in the sandbox; the one that most of them agree with is written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, cast
+
+from agentforge.context.budget import one_line
+from agentforge.events.state import RunState
+from agentforge.events.written import WRITE_DEFINITION
+from agentforge.frozen import dataclass
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.scope import suite_files
+from agentforge.pipeline.small.agreeing import Agreement, agreement, holds
+from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
+from agentforge.pipeline.small.tests_of import tests_wanted
+from agentforge.pipeline.small.units import Unit, units_of
+from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
+
+if TYPE_CHECKING:
+    from agentforge.runners.outcome import SuiteRun
+
+_LONGEST_RUN_S = 30.0
+_ENOUGH = 0.6
+ALONE = "alone"
+"""Why a step ends without a definition though one passed: nothing agrees with it yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A file with one sample in it.
+
+    Attributes:
+        numbers: the samples that say the same, from 1; 0 is what an earlier step wrote.
+        documented: the definition has a docstring.
+        wrong: why it is not good enough, "" when it passes.
+    """
+
+    text: str
+    code: str
+    numbers: tuple[int, ...]
+    size: int
+    documented: bool = False
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """All samples of a step.
+
+    Attributes:
+        unusable: number of a sample -> why it is none.
+    """
+
+    passing: tuple[Candidate, ...]
+    failing: tuple[Candidate, ...]
+    unusable: Mapping[int, str] = field(default_factory=dict)
+
+
+def write_definition(state: RunState, runtime: Runtime) -> Tool:
+    """The tool that the words of a small model mean; it is never offered by name."""
+
+    def run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
+        samples = [str(item) for item in cast("Sequence[object]", arguments["samples"])]
+        return _written(state, runtime, str(arguments["unit"]), samples)
+
+    return Tool(
+        name=WRITE_DEFINITION,
+        description="Try samples of a definition against the tests; write the best one.",
+        parameters=takes("unit samples", unit=TEXT, samples=TEXTS),
+        effect="execute",
+        does="write",
+        run=run,
+    )
+
+
+def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str]) -> Observation:
+    unit = next((one for one in units_of(state) if one.name == name), None)
+    if unit is None:
+        return failed(f"{name} is not worked on", error_type="not-found")
+    tried = try_samples(state, runtime, unit, samples)
+    told = _told(tried, len(samples))
+    if not tried.passing:
+        return failed(f"none of {len(samples)} samples of {name} passes", error_type="tests-fail", text=told)
+    found = agreement(state, runtime, unit, {one.text: one.numbers for one in tried.passing})
+    best = _best(tried.passing, found)
+    second = any(result.error_type == ALONE for step in state.turn.recent for result in step.results)
+    told = f"{told}\n{found.told}".strip()
+    if not found.settled(_ENOUGH) and not second:
+        _write(runtime, unit, best)
+        return Observation(
+            status="error",
+            summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass; more are drawn to compare"),
+            text=told,
+            error_type=ALONE,
+            changed=(unit.file,),
+        )
+    if found.split and not found.settled(_ENOUGH):
+        return Observation(
+            status="error",
+            summary=one_line(f"the samples of {name} that pass do not agree: {found.split.question}"),
+            text=told,
+            error_type="disagreement",
+            payload={"question": found.split.question, "options": list(found.split.options), "about": found.split.call},
+        )
+    _write(runtime, unit, best)
+    return Observation(
+        status="success",
+        summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass, {found.told}; written"),
+        text=told,
+        artifacts=(unit.file,),
+        changed=(unit.file,),
+    )
+
+
+def try_samples(state: RunState, runtime: Runtime, unit: Unit, samples: Sequence[str]) -> Tried:
+    """Run the tests with each different sample, and with what an earlier step left where it was alone."""
+    base = _base_text(state, runtime, unit)
+    candidates, unusable = _candidates(base, unit, samples)
+    held = _held(state, runtime, unit, base)
+    if held is not None:
+        known = candidates.get(held.code)
+        numbers = (*known.numbers, 0) if known else (0,)
+        candidates[held.code] = Candidate(text=held.text, code=held.code, numbers=numbers, size=held.size)
+    wanted = tests_wanted(state, runtime, unit)
+    tree = runtime.guard.tree()
+    judged = [_judged(one, state, runtime, unit, tree=tree, wanted=wanted) for one in candidates.values()]
+    return Tried(
+        passing=tuple(one for one in judged if not one.wrong),
+        failing=tuple(one for one in judged if one.wrong),
+        unusable=unusable,
+    )
+
+
+def _candidates(base: str, unit: Unit, samples: Sequence[str]) -> tuple[dict[str, Candidate], dict[int, str]]:
+    found: dict[str, Candidate] = {}
+    unusable: dict[int, str] = {}
+    for number, sample in enumerate(samples, 1):
+        try:
+            text = spliced(base, unit, answer_in(sample, unit))
+        except Unusable as exc:
+            unusable[number] = str(exc)
+            continue
+        code = same_code(text)
+        known = found.get(code)
+        numbers = (*known.numbers, number) if known else (number,)
+        found[code] = Candidate(
+            text=known.text if known else text,
+            code=code,
+            numbers=numbers,
+            size=len(text),
+            documented=_documented(text, unit),
+        )
+    return found, unusable
+
+
+def _documented(text: str, unit: Unit) -> bool:
+    node = find_definition(ast.parse(text), unit.name)
+    return node is not None and ast.get_docstring(node) is not None
+
+
+def _base_text(state: RunState, runtime: Runtime, unit: Unit) -> str:
+    """The file that a sample is put into: as the last unit left it, else as it was before this stage."""
+    if state.turn.written:
+        file = runtime.worktree / unit.file
+        return file.read_text("utf-8") if file.is_file() else ""
+    tree = state.trees.get("red") or state.trees["baseline"]
+    return (runtime.git.show(tree, unit.file) or b"").decode("utf-8", "replace")
+
+
+def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> Candidate | None:
+    """What stands in the workspace because it passed alone in an earlier step of this attempt."""
+    if not any(result.error_type == ALONE for step in state.turn.recent for result in step.results):
+        return None
+    file = runtime.worktree / unit.file
+    text = file.read_text("utf-8") if file.is_file() else ""
+    if not text or text == base or find_definition(ast.parse(text), unit.name) is None:
+        return None
+    return Candidate(text=text, code=same_code(text), numbers=(0,), size=len(text))
+
+
+def _judged(
+    one: Candidate, state: RunState, runtime: Runtime, unit: Unit, *, tree: str, wanted: frozenset[str]
+) -> Candidate:
+    from dataclasses import replace
+
+    from agentforge.errors import ToolchainError
+    from agentforge.pipeline.impact import near_tests
+    from agentforge.runners.rig import Edits, run_tree
+
+    rig = runtime.rig()
+    edits = Edits(files={unit.file: one.text.encode()})
+    tests = tuple(dict.fromkeys([*suite_files(state), *near_tests(state)]))
+    try:
+        run = run_tree(replace(rig, timeout_s=min(rig.timeout_s, _LONGEST_RUN_S)), tree, tests=tests, edits=edits)
+    except ToolchainError as exc:
+        return replace(one, wrong=one_line(str(exc)))
+    wrong = _failures(run, state, wanted) or holds(state, runtime, unit, one.text)
+    return replace(one, wrong=wrong)
+
+
+def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
+    """The first test that fails with a sample though it must pass, in its own words; "" when none does."""
+    from agentforge.pipeline.stage import texts
+
+    base = state.facts.get("baseline", {})
+    bad = {*texts(base.get("failing")), *texts(base.get("flaky"))}
+    if run.timed_out:
+        return "it does not end in time"
+    for error in run.collection_errors:
+        return one_line(f"{error.id} cannot be collected: {error.text[-200:]}")
+    own = {name for name in run.outcomes if name.partition("[")[0] in wanted}
+    if not {name.partition("[")[0] for name in own} >= wanted:
+        return "some of the tests never ran"
+    ours = {str(row) for row in suite_files(state)}
+    for name, outcome in run.outcomes.items():
+        required = name in own or (name.partition("::")[0] not in ours and name not in bad)
+        if required and not outcome.passed:
+            return one_line(
+                f"{name.rpartition('::')[2]}: {outcome.failure.message if outcome.failure else outcome.outcome}"
+            )
+    return "" if run.complete else "the run of the tests did not end well"
+
+
+def _best(passing: Sequence[Candidate], found: Agreement) -> Candidate:
+    """Of those that most agree with: one with a docstring, then what was said most often, then the shortest."""
+    inside = [one for one in passing if one.text in found.largest] or list(passing)
+    return min(inside, key=lambda one: (not one.documented, -len(one.numbers), one.size))
+
+
+def _count(tried: Tried) -> int:
+    return sum(1 for one in tried.passing for number in one.numbers if number)
+
+
+def _write(runtime: Runtime, unit: Unit, best: Candidate) -> None:
+    from agentforge.workspace.files import write_bytes
+
+    file = runtime.worktree / unit.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(file, best.text.encode())
+
+
+def _told(tried: Tried, count: int) -> str:
+    rows = [f"{_count(tried)} of {count} samples pass, {len(tried.passing)} of them different"]
+    rows += [f"wrong: {one.wrong}" for one in tried.failing]
+    rows += [f"unusable: {reason}" for reason in dict.fromkeys(tried.unusable.values())]
+    return "\n".join(rows)
