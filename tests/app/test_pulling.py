@@ -69,3 +69,15 @@ def test_a_pull_request_that_fails_leaves_the_delivery_and_says_how_to_try_again
     assert result.state.outcome == "delivered" and result.error is not None
     assert "agentforge pr task-1" in result.error.hint
     assert exit_code(result) == result.error.exit_code != 0
+
+
+def test_a_fork_opens_no_pull_request_unasked():
+    from agentforge.events import kinds
+    from agentforge.events.evolve import evolve
+
+    parent = RunState(run_id="task-1", branch="b", pull={"wanted": True, "follows": "task-0"}, untrusted=("review",))
+    forked = kinds.RunForked(
+        run_id="task-2", parent="task-1", parent_head="", parent_records=1, step=1, repo="", worktree="", branch="c"
+    )
+    child = evolve(parent, forked, at="2026-01-01T00:00:00Z")
+    assert (child.pull, child.untrusted) == ({"wanted": False, "follows": "task-0"}, ("review",))
