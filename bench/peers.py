@@ -122,7 +122,7 @@ def start(match: Match, desk: Desk, *, runs: int) -> dict[str, Cell]:
     for _ in range(runs):
         ends.append(match.run(lambda _asked: Say(text=DONE), until=1))
         if not desk.asked:
-            return {"start, CPU s": f"asked nothing: {ends[-1].said.strip()[-60:]}"}
+            return {"start to first request, CPU s": f"asked nothing: {ends[-1].said.strip()[-60:]}"}
         tokens = count_tokens(desk.asked[0].text)
     return {
         "start to first request, CPU s": statistics.median(one.cpu_s for one in ends),
