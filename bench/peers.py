@@ -47,7 +47,7 @@ class Ended:
 
     Attributes:
         code: None = it was killed by us.
-        cpu_s, rss_mib: of the program and the children that it waited for; the most memory of one of them.
+        cpu_s: of the program and the children that it waited for; rss_mib: the most memory of the program itself.
     """
 
     code: int | None
@@ -88,27 +88,39 @@ class Match:
                 way(self._home, REQUEST), env=self._rival.env(self._home, self._desk.url), cwd=self.repository,
                 stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
+        most = 0.0
         if until:
             self._desk.wait(until, seconds=seconds)
             time.sleep(after_s)
+            most = _most_mib(child.pid)
             os.killpg(child.pid, signal.SIGKILL)
-        return _ended(child, log, seconds=seconds)
+        return _ended(child, log, seconds=seconds, most=most)
 
 
-def _ended(child: subprocess.Popen[bytes], log: Path, *, seconds: float) -> Ended:
+def _ended(child: subprocess.Popen[bytes], log: Path, *, seconds: float, most: float) -> Ended:
     end, pid, killed = time.monotonic() + seconds, 0, False
     while True:
+        most = max(most, _most_mib(child.pid))
         pid, status, usage = os.wait4(child.pid, os.WNOHANG)
         if pid:
             break
         if time.monotonic() > end and not killed:
             os.killpg(child.pid, signal.SIGKILL)
             killed = True
-        time.sleep(0.01)
+        time.sleep(0.02)
     code = child.returncode = os.waitstatus_to_exitcode(status)
     with_children = usage.ru_utime + usage.ru_stime
     said = log.read_text(errors="replace")
-    return Ended(code=None if code == -9 else code, cpu_s=with_children, rss_mib=usage.ru_maxrss / 1024, said=said)
+    return Ended(code=None if code == -9 else code, cpu_s=with_children, rss_mib=most, said=said)
+
+
+def _most_mib(pid: int) -> float:
+    """The most memory that a living process had; what getrusage says counts ours from before the program was loaded."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
 # -- the work
@@ -253,7 +265,7 @@ def _killed(match: Match, desk: Desk) -> Verdict:
 # -- the table
 
 
-def measured(rival: Rival, desk: Desk, folder: Path, *, starts: int, turns_: int, quick: bool) -> dict[str, Cell]:
+def measured(rival: Rival, desk: Desk, folder: Path, *, starts: int, turns_: int, robustness: bool) -> dict[str, Cell]:
     """The column of one program."""
     if rival.missing:
         return {"missing": rival.missing}
@@ -261,7 +273,7 @@ def measured(rival: Rival, desk: Desk, folder: Path, *, starts: int, turns_: int
     cells = start(match, desk, runs=starts)
     cells |= {f"5 turns: {name.strip()}": cell for name, cell in turns(match, count=5, heavy=False).items()}
     cells |= turns(match, count=turns_, heavy=True)
-    if not quick:
+    if robustness:
         verdicts = robust(match, desk)
         cells |= {name: f"{'ok' if ok else 'NO'} {told}".strip() for name, (ok, told) in verdicts.items()}
         cells["robustness, of 8"] = float(sum(ok for ok, _ in verdicts.values()))
@@ -304,6 +316,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="One start, 12 turns, no robustness: shows that it works.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     parser.add_argument("--markdown", action="store_true", help="Print a table for docs/peers.md.")
+    parser.add_argument(
+        "--no-robustness", action="store_true", help="Leave the eight mishaps out: they take half an hour."
+    )
     parser.add_argument("--only", default="harness,llm,pi,codex", help="These peers, by comma; empty = none.")
     parser.add_argument("--place", type=Path, default=_cache(), help="Where they are installed.")
     options = parser.parse_args(arguments)
@@ -318,7 +333,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             title = f"{rival.name} {rival.version}".strip()
             (place / "home").mkdir()
             columns[title] = measured(
-                rival, desk, place, starts=size["starts"], turns_=size["turns"], quick=options.quick
+                rival,
+                desk,
+                place,
+                starts=size["starts"],
+                turns_=size["turns"],
+                robustness=not (options.quick or options.no_robustness),
             )
     sys.stdout.write(
         json.dumps(columns, indent=1) + "\n" if options.json else table(columns, markdown=options.markdown)
