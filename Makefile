@@ -1,10 +1,10 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test run demo bench chaos evals golden pictures site lock clean
+.PHONY: help setup check conform test run demo bench bench-peers chaos evals smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## Make .venv with everything in it; instant when nothing changed.
 	@command -v bwrap >/dev/null || echo "note: bubblewrap is not installed: no sandbox, its tests are skipped (apt install bubblewrap)"
@@ -36,6 +36,9 @@ bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TA
 	$(PYTHON) bench/fleet.py --tasks $(or $(TASKS),8)
 	$(PYTHON) bench/travel.py --runs $(or $(RUNS),1000)
 
+bench-peers: setup ## Do the same work with other agents, installed by name, and print the ratios; ARGS="--quick".
+	$(PYTHON) bench/peers.py $(ARGS)
+
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
@@ -43,9 +46,19 @@ chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fa
 evals: setup ## Play the project's whole task set with its scripted answers; all must be right. Minutes.
 	.venv/bin/agentforge eval run own --model scripted --parallel 2 --min-right 100 $(ARGS)
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
+smoke: setup ## Build wheel and sdist, install them with each extra into clean environments, and try them.
+	bash scripts/smoke.sh $(ARGS)
+
+licences: setup ## List the licences of all dependencies in docs/licences.md.
+	$(PYTHON) scripts/licences.py
+
+sbom: setup ## Write the software bill of materials (CycloneDX) of the lock file to build/sbom.cdx.json.
+	$(PYTHON) scripts/sbom.py build/sbom.cdx.json
+
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
+	$(PYTHON) scripts/man_page.py
 	$(PYTHON) scripts/reference_docs.py
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py

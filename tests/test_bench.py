@@ -31,3 +31,12 @@ def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
     (row,) = json.loads(done.stdout)["rows"]
     assert row["tests"] == 40 and set(row["verdicts_s"]) == {"base line", "RED", "GREEN"}
     assert all(value > 0 for value in row["verdicts_s"].values())
+
+
+def test_a_quick_match_against_nobody_fills_our_own_column() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "peers.py"), "--quick", "--json", "--only", ""]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (column,) = json.loads(done.stdout).values()
+    assert column["5 turns: 5 turns, finished"] == column["12 turns, finished"] == "yes"
+    assert 500 < column["  largest request, tokens"] < 24_000

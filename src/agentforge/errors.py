@@ -22,6 +22,7 @@ AgentForgeError                         1   internal error
 ├── InfrastructureError                 7   what the harness itself stands on
 │   ├── SandboxError                        bubblewrap is missing or refused
 │   ├── ToolchainError                      git, an interpreter or a test runner cannot be started
+│   ├── ForgeError                          the forge of a pull request cannot be asked, or refuses
 │   └── StorageError                        a durable write failed: disk full, I/O error
 ├── LockedError                         8   another process drives this run
 ├── ConflictError                       8   the thing is not in the state that the command needs
@@ -203,6 +204,12 @@ class ToolchainError(InfrastructureError):
     """git, an interpreter, a test runner or a checker cannot be started."""
 
     slug = "toolchain"
+
+
+class ForgeError(InfrastructureError):
+    """The forge of a pull request cannot be asked, or refuses."""
+
+    slug = "forge"
 
 
 class StorageError(InfrastructureError):

@@ -23,6 +23,7 @@ class RunResult:
         duration_s: wall seconds of this command, not of the whole run.
         error: the error that stopped this process, None when it ended by itself.
         running: another process drives the run.
+        pull: what became of its pull request, None when none was asked for.
     """
 
     state: RunState
@@ -32,6 +33,7 @@ class RunResult:
     duration_s: float = 0.0
     error: errors.AgentForgeError | None = None
     running: bool = False
+    pull: Mapping[str, object] | None = None
 
 
 def outcome_of(state: RunState, *, running: bool = False) -> str:
@@ -48,7 +50,8 @@ def exit_code(result: RunResult) -> int:
     """The exit code of protocols.md for where the run stands."""
     outcome = outcome_of(result.state)
     if outcome in ("delivered", "analyzed"):
-        return errors.EXIT_DONE
+        failed = result.error is not None and result.state.pull.get("wanted")
+        return result.error.exit_code if failed and result.error is not None else errors.EXIT_DONE
     if outcome == "waiting" and result.error is None:
         return errors.EXIT_WAITING
     if outcome == "escalated":
@@ -94,6 +97,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "parent": state.parent,
         "forks": list(state.forks),
         "marks": list(state.marks),
+        "pull_request": dict(result.pull) if result.pull is not None else None,
         **({"attempts": attempts_value(state)} if state.attempts else {}),
         "folder": str(result.folder),
         "error": _error(result),

@@ -54,6 +54,7 @@ class StartOptions:
         violations: the findings that a fix repairs, as they were measured at the base.
         after: what other tasks must reach first: {task_id, required_stage, repo}.
         bound: what else the first record binds, under its digests.
+        pull: what it has to do with a pull request, see kinds.RunStarted.
         candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
@@ -71,6 +72,7 @@ class StartOptions:
     violations: tuple[Mapping[str, object], ...] = ()
     after: tuple[Mapping[str, object], ...] = ()
     bound: Mapping[str, object] = field(default_factory=dict)
+    pull: Mapping[str, object] = field(default_factory=dict)
     candidates: int = 1
     candidates_from: str = "green"
 
@@ -256,7 +258,7 @@ def _create(
         base_commit=base,
         base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
         worktree=str(place),
-        branch=branch_name(task),
+        branch=str(options.pull.get("branch") or branch_name(task)),
         mode=options.mode,
         approve=options.approve,
         model=model_name,
@@ -272,6 +274,7 @@ def _create(
         grade=models.grade() if profile and graded else {},
         violations=options.violations,
         after=options.after,
+        pull=options.pull,
         left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
     )
     with _removed_on_error(folder):
@@ -306,7 +309,6 @@ def _drive(
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
-    from agentforge.config.paths import data_dir
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
 
@@ -338,15 +340,9 @@ def _drive(
             duration_s=time.monotonic() - began,
             error=error,
         )
-    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
-        from agentforge.app.waking import tell_waiting_runs
+    from agentforge.app.afterwards import afterwards
 
-        tell_waiting_runs(state, environ)
-    if state.outcome in ("aborted", "analyzed"):
-        from agentforge.app.workplace import drop_worktree
-
-        drop_worktree(Git(Path(state.repo)), state)
-    return result
+    return afterwards(result, settings=settings, environ=environ)
 
 
 def _reaches_out(settings: Settings, environ: Mapping[str, str]) -> bool:

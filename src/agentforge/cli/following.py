@@ -85,6 +85,10 @@ def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str 
     )
     for item in result.state.open_escalations:
         lines += escalation_lines(item, task_id=result.state.run_id, style=style)
+    if result.pull is not None:
+        from agentforge.cli.pull_words import pull_lines
+
+        lines += ["", *pull_lines(result.pull)]
     sys.stdout.write("\n".join(lines) + "\n")
     if result.error is not None:
         sys.stdout.flush()

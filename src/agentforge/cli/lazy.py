@@ -33,6 +33,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
     "acp": ("acp:acp", "Serve an editor (Agent Client Protocol)."),
     "mcp": ("mcp:mcp", "Serve the tasks of this repository to other agents (MCP)."),
+    "pr": ("pr:pr", "Open the pull request of a delivered task, or ask what CI says of it."),
+    "continue": ("pr:go_on", "Answer the review and the CI of a task's pull request by a new delivery."),
     "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),
     "verify": ("verify:verify", "Check that a task, a branch or a bundle is what it says."),
     "audit": ("audit:audit", "Write one document about a task: md, html, pdf or json."),

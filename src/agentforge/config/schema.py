@@ -140,6 +140,7 @@ def _check_project(layer: Layer) -> None:
         ("fleet", "database_url"): "database_url" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("checks", "project_code"): checks.get("project_code") is True,
         ("fleet", "remote"): "remote" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
+        ("forge",): "forge" in layer.values,
         ("notify",): "notify" in layer.values,
         ("telemetry",): "telemetry" in layer.values,
     }

@@ -84,6 +84,8 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         workflow=event.workflow,
         violations=event.violations,
         after=event.after,
+        pull=event.pull,
+        untrusted=("review",) if event.pull.get("follows") else (),
         profile=event.profile,
         candidates=event.candidates,
         candidates_from=event.candidates_from,

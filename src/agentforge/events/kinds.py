@@ -68,6 +68,8 @@ class RunStarted(Event):
         candidates: independent attempts at `candidates_from` and what follows up to the implementation; 1 = none.
         workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan over repositories.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
+        pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
+            goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -91,6 +93,7 @@ class RunStarted(Event):
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    pull: Json = field(default_factory=dict)
     profile: str = ""
     candidates: int = 1
     candidates_from: str = "green"

@@ -18,6 +18,7 @@ def run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
         worktree=event.worktree,
         branch=event.branch,
         model=event.model or state.model,
+        pull={**state.pull, "wanted": False} if state.pull else {},  # the parent's request is not the child's
         inherited=state.spending,
         spending={},
         verdicts=0,

@@ -248,6 +248,7 @@ class RunState:
         last_at: time stamp of the last event (ISO 8601, UTC).
         lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
         after: what other runs must reach before this one begins.
+        pull: what the run has to do with a pull request, see RunStarted.
         candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
         candidate: the number of this run among its parent's attempts, 0 = it is none.
         attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
@@ -278,6 +279,7 @@ class RunState:
     workflow: str = ""
     violations: tuple[Json, ...] = ()
     after: tuple[Json, ...] = ()
+    pull: Json = field(default_factory=dict)
     profile: str = ""
     candidates: int = 1
     candidates_from: str = "green"

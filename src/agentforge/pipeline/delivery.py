@@ -40,7 +40,12 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
     Raises:
         ConflictError: the branch exists and points elsewhere, or `--apply` cannot be done without touching the user's work.
     """
-    runtime.git.create_branch(state.branch, commit)
+    from agentforge.workspace.gitobjects import advance_branch  # not needed before
+
+    if state.pull.get("follows") and state.pull.get("branch") == state.branch:
+        advance_branch(runtime.git, state.branch, commit, was=state.base_commit)
+    else:
+        runtime.git.create_branch(state.branch, commit)
     runtime.git.point_at(runtime.worktree, commit)
     if not state.apply:
         return False

@@ -6,6 +6,7 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.held_out import spoken
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, suite_files
+from agentforge.safety.boundary import outside
 
 
 def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
@@ -20,7 +21,7 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
         changed,
         before=lambda path: runtime.git.show(base, path),
         after=lambda path: runtime.git.show(tree, path),
-        told="\n".join([state.request, *spoken(spec)]),
+        told="\n".join([outside(state.request), *spoken(spec)]),
         allowed=[str(item.get("name", "")) for item in product_symbols(spec)],
     )
     return [{"path": one.path, "line": one.line, "text": one.text} for one in found]

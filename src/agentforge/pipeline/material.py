@@ -167,6 +167,8 @@ def _refactor(state: RunState, runtime: Runtime) -> list[Piece]:
     return [_specification(spec, 500), *_code(runtime.worktree, files, places, room=1800)]
 
 
+_FINDINGS = 1300
+"""Tokens of a request with the findings of a review: they stand at its end and are not cut."""
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
@@ -198,6 +200,7 @@ def baseline_text(state: RunState) -> str:
 
 
 def _request(state: RunState, limit: int) -> Piece:
+    limit = max(limit, _FINDINGS) if state.pull.get("follows") else limit
     return Piece(name="the request, verbatim", text=state.request, limit=limit, note="a long request is cut here")
 
 

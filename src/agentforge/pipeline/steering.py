@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
+from agentforge.safety.boundary import outside
 
 
 def red_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
@@ -23,4 +24,5 @@ def green_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, ob
 
     base, read = state.trees["baseline"], runtime.rig().read
     changed = [item.path for item in runtime.git.changed(base, tree)]
-    return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=state.request))}
+    asked = outside(state.request)  # what others wrote may not ask for it
+    return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=asked))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_OPENS = re.compile(r"<untrusted (?P<mark>\S+)>\n")
 _WRAPPED = re.compile(r"<untrusted (?P<mark>\S+)>\n(?P<text>.*)\n</untrusted (?P=mark)>", re.DOTALL)
 
 
@@ -18,6 +19,17 @@ def wrap(text: str, *, nonce: str) -> str:
     while mark in text:
         mark += "x"
     return f"<untrusted {mark}>\n{text}\n</untrusted {mark}>"
+
+
+def outside(text: str) -> str:
+    """Return what stands outside of all fences; one that is never closed holds everything behind it."""
+    parts, rest = [], text
+    while (match := _OPENS.search(rest)) is not None:
+        parts.append(rest[: match.start()])
+        close = f"\n</untrusted {match['mark']}>"
+        end = rest.find(close, match.start())
+        rest = rest[end + len(close) :] if end >= 0 else ""
+    return "".join([*parts, rest])
 
 
 def unwrap(text: str) -> str:

@@ -38,9 +38,14 @@ def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
 
 def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
     """Write the report of a delivery; every number in it was measured."""
-    parts = [
-        f"# {_line(report.get('title')) or 'Delivery'}",
-        _quote(state.request),
+    title = f"# {_line(report.get('title')) or 'Delivery'}"
+    parts = [title, _quote(state.request), *delivery_sections(report, state), _merge(report)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def delivery_sections(report: Mapping[str, object], state: RunState) -> list[str]:
+    """What was delivered and how it was shown, section by section; "" = there is nothing to say."""
+    return [
         _assumptions(_rows(report, "assumptions")),
         _answers(_rows(report, "answers")),
         _requirements(_rows(report, "requirements")),
@@ -52,9 +57,7 @@ def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
         _cost(report.get("cost")),
         _bullets("Limits of what was shown", report.get("limits")),
         _bullets("Follow-ups", report.get("follow_ups")),
-        _merge(report),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _assumptions(rows: Sequence[Mapping[str, object]]) -> str:

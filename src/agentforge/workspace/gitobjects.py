@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agentforge.errors import RepositoryError
+from agentforge.errors import ConflictError, RepositoryError
 from agentforge.workspace import process
 from agentforge.workspace.git import Git
 from agentforge.workspace.gitcommand import fixed_environment
@@ -42,6 +42,27 @@ def keep_trees(git: Git, ref: str, trees: Mapping[str, str]) -> None:
     """Let a ref of our own hold trees by name, so that `git gc` never takes them away."""
     rows = "".join(f"040000 tree {oid}\t{name}\n" for name, oid in sorted(trees.items()))
     git.update_ref(ref, git.command.output("mktree", stdin=rows.encode()).decode("ascii").strip())
+
+
+def advance_branch(git: Git, name: str, commit: str, *, was: str) -> None:
+    """Let a branch point at a commit that goes on from where it stands; done twice it is the same.
+
+    Raises:
+        ConflictError: it stands elsewhere, or is checked out.
+    """
+    ref = f"refs/heads/{name}"
+    standing = git.resolve(ref) if git.branch_exists(name) else ""
+    if standing == commit:
+        return
+    if standing not in (was, ""):
+        raise ConflictError(
+            f"branch {name} stands at {standing[:12]} and not at {was[:12]} any more",
+            hint="somebody has committed to it; start a new task from there",
+        )
+    if git.head_ref() == ref:
+        raise ConflictError(f"branch {name} is checked out in {git.top}", hint="switch to another branch first")
+    if git.command.run("update-ref", ref, commit, standing).exit_code != 0:
+        raise ConflictError(f"branch {name} was moved by somebody else at this moment", hint="look where it stands")
 
 
 def drop_ref(git: Git, ref: str) -> None:

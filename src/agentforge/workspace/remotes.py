@@ -79,13 +79,22 @@ def remote_commits(command: GitCommand, remote: str, pattern: str) -> dict[str, 
     return {name: commit for commit, name in sorted(_listed(command, remote, pattern))}
 
 
-def push(command: GitCommand, remote: str, *, commit: str, ref: str) -> Pushed:
+def remote_address(command: GitCommand, remote: str) -> str:
+    """The address of a remote, as git would use it."""
+    done = _git(command, "remote", "get-url", remote)
+    return os.fsdecode(done.output).strip() if done.exit_code == 0 else ""
+
+
+def push(command: GitCommand, remote: str, *, commit: str, ref: str, replace: bool = False) -> Pushed:
     """Let a ref of the remote point at a commit, if that only goes forward there.
+
+    Args:
+        replace: whatever it points at; for what has no history, such as a bundle.
 
     git compares the remote's ref with what it saw when it writes, so that of two that push at once only one is taken.
     """
     try:
-        done = _git(command, "push", "--quiet", "--no-verify", remote, f"{commit}:{ref}")
+        done = _git(command, "push", "--quiet", "--no-verify", remote, f"{'+' if replace else ''}{commit}:{ref}")
         if done.exit_code == 0:
             return Pushed(outcome="taken")
         reason = _words(done.stderr)

@@ -41,6 +41,7 @@ Examples:
   agentforge start - --max-steps 60 --deadline 30m --json < request.txt
   agentforge start "Add rate limiting" --repo api-gateway --repo backend-service
   agentforge start "Show user events in the app" --repo data --repo app --split --approve plan
+  agentforge start --from-issue https://github.com/acme/api/issues/7 --pr
   agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
   agentforge start "Make parse() three times faster" --attempts 3
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
@@ -62,6 +63,7 @@ Examples:
 @click.option(
     "--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward."
 )
+@click.option("--pr", "pr", is_flag=True, help="At the end push the branch and open a pull request.")
 @click.option(
     "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
 )
@@ -197,6 +199,7 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
         apply=given["apply"] or place.settings.flag("deliver.apply"),
         tests=given["tests"],
         after=_after(given["after"], place),
+        pull={"wanted": True} if given["pr"] else {},
         candidates=given["attempts"],
         candidates_from=given["attempts_from"],
     )

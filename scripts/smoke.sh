@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Build wheel and sdist, install each into clean environments, and try what a user tries first. Needs uv and the package index.
+#   scripts/smoke.sh [EXTRA...]      without names: the base, every extra, the sdist, `uv tool install`, and pipx where it is
+set -euo pipefail
+cd "$(dirname "$0")/.."
+here=$PWD
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+say() { printf '%-34s %s\n' "$1" "$2"; }
+
+quiet() { "$@" >"$place/said" 2>&1; }
+
+# What each extra is for: a module that it brings, and a command that needs it.
+probe() {
+    case $1 in
+        base) "$2/agentforge" --version && "$2/agentforge" doctor --help ;;
+        acp) "$2/python" -c 'import acp' ;;
+        browser) "$2/python" -c 'import playwright' ;;
+        dashboard) "$2/python" -c 'import jinja2, starlette, uvicorn' && "$2/agentforge" dashboard --help ;;
+        fleet) "$2/python" -c 'import dbos' && "$2/agentforge" worker --help ;;
+        landlock) "$2/python" -c 'import landlock' || "$2/python" -c 'import landlockpy' ;;
+        mcp) "$2/python" -c 'import mcp' ;;
+        notify) "$2/python" -c 'import apprise' ;;
+        otel) "$2/python" -c 'import opentelemetry.sdk' ;;
+        pdf) "$2/python" -c 'import typst' ;;
+        rules) "$2/python" -c 'import cel_expr_python' ;;
+        sign) "$2/python" -c 'import cryptography' && AGENTFORGE_HOME="$place/home" "$2/agentforge" keys list ;;
+        tui) "$2/python" -c 'import textual' ;;
+        web) "$2/python" -c 'import ddgs, trafilatura' ;;
+        *) "$2/python" -c 'import agentforge' ;;
+    esac >"$place/said" 2>&1
+}
+
+# The parts that are data and not code: they are missing first when a wheel is packed wrongly.
+whole() {
+    local bin=$1
+    (
+        cd "$place"
+        "$bin/agentforge" --version
+        "$bin/python" -m agentforge --version
+        "$bin/agentforge" contracts list
+        "$bin/agentforge" stages
+        "$bin/agentforge" completion bash
+        "$bin/agentforge" completion zsh
+        "$bin/agentforge" completion fish
+        test -f "$("$bin/python" -c 'import agentforge, pathlib; print(pathlib.Path(agentforge.__file__).parent / "py.typed")')"
+        test -f "$("$bin/python" -c 'import sys; print(sys.prefix)')/share/man/man1/agentforge.1"
+        AGENTFORGE_HOME="$place/home" "$bin/agentforge" demo
+    ) >"$place/said" 2>&1
+}
+
+tried() {
+    local name=$1
+    shift
+    if "$@"; then say "$name" ok; else
+        say "$name" FAILED
+        tail -20 "$place/said"
+        exit 1
+    fi
+}
+
+fresh() { # FOLDER WHAT...
+    local folder=$1
+    shift
+    uv venv --quiet --python "${PYTHON:-3.11}" "$folder"
+    uv pip install --quiet --python "$folder/bin/python" --constraint "$place/versions" "$@"
+}
+
+sed -n 's/^\([a-z0-9._-]*==[^ ;\\]*\).*/\1/p' requirements.lock >"$place/versions"
+uv build --quiet --out-dir "$place/dist"
+wheel=$(echo "$place"/dist/*.whl)
+sdist=$(echo "$place"/dist/*.tar.gz)
+say "$(basename "$wheel")" "$(stat -c %s "$wheel") bytes"
+say "$(basename "$sdist")" "$(stat -c %s "$sdist") bytes"
+
+extras=("$@")
+if [ "${#extras[@]}" = 0 ]; then
+    mapfile -t extras < <(sed -n '/^\[project.optional-dependencies\]/,/^\[/s/^\([a-z]*\) = .*/\1/p' pyproject.toml)
+    fresh "$place/base" "$wheel"
+    tried "wheel" whole "$place/base/bin"
+    fresh "$place/sdist" "$sdist"
+    tried "sdist" whole "$place/sdist/bin"
+    UV_TOOL_DIR="$place/tools" UV_TOOL_BIN_DIR="$place/bin" uv tool install --quiet "$wheel"
+    tried "uv tool install" quiet "$place/bin/agentforge" --version
+    if command -v pipx >/dev/null; then
+        PIPX_HOME="$place/pipx" PIPX_BIN_DIR="$place/pipxbin" pipx install --quiet "$wheel"
+        tried "pipx install" quiet "$place/pipxbin/agentforge" --version
+    else
+        say "pipx install" "not tried: pipx is not installed"
+    fi
+fi
+for extra in "${extras[@]}"; do
+    fresh "$place/$extra" "$wheel[$extra]"
+    tried "extra $extra" probe "$extra" "$place/$extra/bin"
+    rm -rf "${place:?}/$extra"
+done
+.venv/bin/python scripts/sbom.py "$here/build/sbom.cdx.json"
+say "build/sbom.cdx.json" "$(grep -c '"bom-ref"' build/sbom.cdx.json) packages"

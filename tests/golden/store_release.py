@@ -1,0 +1,52 @@
+"""Store a run as the current version writes it: `python tests/golden/store_release.py`, once for every release.
+
+Each version has a folder in `released/`: `run.afbundle` and `lease` (the run) and `repository.bundle` (its repository, notes included). What is
+stored is never written again: tests/store/test_released.py opens all of them with today's program.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from agentforge import __version__
+
+GOLDEN = Path(__file__).parent
+
+
+def main() -> int:
+    """Deliver a task in a world of its own, and keep it."""
+    target = GOLDEN / "released" / __version__
+    if target.exists():
+        sys.stderr.write(f"{target} is stored already, and is never written again\n")
+        return 2
+    world_module = _world()
+    with tempfile.TemporaryDirectory(prefix="agentforge-release-") as name:
+        place = Path(name).resolve()
+        world = world_module.make_world(place / "repo", place / "home", pycache=place / "pycache")
+        assert world.run("keys", "init").code == 0
+        done = world.start(world_module.good_script())
+        assert done.code == 0, done.out + done.err
+        target.mkdir(parents=True)
+        packed = world.run("bundle", world.task, "--output", str(target / "run.afbundle"))
+        assert packed.code == 0, packed.err
+        shutil.copy(world.folder / "lease", target / "lease")  # bundles travel without it
+        world.git("bundle", "create", "-q", str(target / "repository.bundle"), "--branches", "refs/notes/agentforge")
+    return 0
+
+
+def _world() -> Any:
+    spec = importlib.util.spec_from_file_location("agentforge_world", GOLDEN.parent / "e2e" / "world.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["agentforge_world"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    sys.exit(main())
