@@ -241,7 +241,6 @@ def _create(
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import worktree_of
 
-    model_name = _model_name(options, models)
     profile = "" if options.workflow else models.profile()
     base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
@@ -261,7 +260,7 @@ def _create(
         branch=str(options.pull.get("branch") or branch_name(task)),
         mode=options.mode,
         approve=options.approve,
-        model=model_name,
+        model=_model_name(options, models),
         limits={**models.limits(profile), **options.limits},
         tests=tuple(tests),
         digests={},

@@ -138,10 +138,9 @@ def wire(
     from agentforge.workspace.guard import Guard
 
     repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
-    git = opened or Git(repo)
+    git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
     scratch.mkdir(parents=True, exist_ok=True)
-    sandbox = sandbox_of(settings, hidden=(worktree.parent,))
-    secrets = secret_values(environ)
+    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secret_values(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
@@ -174,7 +173,7 @@ def wire(
         guests=_guests(settings, environ),
         look=_look(environ),
         begin_part=_begin_part(environ),
-        instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
+        instructions=instructions,
     )
     return runtime
 
