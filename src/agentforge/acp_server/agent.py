@@ -198,6 +198,11 @@ class EditorAgent:
         del params
         raise RequestError.method_not_found(method)
 
+    def stop_all(self) -> None:
+        """Stop every prompt that is worked on."""
+        for session in self._sessions.values():
+            session.stop()
+
     async def close(self) -> None:
         """Let go of all sessions."""
         sessions, self._sessions = list(self._sessions.values()), {}

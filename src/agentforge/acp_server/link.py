@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp.helpers import text_block, tool_content, tool_diff_content
@@ -77,7 +78,9 @@ class Link:
             return future.result() if future is not None else None
         except ConnectionError:
             self._closed = True
+        except CancelledError:  # withdrawn by a stop, or with the connection
             return None
+        return None
 
 
 class Editor:

@@ -50,9 +50,7 @@ class Wire:
         """
         data = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         while data:
-            _, ready, _ = select.select([], [self._writer], [], max(deadline - time.monotonic(), 0))
-            if not ready:
-                raise DeadlinePassed
+            _await(self._writer, select.POLLOUT, deadline)
             try:
                 data = data[os.write(self._writer, data) :]
             except BrokenPipeError as exc:
@@ -74,9 +72,7 @@ class Wire:
             self._read(deadline)
 
     def _read(self, deadline: float) -> None:
-        ready, _, _ = select.select([self._reader], [], [], max(deadline - time.monotonic(), 0))
-        if not ready:
-            raise DeadlinePassed
+        _await(self._reader, select.POLLIN, deadline)
         chunk = os.read(self._reader, _CHUNK)
         if not chunk:
             raise WireClosed
@@ -99,3 +95,10 @@ class Wire:
         if line.strip():
             self.noise = line.decode("utf-8", "replace").strip()[:300]
         return None
+
+
+def _await(descriptor: int, event: int, deadline: float) -> None:
+    poll = select.poll()
+    poll.register(descriptor, event)
+    if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+        raise DeadlinePassed

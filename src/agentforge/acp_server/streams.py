@@ -1,0 +1,111 @@
+"""The two ends of the editor's connection: taken away from everybody else, and ended without losing an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp.connection import StreamEvent
+
+BUFFER_BYTES = 64 * 1024 * 1024
+_CHUNK = 65_536
+_SETTLING_S = 30.0
+_POLL_S = 0.02
+
+
+def claimed() -> tuple[int, int]:
+    """Take standard input and output: what others print goes to standard error, what they read is empty.
+
+    Returns:
+        Descriptors of pipes, sockets or terminals; files are read and written through a pipe.
+    """
+    sys.stdout.flush()
+    reader, writer = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return _read_through(reader), _written_through(writer)
+
+
+class Intake:
+    """What the editor sends, passed on; its end is told only when every request that came before has its answer.
+
+    Args:
+        stop: called at the end of the input: nobody can answer questions any more.
+        gone: whether nobody reads the answers any more.
+    """
+
+    def __init__(self, source: asyncio.StreamReader, *, stop: Callable[[], None], gone: Callable[[], bool]) -> None:
+        self.stream = asyncio.StreamReader(limit=BUFFER_BYTES)
+        self._source = source
+        self._stop = stop
+        self._gone = gone
+        self._rest = b""
+        self._open = 0
+
+    async def pass_on(self) -> None:
+        """Pass everything on until the input ends and is answered."""
+        while data := await self._source.read(_CHUNK):
+            self._count(data)
+            self.stream.feed_data(data)
+        self._stop()
+        end = time.monotonic() + _SETTLING_S
+        while self._open > 0 and not self._gone() and time.monotonic() < end:
+            await asyncio.sleep(_POLL_S)
+        self.stream.feed_eof()
+
+    def observe(self, event: StreamEvent) -> None:
+        """Told every message of the connection: an answer that goes out closes its request."""
+        if event.direction.value == "outgoing" and "id" in event.message and "method" not in event.message:
+            self._open -= 1
+
+    def _count(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._open += sum(_is_request(line) for line in lines)
+
+
+def _is_request(line: bytes) -> bool:
+    try:
+        message: Any = json.loads(line)
+    except ValueError:  # the connection itself answers what is no message
+        return False
+    return isinstance(message, dict) and "method" in message and "id" in message
+
+
+def _read_through(descriptor: int) -> int:
+    """A pipe that holds what a file holds; anything else as it is."""
+    if not _is_file(descriptor):
+        return descriptor
+    reader, writer = os.pipe()
+    Thread(target=_copy, args=(descriptor, writer), name="input", daemon=True).start()
+    return reader
+
+
+def _written_through(descriptor: int) -> int:
+    """A pipe whose content goes into a file; the program ends when all of it is written."""
+    if not _is_file(descriptor):
+        return descriptor
+    reader, writer = os.pipe()
+    Thread(target=_copy, args=(reader, descriptor), name="output").start()
+    return writer
+
+
+def _copy(source: int, target: int) -> None:
+    while data := os.read(source, _CHUNK):
+        while data:
+            data = data[os.write(target, data) :]
+    os.close(source)
+    os.close(target)
+
+
+def _is_file(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
