@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentforge.safety.hygiene import clean
@@ -137,6 +138,7 @@ class Connection:
     async def _start(self) -> None:
         self.state, self.reason, self._client = "starting", "", None
         self._stop = asyncio.Event()
+        _load_library()
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._live(ready))
         done, _ = await asyncio.wait({ready, self._task}, timeout=self.spec.startup_s, return_when="FIRST_COMPLETED")
@@ -239,6 +241,13 @@ class Connection:
                 text=f"{reason}\nWhat the call did is unknown. The server is started again with the next call.",
             )
         )
+
+
+def _load_library() -> None:
+    """What the protocol's library takes to load is none of the server's time to start."""
+    with suppress(ImportError):  # `_live` says what is missing
+        for name in ("mcp", "mcp.shared.message", "mcp_types"):
+            import_module(name)
 
 
 async def _offered(client: Client) -> Pinned:
