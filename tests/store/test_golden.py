@@ -38,6 +38,9 @@ def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
         "TaskArrived",
         "NotificationSent",
         "RunShared",
+        "AttemptsStarted",
+        "AttemptFinished",
+        "AttemptChosen",
     }  # of several tasks, machines, people: tests/e2e
     missing = {name for name in names - beside if f'"type":"{name}"' not in text}
     assert missing == set()
