@@ -109,11 +109,15 @@ Examples:
   agentforge model test
   agentforge model test local/qwen2.5-coder-0.5b
   agentforge model test custom/my-model --json
+  agentforge model test --grade
 """
 )
 @click.argument("name", required=False, metavar="[PROVIDER/NAME]")
+@click.option(
+    "--grade", is_flag=True, help="Try it on twelve small items instead, as at its first use here, and keep the grade."
+)
 @json_option
-def test(name: str | None, as_json: bool) -> int:
+def test(name: str | None, grade: bool, as_json: bool) -> int:
     """Ask a model a few things: whether it answers, how fast, and what its server can do.
 
     Without a name the model is tried that a run would use here. Exit code 0 = it answers.
@@ -121,6 +125,10 @@ def test(name: str | None, as_json: bool) -> int:
     from agentforge.app.probing import probe
 
     place = open_place(None)
+    if grade:
+        from agentforge.cli.grading import show_grade
+
+        return show_grade(place, _named(name), as_json=as_json)
     probed = probe(_named(name), settings=place.settings, environ=place.environ)
     if as_json:
         write_json(_probed_value(probed))

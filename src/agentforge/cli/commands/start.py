@@ -152,6 +152,10 @@ def _start_one(
         from agentforge.cli.detaching import enqueue
 
         return enqueue(options, place=place, form=form, priority=given["priority"], show=show)
+    if form == "text":
+        from agentforge.cli.grading import note_first_use
+
+        note_first_use(place, given["model"])
     begun: list[RunResult] = []
 
     def begin(watch: Watch) -> RunResult:
