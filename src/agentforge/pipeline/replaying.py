@@ -381,6 +381,7 @@ class _RecordedModel:
             usage_reported=reported,
             sent=said.sent,
             others=said.others,
+            kept=tuple(said.kept),
         )
 
     def close(self) -> None:
