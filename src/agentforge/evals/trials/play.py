@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -126,6 +127,7 @@ def play(order: Order, environ: Mapping[str, str]) -> Row:
 
 def main() -> int:
     """Play the order on standard input and leave its row."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of some shells ignores it
     value = json.loads(sys.stdin.read())
     order = Order(**{**value, "task": task_of(value["task"]), "folder": Path(value["folder"])})
     parent = os.getppid()
