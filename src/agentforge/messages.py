@@ -36,12 +36,18 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message; `tool_call_id` only for role "tool", `tool_calls` only for role "assistant"."""
+    """One message; `tool_call_id` only for role "tool", `tool_calls` and `kept` only for role "assistant".
+
+    Attributes:
+        kept: pieces of the reply that only its model can read (signed thinking, sealed reasoning) and wants back with it:
+            {by: `provider/name`, block: as the provider wrote it}.
+    """
 
     role: Role
     parts: tuple[Text, ...]
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    kept: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def text(self) -> str:
@@ -69,6 +75,7 @@ class ModelRequest:
         prefill: how the answer begins; `ModelReply.text` begins with it where the server can go on from it.
         stop: texts at which the answer ends; they are not part of it.
         seed: of the sampling; None = the server's choice.
+        reasoning: how much a reasoning model should think: "low", "medium", "high"; "" = the provider's own choice.
     """
 
     messages: tuple[Message, ...]
@@ -81,6 +88,7 @@ class ModelRequest:
     prefill: str = ""
     stop: tuple[str, ...] = ()
     seed: int | None = None
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +111,7 @@ class ModelReply:
         usage_reported: False when the provider sent no usage and `usage` is our own estimate.
         sent: SHA-256 of the request's body as it went over the wire, "" where there is no wire.
         others: the texts of the further samples; fewer than were asked for where the server gave fewer.
+        kept: see `Message.kept`.
     """
 
     text: str
@@ -116,6 +125,7 @@ class ModelReply:
     usage_reported: bool = True
     sent: str = ""
     others: tuple[str, ...] = ()
+    kept: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -178,6 +188,7 @@ def reply_value(reply: ModelReply) -> dict[str, object]:
         },
         "model": reply.model,
         **({"others": list(reply.others)} if reply.others else {}),
+        **({"kept": [dict(one) for one in reply.kept]} if reply.kept else {}),
     }
 
 
@@ -199,6 +210,7 @@ def _message_from(value: Mapping[str, Any]) -> Message:
         parts=tuple(Text(**part) for part in value["parts"]),
         tool_calls=tuple(ToolCall(**call) for call in value.get("tool_calls", ())),
         tool_call_id=value.get("tool_call_id"),
+        kept=tuple(value.get("kept", ())),
     )
 
 
@@ -213,4 +225,6 @@ def _message_value(message: Message) -> dict[str, object]:
         ]
     if message.tool_call_id is not None:
         value["tool_call_id"] = message.tool_call_id
+    if message.kept:
+        value["kept"] = [dict(one) for one in message.kept]
     return value

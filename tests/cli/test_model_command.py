@@ -85,7 +85,7 @@ def test_a_model_is_tried_with_its_real_server(weights: Path, home: Path, capsys
         pytest.skip("llama.cpp's wheel is not installed, or does not run on this processor")
     assert run(["model", "pull", "--from", str(weights), "--yes"]) == 0
     capsys.readouterr()
-    assert run(["model", "test", "tiny", "--json"]) == 0
+    assert run(["model", "test", "tiny", "--quick", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
     assert {"json_schema", "samples", "prefill", "seed"} <= set(value["abilities"])
     assert value["cached"] >= value["prompt"] - 1 > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,3 +114,20 @@ def test_the_check_runs_only_when_it_is_trusted(world: World) -> None:
     assert world.run("conformance", "check", "textkit.py").code == 0
     done = world.run("conformance", "check", "textkit.py", "--trust-project-checks")
     assert (done.code, done.out.count("a TODO without a ticket")) == (4, 1)
+
+
+def test_the_provider_answers_once_its_package_is_installed(world: World, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "provider" / "agentforge_parrot.py", tmp_path)
+    project = tomllib.loads((EXAMPLES / "provider" / "pyproject.toml").read_text())["project"]
+    installed = tmp_path / f"agentforge_parrot-{project['version']}.dist-info"  # what an installer leaves
+    installed.mkdir()
+    (installed / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    points = project["entry-points"]["agentforge.providers"]
+    (installed / "entry_points.txt").write_text(
+        "[agentforge.providers]\n" + "".join(f"{k} = {v}\n" for k, v in points.items())
+    )
+    there = {"PYTHONPATH": str(tmp_path)}
+    assert world.run("run", "polly", "--model", "parrot/grey", env=there).out.strip() == "polly"
+    assert "unknown provider 'parrot'" in world.run("run", "polly", "--model", "parrot/grey").err

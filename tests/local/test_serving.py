@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from agentforge_tiny_model import write_tiny
 
+from agentforge.config.contract_files import contract_set
+from agentforge.contracts.draft import draft_schema
 from agentforge.errors import ContextTooLong, LocalModelError, ModelFileError
 from agentforge.local.serving import Wanted, all_living, leased, living, stop_all
-from agentforge.messages import Message, ModelRequest, Text
+from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
+from agentforge.models.constrained import ConstrainedModel
 from agentforge.models.hosted import HostedModel
 from agentforge.models.local_connection import NOWHERE, LocalConnection
 from agentforge.models.model import ModelSpec
 from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.pipeline.stages import load_stages
 
 Build = Callable[..., Wanted]
 Open = Callable[..., HostedModel]
@@ -30,8 +35,8 @@ SCHEMA = {
     "required": ["place"],
     "additionalProperties": False,
 }
-LONG = {"const": "ab" * 1500}
-"""The grammar leaves the model no way out of three thousand characters."""
+LONG = {"const": "ab" * 900}
+"""The grammar leaves the model no way out of 1,800 characters."""
 
 
 @pytest.fixture
@@ -73,6 +78,23 @@ def test_one_server_answers_everybody_with_schema_samples_and_its_cache(wanted: 
     assert reply.usage.cached_tokens >= reply.usage.prompt_tokens - 1 > 0  # the prompt of the first one
     assert opened(wanted()).complete(asked(prefill="def ", samples=9)).samples[8].startswith("def ")
     assert len(all_living(wanted().folder)) == 1
+
+
+def test_calls_are_constrained_by_the_schemas_of_all_contracts(wanted: Build, opened: Open) -> None:
+    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=4096)))
+
+    def submitting(artifact: Mapping[str, object], tokens: int) -> ModelReply:
+        parameters = {"type": "object", "properties": {"artifact": artifact}, "required": ["artifact"]}
+        tool = ToolSchema(name="submit_artifact", description="Hand in.", parameters=parameters)
+        return model.complete(asked(tools=(tool,), max_output_tokens=tokens))
+
+    for stage in load_stages().values():
+        begun = submitting(draft_schema(contracts.get(stage.produces), omit=stage.omit), 60)
+        assert begun.text.lstrip().startswith("{")  # cut off, and so far a call: every schema is understood
+    done = submitting({"enum": ["small", "large"]}, 600)
+    (call, *_) = done.tool_calls
+    assert call.name == "submit_artifact"
+    assert json.loads(call.arguments)["artifact"] in ("small", "large")
 
 
 def test_two_processes_at_once_start_one_server(wanted: Build, opened: Open, tmp_path: Path) -> None:
@@ -121,10 +143,25 @@ def test_a_server_that_is_stopped_is_gone_and_comes_back_when_asked(wanted: Buil
 def test_a_server_ends_when_nobody_has_asked_it_for_a_while(wanted: Build, opened: Open) -> None:
     order = wanted(idle_s=1)
     with leased(order) as served:
-        assert wait_until(lambda: time.time() - order.place("lease").stat().st_mtime > 1.3)
+        assert wait_until(lambda: time.time() - order.place("json").stat().st_mtime > 1.6)
         assert living(order) == served  # a lease is held: a long step
     assert wait_until(lambda: living(order) is None)
     assert not order.place("json").exists()
+
+
+def test_an_interrupted_reply_lets_go_of_the_lease_and_the_server_goes_on(wanted: Build, opened: Open) -> None:
+    order = wanted(context=4096)
+
+    def interrupt(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        opened(order).complete(asked(json_schema=LONG, max_output_tokens=3500), on_delta=interrupt)
+    with order.place("lease").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody holds it
+    served = living(order)
+    assert opened(order).complete(asked()).requests == 1
+    assert living(order) == served
 
 
 def test_only_those_who_know_the_key_are_answered(wanted: Build, opened: Open) -> None:

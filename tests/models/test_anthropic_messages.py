@@ -157,6 +157,10 @@ def test_a_stream_is_put_together_again() -> None:
         ),
         finish="tool_calls",
         usage=Usage(prompt_tokens=17, completion_tokens=33, cached_tokens=5, cache_write_tokens=2),
+        kept=(
+            {"type": "thinking", "thinking": "hm", "signature": "xx"},
+            {"type": "redacted_thinking", "data": "xyz"},
+        ),
     )
 
 

@@ -17,8 +17,11 @@ from agentforge.models.catalogue import ModelSpec, open_model, provider_names
 HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "openrouter"]
 
 
+ADAPTED = ["bedrock", "google", "groq", "mistral"]
+
+
 def test_the_files_are_the_providers() -> None:
-    assert provider_names() == tuple(sorted([*HOSTED, "local", "manual", "recorded", "scripted"]))
+    assert provider_names() == tuple(sorted([*HOSTED, *ADAPTED, "local", "manual", "recorded", "scripted"]))
 
 
 @pytest.mark.parametrize("provider", HOSTED)
@@ -50,7 +53,9 @@ def test_custom_needs_an_address() -> None:
 
 
 def test_an_unknown_provider_is_answered_with_those_that_exist() -> None:
-    with pytest.raises(errors.ModelNotConfigured, match="no model provider 'opneai' - providers are anthropic, custom"):
+    with pytest.raises(
+        errors.ModelNotConfigured, match="no model provider 'opneai' - providers are anthropic, bedrock"
+    ):
         open_model(ModelSpec(provider="opneai", name="m"))
     with pytest.raises(errors.ModelNotConfigured, match="no model of openai was named"):
         open_model(ModelSpec(provider="openai", name=""))

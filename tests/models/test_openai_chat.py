@@ -147,6 +147,7 @@ def test_a_stream_is_put_together_again() -> None:
         ),
         finish="tool_calls",
         usage=Usage(prompt_tokens=9, completion_tokens=4, cached_tokens=5),
+        kept=({"reasoning_content": "hm well"},),
     )
 
 

@@ -154,3 +154,12 @@ def test_a_script_gives_as_many_samples_as_were_asked_for(
     assert texts(model, 2).samples == ("one", "two")
     assert texts(ScriptedModel(script), 1).samples == ("one",)
     assert texts(RecordedModel(recording), 2).samples == ("one", "two")
+
+
+def test_text_that_llama_cpp_cannot_read_tool_calls_from_is_text(request_for: Callable[..., ModelRequest]) -> None:
+    reader = OPENAI_CHAT.reader()
+    reader.feed(json.dumps({"choices": [{"index": 0, "delta": {"content": "so"}}]}))
+    words = "The model produced output that does not match the expected peg-native format"
+    reader.feed(json.dumps({"error": {"code": 500, "message": words, "type": "server_error"}}))
+    assert reader.ended
+    assert (reader.answer().text, reader.answer().finish) == ("so", "stop")

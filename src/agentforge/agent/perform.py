@@ -194,7 +194,18 @@ def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplie
         thinking=spec.policy.scrub(reply.thinking),
         sent=reply.sent,
         others=tuple(spec.policy.scrub(text) for text in reply.others),
+        kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
     )
+
+
+def _tells_a_secret(value: object, spec: AgentSpec) -> bool:
+    """Whether what can be read in a kept block holds a secret: it is sealed, so it is kept as it is or not at all."""
+    if isinstance(value, Mapping):
+        sealed = ("signature", "data", "encrypted_content", "id")
+        return any(_tells_a_secret(inner, spec) for name, inner in value.items() if name not in sealed)
+    if isinstance(value, list | tuple):
+        return any(_tells_a_secret(inner, spec) for inner in value)
+    return isinstance(value, str) and spec.policy.scrub(value) != value
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:

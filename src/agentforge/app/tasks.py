@@ -253,7 +253,7 @@ def _create(
         mode=options.mode,
         approve=options.approve,
         model=model_name,
-        limits={**settings.limits(), **options.limits},
+        limits={**models.limits(profile), **options.limits},
         tests=tuple(tests),
         digests={},
         versions=program_versions(),

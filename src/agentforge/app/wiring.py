@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.sandbox import Network, Preference, Sandbox
 
 _STAGE_OUTPUT_TOKENS = 16_000
+_SMALL_ATTEMPTS, _SMALL_STEPS = 2, 8
 
 
 @dataclass(slots=True)
@@ -69,6 +70,12 @@ class Models:
         from agentforge.config.model_choice import choose
 
         return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
+
+    def limits(self, profile: str) -> dict[str, int | float | None]:
+        """The limits of the settings; a small model that has not found it after some rounds will not find it at all."""
+        few = {"attempts": _SMALL_ATTEMPTS, "stage_steps": _SMALL_STEPS} if profile else {}
+        unset = {name: value for name, value in few.items() if self.settings.origin(f"limits.{name}") == "default"}
+        return {**self.settings.limits(), **unset}
 
     def grade(self) -> dict[str, object]:
         """What the run's model has shown on this machine; it is graded now where that was never done and is wanted."""

@@ -36,6 +36,10 @@ PROVIDERS: Mapping[str, Provider] = {
     "openrouter": Provider(key="OPENROUTER_API_KEY", url="OPENROUTER_BASE_URL", name="openrouter/free"),
     "openai": Provider(key="OPENAI_API_KEY", url="OPENAI_BASE_URL", name="gpt-5.5"),
     "anthropic": Provider(key="ANTHROPIC_API_KEY", url="ANTHROPIC_BASE_URL", name="claude-sonnet-5-5"),
+    "google": Provider(key="GOOGLE_API_KEY"),
+    "mistral": Provider(key="MISTRAL_API_KEY"),
+    "groq": Provider(key="GROQ_API_KEY"),
+    "bedrock": Provider(key="AWS_BEARER_TOKEN_BEDROCK"),
     "custom": Provider(key="API_KEY", url="BASE_URL"),
     "scripted": Provider(),
     "recorded": Provider(),
@@ -53,6 +57,18 @@ _WAYS = (
     "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp, "
     "or get a model for this machine: agentforge model pull; `agentforge demo` needs no model"
 )
+
+
+def facts_of(provider: str) -> Provider | None:
+    """What is known of a provider, of ours or of one that another package brings; None when there is none."""
+    if provider in PROVIDERS or not provider.isidentifier():
+        return PROVIDERS.get(provider)
+    from agentforge.models.installed import installed_provider
+
+    module = installed_provider(provider)
+    if module is None:
+        return None
+    return Provider(key=str(getattr(module, "KEY", "")), base_url=str(getattr(module, "BASE_URL", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +109,7 @@ def named(name: str, environ: Mapping[str, str], *, now: str) -> tuple[str, str]
 
 
 def _is_open(provider: str, environ: Mapping[str, str]) -> bool:
-    return provider in _NO_KEY or bool(environ.get(PROVIDERS[provider].key))
+    return provider in _NO_KEY or bool(environ.get((facts_of(provider) or Provider()).key))
 
 
 def explain(
@@ -155,9 +171,10 @@ def _from_model_table(settings: Settings, environ: Mapping[str, str]) -> Choice:
         provider, name = _split(name) or (_provider_with_key(environ), name)
     if not provider:
         raise ModelNotConfigured(f"{place}: model.name {name!r} has no provider", hint="set model.provider")
-    if provider not in PROVIDERS:
+    facts = facts_of(provider)
+    if facts is None:
         raise _unknown_provider(provider, place)
-    name = name or PROVIDERS[provider].name
+    name = name or facts.name
     if not name:
         raise ModelNotConfigured(f"{place}: model.provider {provider!r} has no name", hint="set model.name")
     return Choice(spec=_spec(settings, environ, provider=provider, name=name), reason=f"[model] in {place}")
@@ -170,7 +187,7 @@ def _provider_with_key(environ: Mapping[str, str]) -> str:
 
 def _split(model: str) -> tuple[str, str] | None:
     provider, slash, name = model.partition("/")
-    if not (slash and name and provider in PROVIDERS):
+    if not (slash and name and facts_of(provider)):
         return None
     is_whole = provider == "openrouter" and "/" not in name  # its own models are called openrouter/free and the like
     return provider, model if is_whole else name
@@ -194,7 +211,7 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
     """Complete a chosen provider and name with its URL, its key and the settings of the model."""
     from agentforge.models.model import ModelSpec  # only when a model is chosen
 
-    facts = PROVIDERS[provider]
+    facts = facts_of(provider) or Provider()
     url = base_url or _base_url(settings, environ, provider=provider)
     if provider == "custom" and not url:
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
@@ -215,6 +232,8 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         max_output_tokens=int(settings.number("model.max_output_tokens")),
         read_timeout_s=settings.number("model.read_timeout_s"),
         profile=settings.text("model.profile") or _profile(provider, name),
+        api=settings.text("model.api") or "chat",
+        reasoning=settings.text("model.reasoning"),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
         folder=_folder(environ, provider=provider, name=name),
         serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
@@ -260,5 +279,5 @@ def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) 
     configured = settings.text("model.base_url")
     if configured and settings.text("model.provider", provider) == provider:
         return configured
-    facts = PROVIDERS[provider]
+    facts = facts_of(provider) or Provider()
     return environ.get(facts.url, "") or (environ.get("BASE_URL", "") if facts.url else "") or facts.base_url

@@ -192,7 +192,7 @@ def _block_messages(block: Sequence[Entry]) -> list[Message]:
         for wire_id, call in zip(ids, first.calls, strict=True)
     )
     return [
-        Message(role="assistant", parts=_parts(first.text), tool_calls=calls),
+        Message(role="assistant", parts=_parts(first.text), tool_calls=calls, kept=first.kept if calls else ()),
         *(_result(entry, ids[index]) for index, entry in enumerate(results[: len(ids)])),
     ]
 

@@ -203,6 +203,7 @@ class ModelReplied(Event):
     Attributes:
         sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
         others: texts of the further samples, where several were asked for.
+        kept: sealed pieces that the model wants back with this reply: {by: `provider/name`, block}.
     """
 
     step: int
@@ -217,6 +218,7 @@ class ModelReplied(Event):
     thinking: str = ""
     sent: str = ""
     others: tuple[str, ...] = ()
+    kept: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ class Entry:
         calls: of an assistant's message: {call_id, name, arguments (raw JSON)}.
         call_id, name, status, summary: of a tool's message.
         paths: files that the tool read or wrote.
+        kept: of an assistant's message: sealed pieces that its model wants back, see ModelReplied.
     """
 
     kind: Literal["user", "assistant", "tool", "summary"]
@@ -45,6 +46,7 @@ class Entry:
     status: str = ""
     summary: str = ""
     paths: tuple[str, ...] = ()
+    kept: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +172,9 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, _at: str) -> Talk
     talk = replace(state.talk, token_factor=_factor(state.talk, event.usage), latest_usage=usage)
     if not event.text.strip() and not event.tool_calls:
         return talk  # an empty message is valid nowhere
+    calls, kept = tuple(event.tool_calls), tuple(event.kept)
     return _with(
-        talk, Entry(kind="assistant", turn=talk.turn, step=event.step, text=event.text, calls=tuple(event.tool_calls))
+        talk, Entry(kind="assistant", turn=talk.turn, step=event.step, text=event.text, calls=calls, kept=kept)
     )
 
 

@@ -37,13 +37,13 @@ _PROVIDERS: Mapping[str, frozenset[str]] = {
     "lmstudio": _ONE_ANSWER,
     "anthropic": frozenset({"stop"}),
 }
-_FIELDS: Mapping[str, re.Pattern[str]] = {
-    "json_schema": re.compile(r"response_format|json_schema|grammar|structured", re.IGNORECASE),
-    "samples": re.compile(r"\bn\b|n_cmpl|choices|best_of", re.IGNORECASE),
-    "prefill": re.compile(r"prefill|last message|assistant", re.IGNORECASE),
-    "continue": re.compile(r"continue_final_message|add_generation_prompt", re.IGNORECASE),
-    "stop": re.compile(r"\bstop\b|stop_sequences", re.IGNORECASE),
-    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+_FIELDS: Mapping[str, str] = {
+    "json_schema": r"response_format|json_schema|grammar|structured",
+    "samples": r"\bn\b|n_cmpl|choices|best_of",
+    "prefill": r"prefill|last message|assistant",
+    "continue": r"continue_final_message|add_generation_prompt",
+    "stop": r"\bstop\b|stop_sequences",
+    "seed": r"\bseed\b",
 }
 
 
@@ -80,5 +80,5 @@ def used(request: ModelRequest, abilities: frozenset[str]) -> frozenset[str]:
 
 def refused(words: str, asked: frozenset[str]) -> frozenset[str]:
     """Which of the abilities that were made use of a server's refusal is about; all of them where it names none."""
-    named = frozenset(name for name in asked if _FIELDS[name].search(words))
+    named = frozenset(name for name in asked if re.search(_FIELDS[name], words, re.IGNORECASE))
     return named or asked

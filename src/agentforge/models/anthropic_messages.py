@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _VERSION = "2023-06-01"
 _MAX_MARKERS = 4
 _MARKER = {"type": "ephemeral"}
+_BUDGETS = {"low": 2_048, "medium": 8_192, "high": 24_576}
+"""Tokens of thinking; the provider takes no less than 1,024."""
 
 _FINISH: Mapping[str, FinishReason] = {
     "end_turn": "stop",
@@ -71,12 +73,21 @@ def encode(request: ModelRequest, name: str) -> Payload:
         ]
         tools[-1]["cache_control"] = _MARKER
         body["tools"] = tools
-    if request.temperature is not None:
+    if request.reasoning and not _has_lost_thinking(request):  # it takes no temperature, its tokens count as output
+        budget = _BUDGETS[request.reasoning]
+        body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        body["max_tokens"] += budget
+    elif request.temperature is not None:
         body["temperature"] = request.temperature
     if request.stop:
         body["stop_sequences"] = list(request.stop)
     _drop_surplus_markers(body)
     return body
+
+
+def _has_lost_thinking(request: ModelRequest) -> bool:
+    """Whether calls are sent back without the thinking they came from, which the provider refuses while it thinks."""
+    return any(message.tool_calls and not message.kept for message in request.messages)
 
 
 def read_body(payload: Payload) -> Answer:
@@ -102,6 +113,7 @@ class _Block:
     call_id: str = ""
     name: str = ""
     given: object = None
+    seal: str = ""
 
 
 class MessageReader:
@@ -156,6 +168,7 @@ class MessageReader:
             tool_calls=tuple(_tool_call(block) for block in self._blocks.values() if block.kind == "tool_use"),
             finish=_FINISH.get(self._finish, "stop"),
             usage=_inclusive_usage(self._usage) if self._usage else None,
+            kept=tuple(kept for block in self._blocks.values() if (kept := _sealed(block)) is not None),
         )
 
     def _open_block(self, index: object, block: Payload) -> str:
@@ -165,6 +178,7 @@ class MessageReader:
             call_id=str(block.get("id") or ""),
             name=str(block.get("name") or ""),
             given=block.get("input"),
+            seal=str(block.get("signature") or block.get("data") or ""),
         )
         self._blocks[index] = opened
         text = str(block.get(kind) or "") if kind in {"text", "thinking"} else ""
@@ -175,6 +189,7 @@ class MessageReader:
         block = self._blocks.get(index)
         if block is None:
             raise ModelReplyBroken(f"the provider sent a piece of block {index!r}, which it never began")
+        block.seal += str(delta.get("signature") or "")
         key = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
         piece = str(delta.get(key.get(str(delta.get("type")), "")) or "")
         block.pieces.append(piece)
@@ -209,7 +224,7 @@ def _blocks(message: Message) -> list[Payload]:
         {"type": "tool_use", "id": call.call_id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.tool_calls
     ]
-    return [*_text_blocks(message), *calls]
+    return [*map(dict, message.kept), *_text_blocks(message), *calls]
 
 
 def _text_blocks(message: Message) -> list[Payload]:
@@ -236,6 +251,13 @@ def _nested(message: Payload) -> list[Payload]:
         for block in message["content"]
         for inner in (block["content"] if block["type"] == "tool_result" else [block])
     ]
+
+
+def _sealed(block: _Block) -> Payload | None:
+    """A block of thinking as the provider wants it back; one without its signature would be refused."""
+    if block.kind == "thinking" and block.seal:
+        return {"type": "thinking", "thinking": joined(block.pieces), "signature": block.seal}
+    return {"type": "redacted_thinking", "data": block.seal} if block.kind == "redacted_thinking" else None
 
 
 def _tool_call(block: _Block) -> ToolCall:

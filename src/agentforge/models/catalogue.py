@@ -11,6 +11,7 @@ from agentforge.models.model import Model, ModelSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 __all__ = ["Model", "ModelSpec", "open_model", "provider_names"]
 
@@ -28,13 +29,21 @@ def open_model(spec: ModelSpec) -> Model:
         ModelNotConfigured: unknown provider, or one that lacks its key or address.
         ConfigError: the file of a scripted or recorded model cannot be read.
     """
-    known = provider_names()
-    if spec.provider not in known:
-        raise ModelNotConfigured(
-            f"there is no model provider {spec.provider!r}", hint=f"providers are {', '.join(known)}"
-        )
     if not spec.name:
         raise ModelNotConfigured(f"no model of {spec.provider} was named", hint=f"write {spec.provider}/NAME")
-    module = import_module(f"agentforge.models.providers.{spec.provider}")
+    module = _provider(spec.provider)
     opener = cast("Callable[[ModelSpec], Model]", module.open_model)
     return opener(spec)
+
+
+def _provider(name: str) -> ModuleType:
+    """One of ours, or one that another package brings."""
+    known = provider_names()
+    if name in known:
+        return import_module(f"agentforge.models.providers.{name}")
+    from agentforge.models.installed import installed_provider
+
+    module = installed_provider(name)
+    if module is None:
+        raise ModelNotConfigured(f"there is no model provider {name!r}", hint=f"providers are {', '.join(known)}")
+    return module

@@ -29,7 +29,11 @@ _TRANSIENT: Mapping[str, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a dialect read from the wire. `usage` is None when the provider sent none; `others` are further samples."""
+    """What a dialect read from the wire. `usage` is None when the provider sent none; `others` are further samples.
+
+    Attributes:
+        kept: blocks that the provider wants back with this reply, as it wrote them.
+    """
 
     text: str
     thinking: str
@@ -37,6 +41,7 @@ class Answer:
     finish: FinishReason
     usage: Usage | None
     others: tuple[str, ...] = ()
+    kept: tuple[Payload, ...] = ()
 
 
 class StreamReader(Protocol):

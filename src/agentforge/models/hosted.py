@@ -21,7 +21,7 @@ from agentforge.models.wire import Wire
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agentforge.messages import ModelRequest
+    from agentforge.messages import Message, ModelRequest
     from agentforge.models.connection import Connection, Response
     from agentforge.models.dialect import Answer, Dialect, StreamReader
     from agentforge.models.model import ModelSpec
@@ -123,6 +123,7 @@ class HostedModel:
             usage_reported=answer.usage is not None,
             sent=digest_bytes(body),
             others=tuple(_whole(text, request.prefill) for text in answer.others),
+            kept=tuple({"by": self.name, "block": block} for block in answer.kept),
         )
 
     def _within_spec(self, request: ModelRequest) -> ModelRequest:
@@ -131,7 +132,15 @@ class HostedModel:
             within(request, self.abilities),
             max_output_tokens=min(limit or request.max_output_tokens, request.max_output_tokens),
             temperature=self._spec.temperature if temperature is None else temperature,
+            reasoning=request.reasoning or self._spec.reasoning,
+            messages=tuple(self._own(message) for message in request.messages),
         )
+
+    def _own(self, message: Message) -> Message:
+        """A message with those kept blocks that this model wrote, as it wrote them: no other could read them."""
+        if not message.kept:
+            return message
+        return replace(message, kept=tuple(one["block"] for one in message.kept if one.get("by") == self.name))
 
     def _read(self, response: Response, request: ModelRequest, on_delta: Callable[[str], None] | None) -> Answer:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()

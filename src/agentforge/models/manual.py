@@ -60,7 +60,7 @@ class ManualModel:
         """
         place = self._place(request)
         asked = _write_prompt(place, request)
-        answer = _found(place) or (self._ask(place, asked) if self._in_terminal else self._await(place, on_delta))
+        answer = _found(place) or (self._ask(place, asked) if self._in_terminal else self._await(place))
         line = _read(answer)
         _replace(_taken(place), str(request.labels.get("step") or 0))
         if on_delta is not None and line.text:
@@ -83,11 +83,9 @@ class ManualModel:
             return waiting[0] if waiting else place
         return place
 
-    def _await(self, place: Path, on_delta: Callable[[str], None] | None) -> Path:
+    def _await(self, place: Path) -> Path:
         told = f"write the answer into {place}.answer.md; the prompt is {place.name}.prompt.md beside it"
         person = _say(f"\n{told}\n")
-        if on_delta is not None:
-            on_delta("")
         end = time.monotonic() + self._wait_s
         while (answer := _found(place)) is None:
             check()

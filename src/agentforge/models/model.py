@@ -47,6 +47,8 @@ class ModelSpec:
         profile: which road the stages take with this model: `small` (one choice or one function a step) or `full`.
         abilities: what the server can do beyond plain chat, of `models.abilities.KNOWN`; None = what is known of the provider.
         folder: where files of models on this machine are kept, for provider `local`.
+        api: "chat" or "responses": which of OpenAI's two wire formats a server is asked in.
+        reasoning: how much a reasoning model should think: "low", "medium", "high"; "" = the provider's own choice.
         serving: how a model on this machine is to be served: `context`, `threads`, `memory_mb`, `idle_s`.
     """
 
@@ -60,6 +62,8 @@ class ModelSpec:
     profile: str = "full"
     abilities: frozenset[str] | None = None
     folder: str = ""
+    api: str = "chat"
+    reasoning: str = ""
     serving: Mapping[str, int] = field(default_factory=dict)
 
     @property

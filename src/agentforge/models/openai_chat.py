@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"v\d+[a-z0-9]*")
 _REASONING_NAME = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)")
 
+_UNREAD = "produced output that does not match the expected"
+"""llama.cpp's complaint, after the text was sent, that it found no tool call of the template's form in it: the text is whole."""
+
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
     "length": "length",
@@ -75,6 +78,8 @@ def encode(request: ModelRequest, name: str) -> Payload:
         ]
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.reasoning:
+        body["reasoning_effort"] = request.reasoning
     return {**body, **_wishes(request)}
 
 
@@ -127,6 +132,8 @@ class ChatReader:
         self._others: dict[int, list[str]] = {}
         self._finished: set[int] = set()
         self._thinking: list[str] = []
+        self._details: list[object] = []
+        self._named = False
         self._calls: list[_Call] = []
         self._slots: dict[object, _Call] = {}
         self._finish = ""
@@ -141,6 +148,9 @@ class ChatReader:
 
     def take(self, payload: Payload, *, part: str) -> str:
         """Take a parsed chunk (`part` = "delta") or a whole body (`part` = "message"); return the text that it adds."""
+        if _UNREAD in str(payload.get("error")):
+            self._finish, self.ended = self._finish or "stop", True
+            return ""
         raise_reported_error(payload)
         if isinstance(payload.get("usage"), dict):
             self._usage = _read_usage(payload["usage"])
@@ -178,7 +188,14 @@ class ChatReader:
             finish="tool_calls" if calls and finish == "stop" else finish,  # several servers say "stop" with calls
             usage=_at_least(self._usage, self._others, self._text),
             others=tuple(joined(self._others[index]) for index in sorted(self._others)),
+            kept=self._kept() if calls else (),
         )
+
+    def _kept(self) -> tuple[Payload, ...]:
+        """Reasoning that has to come back with the calls it led to: OpenRouter's details, DeepSeek's text."""
+        if self._details:
+            return ({"reasoning_details": self._details},)
+        return ({"reasoning_content": joined(self._thinking)},) if self._named else ()
 
     def _take_choice(self, choice: Payload, part: str) -> str:
         """Take a piece of a sample; only the first sample may call tools, and only its text is told."""
@@ -195,6 +212,9 @@ class ChatReader:
         thinking = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(thinking, str):
             self._thinking.append(thinking)
+        self._named = self._named or bool(delta.get("reasoning_content"))
+        details = delta.get("reasoning_details")
+        self._details += details if isinstance(details, list) else []
         for call in delta.get("tool_calls") or ():
             if isinstance(call, dict):
                 self._take_call(call)
@@ -241,7 +261,8 @@ def _encode_message(message: Message) -> Payload:
         {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": _sent_arguments(call)}}
         for call in message.tool_calls
     ]
-    return {"role": message.role, "content": message.text or None, "tool_calls": calls}
+    kept = {key: value for block in message.kept for key, value in block.items()}
+    return {"role": message.role, "content": message.text or None, "tool_calls": calls, **kept}
 
 
 def _sent_arguments(call: ToolCall) -> str:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agentforge.messages import Usage
 
-_LISTED_PROVIDERS = frozenset({"openai", "anthropic", "openrouter"})
+_LISTED_PROVIDERS = {
+    **{name: name for name in ("openai", "anthropic", "openrouter", "google", "groq", "mistral")},
+    "bedrock": "aws",
+}
+"""Our names of providers, and the price list's."""
 _KNOWN_FAMILY = re.compile(
     r"gpt|claude|gemini|gemma|llama|mi[sx]tral|codestral|devstral|magistral|qwen|deepseek|grok|kimi|glm|command|nova"
     r"|sonar|minimax|phi|(?:^|/)o\d",
@@ -33,7 +37,7 @@ def cost_usd(model: str, usage: Usage) -> float | None:
     provider, _, name = model.partition("/")
     if provider == "local":
         return 0.0
-    listed = provider in _LISTED_PROVIDERS
+    listed = _LISTED_PROVIDERS.get(provider)
     if model in _unpriced or not (listed or (provider == "custom" and _KNOWN_FAMILY.search(name))):
         return None
     from genai_prices import Usage as PricedUsage
@@ -46,7 +50,7 @@ def cost_usd(model: str, usage: Usage) -> float | None:
         output_tokens=usage.completion_tokens,
     )
     try:
-        return float(calc_price(priced, name, provider_id=provider if listed else None).total_price)
+        return float(calc_price(priced, name, provider_id=listed).total_price)
     except (LookupError, ValueError):
         _unpriced.add(model)
         return None

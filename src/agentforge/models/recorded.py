@@ -154,4 +154,5 @@ def _reply_of(value: dict[str, Any]) -> ModelReply:
         model=value["model"],
         thinking=value.get("thinking", ""),
         others=tuple(value.get("others", ())),
+        kept=tuple(value.get("kept", ())),
     )

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 MAX_REQUESTS = 4
 """HTTP requests in all for one reply."""
 
-_RETRIED = (ModelRateLimited, ModelUnavailable, ModelReplyBroken)
+RETRIED = (ModelRateLimited, ModelUnavailable, ModelReplyBroken)
+"""What is asked again."""
 _MAX_ERROR_BYTES = 65_536
 
 Read = TypeVar("Read")
@@ -83,7 +84,7 @@ class Wire:
                     raise self._refusal(response)
             except ModelError as exc:
                 exc.requests = number
-                if number == MAX_REQUESTS or not isinstance(exc, _RETRIED):
+                if number == MAX_REQUESTS or not isinstance(exc, RETRIED):
                     raise
             self._sleep(back_off_s(number, jitter=self._jitter()) if wait_s is None else wait_s)
 

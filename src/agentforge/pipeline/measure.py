@@ -170,6 +170,10 @@ def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     from agentforge.runners.measure import Promise, honest_edits, measure_green
 
+    if state.profile:
+        from agentforge.pipeline.small.carrying import carry_out
+
+        carry_out(state, runtime)
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
     spec = state.artifacts.get("spec", {})
     promise = Promise(
@@ -253,9 +257,9 @@ def _put_given(state: RunState, runtime: Runtime) -> bool:
     """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
     files = dict(runtime.supplied)
     if state.profile and not files:
-        from agentforge.pipeline.small.rendering import rendered_suite
+        from agentforge.pipeline.small.carrying import given_tests
 
-        files = {path: text.encode() for path, text in rendered_suite(state).items()}
+        files = given_tests(state, runtime)
     for path, content in files.items():
         target = runtime.worktree / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -247,7 +247,8 @@ class ReplayPerformer(Performer):
     def measured(self, state: RunState, stage: Stage) -> Measured:
         """The facts of the record; files that the measurement put into the workspace are put there."""
         measured = self._facts_of_record()
-        if stage.name == "red" and (state.tests or state.profile) and measured.tree:
+        by_harness = state.submission is not None and state.submission.by != "model"
+        if by_harness and stage.name in ("red", "green") and (state.tests or state.profile) and measured.tree:
             self._runtime.guard.put_back(measured.tree)
         return measured
 
@@ -380,6 +381,7 @@ class _RecordedModel:
             usage_reported=reported,
             sent=said.sent,
             others=said.others,
+            kept=tuple(said.kept),
         )
 
     def close(self) -> None:

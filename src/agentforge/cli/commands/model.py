@@ -12,6 +12,7 @@ from agentforge.cli.options import json_option
 from agentforge.cli.place import Place, open_place
 
 if TYPE_CHECKING:
+    from agentforge.app.grading import Graded
     from agentforge.app.probing import Probed
     from agentforge.local.catalogue import Entry
     from agentforge.local.files import Kept
@@ -107,25 +108,38 @@ def list_models(as_json: bool) -> int:
     epilog="""\b
 Examples:
   agentforge model test
-  agentforge model test local/qwen2.5-coder-0.5b
+  agentforge model test local/qwen2.5-coder-0.5b --quick
   agentforge model test custom/my-model --json
 """
 )
 @click.argument("name", required=False, metavar="[PROVIDER/NAME]")
+@click.option("--quick", is_flag=True, help="Do not grade a small model.")
 @json_option
-def test(name: str | None, as_json: bool) -> int:
-    """Ask a model a few things: whether it answers, how fast, and what its server can do.
+def test(name: str | None, quick: bool, as_json: bool) -> int:
+    """Ask a model a few things: whether it answers, how fast, what its server can do; and grade it where it is a small one.
 
     Without a name the model is tried that a run would use here. Exit code 0 = it answers.
     """
+    from agentforge.app.grading import grade, is_graded_by_itself
     from agentforge.app.probing import probe
+    from agentforge.config.model_choice import choose
 
     place = open_place(None)
-    probed = probe(_named(name), settings=place.settings, environ=place.environ)
-    if as_json:
-        write_json(_probed_value(probed))
-    else:
+    flag = _named(name)
+    probed = probe(flag, settings=place.settings, environ=place.environ)
+    if not as_json:
         _show_probed(probed, place)
+    spec = choose(place.settings, place.environ, flag=flag)
+    graded = None
+    if not quick and is_graded_by_itself(spec, place.settings):
+        told = _show_graded if not as_json else lambda _row: None
+        graded = grade(spec, settings=place.settings, environ=place.environ, told=told)
+    if as_json:
+        write_json({**_probed_value(probed), "grade": graded.value() if graded is not None else None})
+    elif graded is not None:
+        can = ", ".join(kind for kind, able in graded.abilities.items() if able) or "nothing that stages ask"
+        right = sum(row.passed for row in graded.rows)
+        click.echo(f"grade: {right} of {len(graded.rows)} items right in {graded.seconds:.0f} s; it can do: {can}")
     return 0
 
 
@@ -231,6 +245,11 @@ def _show_probed(probed: Probed, place: Place) -> None:
     if probed.abilities != probed.expected and not place.settings.get("model.abilities"):
         listed = ", ".join(f'"{name}"' for name in sorted(probed.abilities))
         click.echo(f"to ask it for just that, set in your config.toml:\n  [model]\n  abilities = [{listed}]")
+
+
+def _show_graded(row: Graded) -> None:
+    verdict = "right" if row.passed else f"wrong: {row.note}" if row.note else "wrong"
+    click.echo(f"  {row.kind} {row.name}: {verdict} ({row.seconds:.1f} s)")
 
 
 def _mb(size: int) -> str:

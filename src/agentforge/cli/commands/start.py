@@ -142,6 +142,7 @@ def _start_one(
 ) -> int:
     """Start one task in one repository."""
     from agentforge.app.tasks import start as start_task
+    from agentforge.cli.first_use import tell_of_grading
     from agentforge.cli.following import follow
 
     limits = limits_of(given)
@@ -152,6 +153,7 @@ def _start_one(
         from agentforge.cli.detaching import enqueue
 
         return enqueue(options, place=place, form=form, priority=given["priority"], show=show)
+    tell_of_grading(place, options.model)
     begun: list[RunResult] = []
 
     def begin(watch: Watch) -> RunResult:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.hosted import HostedModel
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.openai_apis import dialect_of
 
 if TYPE_CHECKING:
     from agentforge.models.model import ModelSpec
@@ -20,4 +20,4 @@ def open_model(spec: ModelSpec) -> HostedModel:
     """
     if not spec.base_url:
         raise ModelNotConfigured(f"{spec.full_name} needs an address", hint="set BASE_URL or model.base_url")
-    return HostedModel(spec, OPENAI_CHAT)
+    return HostedModel(spec, dialect_of(spec))

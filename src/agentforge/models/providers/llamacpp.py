@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentforge.models.constrained import ConstrainedModel
 from agentforge.models.hosted import HostedModel
 from agentforge.models.openai_chat import OPENAI_CHAT
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 BASE_URL = "http://127.0.0.1:8080/v1"
 
 
-def open_model(spec: ModelSpec) -> HostedModel:
+def open_model(spec: ModelSpec) -> HostedModel | ConstrainedModel:
     """Open a model that llama.cpp serves."""
-    return HostedModel(spec, OPENAI_CHAT, base_url=BASE_URL)
+    model = HostedModel(spec, OPENAI_CHAT, base_url=BASE_URL)
+    return ConstrainedModel(model) if spec.profile == "small" else model

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.hosted import HostedModel
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.openai_apis import dialect_of
 
 if TYPE_CHECKING:
     from agentforge.models.model import ModelSpec
@@ -22,4 +22,4 @@ def open_model(spec: ModelSpec) -> HostedModel:
     """
     if not spec.api_key and not spec.base_url:
         raise ModelNotConfigured(f"{spec.full_name} needs an API key", hint="set OPENAI_API_KEY")
-    return HostedModel(spec, OPENAI_CHAT, base_url=BASE_URL)
+    return HostedModel(spec, dialect_of(spec), base_url=BASE_URL)

@@ -11,6 +11,7 @@ from agentforge.pipeline.small.reading import (
     oracle,
     words_of,
 )
+from agentforge.pipeline.small.renaming import rename_symbols, renamed_tests, renaming_of
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
 from agentforge.pipeline.small.units import CHOSEN, Unit, claims_by_unit, units_of
 from agentforge.pipeline.stage import items
@@ -63,6 +64,12 @@ def analysis_draft(state: RunState, place: str = "") -> dict[str, object]:
     ]
     chosen: list[dict[str, object]] = [{"name": name, "file": file, "role": CHOSEN}] if name else []
     existing = [path for path in dict.fromkeys([*([file] if file else []), *files]) if path in known]
+    rename = renaming_of(state)
+    if rename is not None:
+        existing = list(rename.files)
+        symbols = [
+            {"name": rename.old, "file": rename.file, "line": max(rename.line, 1), "role": f"becomes {rename.new}"}
+        ]
     return {
         "summary": _summary(units, place),
         "modules": [{"path": path, "purpose": "holds what is worked on"} for path in existing],
@@ -80,7 +87,7 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
     Args:
         candidates: examples of a model that nobody has confirmed yet; they are asked about and never become criteria.
     """
-    units, known = units_of(state), _known_files(state)
+    units, known, rename = units_of(state), _known_files(state), renaming_of(state)
     claims = claims_by_unit(state)
     files = list(dict.fromkeys(unit.file for unit in units if unit.file))
     requirements = [
@@ -97,8 +104,8 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
         "title": (f"{', '.join(unit.name for unit in units)}: " + " ".join(state.request.split()))[:_TITLE],
         "description": " ".join(state.request.split())[:1000],
         "requirements": requirements,
-        "symbols": [_symbol(unit) for unit in units],
-        "files_to_modify": [path for path in files if path in known],
+        "symbols": rename_symbols(rename) if rename else [_symbol(unit) for unit in units],
+        "files_to_modify": list(rename.files) if rename else [path for path in files if path in known],
         "files_to_create": [path for path in files if path not in known],
         "trace_to_request": "one requirement for each function that is worked on; its examples are the person's own words",
     }
@@ -117,7 +124,9 @@ def suite_draft(state: RunState) -> dict[str, object]:
                 "kind": "target",
             }
             rows.setdefault(test_path(state, unit), []).append(row)
-    return {"test_files": [{"path": path, "tests": tests} for path, tests in rows.items()]}
+    rename = renaming_of(state)
+    files = renamed_tests(rename, requirement_id(1)) if rename else []
+    return {"test_files": [*files, *({"path": path, "tests": tests} for path, tests in rows.items())]}
 
 
 def requirement_id(number: int) -> str:
@@ -127,7 +136,7 @@ def requirement_id(number: int) -> str:
 
 def has_oracle(state: RunState) -> bool:
     """Whether a person has said what is right: by examples, by tests, or by an answer."""
-    return bool(state.tests or oracle(state))
+    return bool(state.tests or oracle(state) or renaming_of(state))
 
 
 def _known_files(state: RunState) -> frozenset[str]:
@@ -148,6 +157,9 @@ def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     said = [_in_own_words(text, own) for text in told]
     if said:
         return said
+    rename = renaming_of(state)
+    if rename is not None:
+        return [f"every test that used {rename.old} passes with {rename.new_name}"]
     return [f"the supplied tests of {unit.name} pass" if state.tests else f"{unit.name} does what was asked"]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.small.carrying import measured_renaming
 from agentforge.pipeline.small.reading import (
     action_of_request,
     called,
@@ -70,6 +71,12 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         )
         return Measured(facts={"units": [], "options": [], "problem": problem})
     code = code_map(state, runtime)
+    rename, problem = measured_renaming(state, runtime, code)
+    if rename or problem:
+        unit = _renamed_unit(rename, code)
+        return Measured(
+            facts={"units": unit, "options": [], "problem": problem, "modules": dict(code.modules), "rename": rename}
+        )
     rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code)]
     rows = list({str(row["name"]): row for row in rows}.values())
     undecided = not rows or any(not row["file"] for row in rows)
@@ -78,6 +85,15 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         rows = [row if row["file"] else _placed(row, str(options[0]["place"]), code) for row in rows]
         options = []
     return Measured(facts={"units": rows, "options": options, "problem": "", "modules": dict(code.modules)})
+
+
+def _renamed_unit(rename: Mapping[str, object], code: CodeMap) -> list[dict[str, object]]:
+    """The definition under its new name."""
+    if not rename:
+        return []
+    owner, file = str(rename["old"]).rpartition(".")[0], str(rename["file"])
+    name = f"{owner}.{rename['new']}" if owner else str(rename["new"])
+    return [{**_as_new({"name": name}, file, str(rename["kind"]), code), "line": rename["line"]}]
 
 
 def code_map(state: RunState, runtime: Runtime) -> CodeMap:
@@ -151,7 +167,12 @@ def _located(row: Mapping[str, object], code: CodeMap, request: str) -> dict[str
         return {**_as_found(row, there[0], code), "file": ""}
     if owner and not owners:  # a class that nobody has written yet is written as a whole
         row, name = {**row, "name": owner.partition(".")[0]}, owner.partition(".")[0]
-    return _as_new(row, file or _file_for(code, request), "class" if owner else "function", code)
+    kind = "class" if owner or _is_class_name(name) else "function"
+    return _as_new(row, file or _file_for(code, request), kind, code)
+
+
+def _is_class_name(name: str) -> bool:
+    return name[:1].isupper() and not name.isupper()
 
 
 def _as_found(row: Mapping[str, object], symbol: Symbol, code: CodeMap) -> dict[str, object]:

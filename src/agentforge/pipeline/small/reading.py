@@ -61,11 +61,19 @@ def confirmed_claims(state: RunState) -> tuple[Claim, ...]:
         if item.resolution is None or item.resolution.decision not in ("answer", "approve"):
             continue
         if item.stage == "spec" and "candidates" in item.context:
-            found += _chosen(item.resolution.text or "all", item.context.get("candidates"))
+            found += chosen_examples(item.resolution.text or "all", item.context.get("candidates"))
         probe = str(item.context.get("about") or "")
         if probe:
-            found += claim_from_answer(probe, item.resolution.text)
+            found += claim_from_answer(probe, option_meant(item.resolution.text, item.options))
     return distinct(found)
+
+
+def option_meant(answer: str, options: tuple[str, ...]) -> str:
+    """The option that an answer names by its number in the list, else the answer: an option that reads the same wins."""
+    text = answer.strip()
+    if text in options or not text.isdecimal() or not 1 <= int(text) <= len(options):
+        return answer
+    return options[int(text) - 1]
 
 
 def claim_from_answer(call: str, answer: str) -> list[Claim]:
@@ -199,7 +207,7 @@ def _call_at(text: str) -> ast.Call | None:
     return None
 
 
-def _chosen(answer: str, candidates: object) -> list[Claim]:
+def chosen_examples(answer: str, candidates: object) -> list[Claim]:
     """The candidates that an answer chooses by number or as a whole, and the examples that it writes out itself."""
     rows = [str(row) for row in candidates] if isinstance(candidates, (list, tuple)) else []
     own = [claim for line in re.split(r"[\n;]", answer) for claim in claims_in(line)]

@@ -22,6 +22,7 @@ from agentforge.pipeline.small.choosing import (
     examples_schema,
 )
 from agentforge.pipeline.small.forms import PREFILL, STOP, Sight, asked
+from agentforge.pipeline.small.trying import ALONE, write_definition
 from agentforge.pipeline.small.units import Unit, units_of
 from agentforge.pipeline.stage import items
 from agentforge.tokens import count_tokens
@@ -45,8 +46,6 @@ def small_spec(spec: AgentSpec, state: RunState, runtime: Runtime) -> AgentSpec:
         )
     if state.stage != "green":
         return spec
-    from agentforge.pipeline.small.trying import write_definition
-
     unit = unit_to_write(state)
     tool = write_definition(state, runtime)
     return replace(
@@ -59,9 +58,20 @@ def small_spec(spec: AgentSpec, state: RunState, runtime: Runtime) -> AgentSpec:
 
 
 def unit_to_write(state: RunState) -> Unit:
-    """The first unit that this attempt has not written yet."""
+    """The first unit that this attempt has not written yet; where that fails, the next one: it may be what the first needs."""
     units = units_of(state)
-    return next((unit for unit in units if unit.name not in state.turn.written), units[-1])
+    left = [unit for unit in units if unit.name not in state.turn.written] or list(units[-1:])
+    return left[_failures_in_a_row(state) % len(left)]
+
+
+def _failures_in_a_row(state: RunState) -> int:
+    count = 0
+    for step in reversed(state.turn.recent):
+        results = [result for result in step.results if result.name == WRITE_DEFINITION]
+        if not results or results[-1].status == "success" or results[-1].error_type == ALONE:
+            break
+        count += 1
+    return count
 
 
 def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> Sight:

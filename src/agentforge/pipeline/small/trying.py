@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _LONGEST_RUN_S = 30.0
 _ENOUGH = 0.6
+_STUB = {
+    False: "def {name}(*args, **kwargs):\n    raise NotImplementedError\n",
+    True: "class {name}:\n    def __init__(self, *args, **kwargs):\n        raise NotImplementedError\n",
+}
 ALONE = "alone"
 """Why a step ends without a definition though one passed: nothing agrees with it yet."""
 
@@ -191,7 +195,7 @@ def _judged(
     from agentforge.runners.rig import Edits, run_tree
 
     rig = runtime.rig()
-    edits = Edits(files={unit.file: one.text.encode()})
+    edits = Edits(files=_with_stubs(state, runtime, unit, one.text))
     tests = tuple(dict.fromkeys([*suite_files(state), *near_tests(state)]))
     try:
         run = run_tree(replace(rig, timeout_s=min(rig.timeout_s, _LONGEST_RUN_S)), tree, tests=tests, edits=edits)
@@ -199,6 +203,22 @@ def _judged(
         return replace(one, wrong=one_line(str(exc)))
     wrong = _failures(run, state, wanted) or holds(state, runtime, unit, one.text)
     return replace(one, wrong=wrong)
+
+
+def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dict[str, bytes | None]:
+    """The file with a sample, and raising stubs of what is written later: a test file that imports all of it can be collected."""
+    files = {unit.file: text}
+    for other in units_of(state):
+        if other.change != "new" or other.owner or other.name in (unit.name, *state.turn.written):
+            continue
+        source = files.get(other.file)
+        if source is None:
+            place = runtime.worktree / other.file
+            source = place.read_text("utf-8") if place.is_file() else ""
+        if find_definition(ast.parse(source), other.name) is None:
+            source = f"{source}\n\n{_STUB[other.kind == 'class'].format(name=other.name)}"
+        files[other.file] = source
+    return {path: source.encode() for path, source in files.items()}
 
 
 def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:

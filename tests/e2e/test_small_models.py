@@ -1,0 +1,71 @@
+"""The road of small models through the real command line: examples decide, samples are tried, a person is asked else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentforge_world import World
+
+SMALL = '[model]\nprofile = "small"\n'
+REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world', slugify('') -> ''"
+GOOD = '```python\ndef slugify(text: str) -> str:\n    """Join by hyphens."""\n    return "-".join(text.lower().split())\n```'
+ALSO = "def slugify(text):\n    words = text.lower().split()\n    return '-'.join(words)"
+WRONG = "def slugify(text):\n    return text.replace(' ', '-')"
+
+
+def tried(world: World) -> list[str]:
+    """The summaries of the steps in which samples were tried."""
+    return [row["data"]["summary"] for row in world.events("ToolFinished") if row["data"]["name"] == "write_definition"]
+
+
+def test_a_request_with_examples_is_delivered_by_one_call_for_code(world: World) -> None:
+    world.settings(SMALL)
+    script: dict[str, Any] = {"green": [{"samples": [WRONG, GOOD, ALSO, "no idea", "def other(): return 1"]}]}
+    done = world.start(script, request=REQUEST)
+    assert done.code == 0, done.err
+    assert done.json["llm_calls"] == 1
+    assert tried(world) == ["2 of 5 samples of slugify pass, 2 of 2 agree on 5 further calls; written"]
+    diff = world.git("diff", "main", done.json["branch"])
+    assert "assert slugify('Hello World') == 'hello-world'" in diff and '"""Join by hyphens."""' in diff
+    assert [row["data"]["stage"] for row in world.events("ArtifactSubmitted") if row["data"]["by"] == "model"] == [
+        "green"
+    ]
+    assert "the same" in world.run("replay", world.task).out
+    assert world.run("verify", world.task).code == 0
+
+
+def test_without_an_example_a_person_is_asked_and_nothing_is_written(world: World) -> None:
+    world.settings(SMALL)
+    examples = [
+        {"call": "initials('a b c')", "returns": "'abc'"},
+        {"call": "initials('x')", "returns": "'y'"},
+        {"call": "other(1)", "returns": "2"},
+        {"call": "initials(", "returns": "'x'"},
+    ]
+    script: dict[str, Any] = {"spec": [{"text": json.dumps({"examples": examples})}]}
+    asked = world.start(script, request="initials should look at every word, not only at the first two")
+    assert asked.code == 3
+    (question,) = asked.json["escalations"]
+    assert "1. initials('a b c') -> 'abc'\n  2. initials('x') -> 'y'\nAnswer" in question["question"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "I do not know")
+    again = world.run("resume", world.task, "--json")
+    assert again.code == 3
+    assert "held no example" in again.json["escalations"][1]["question"]
+    world.run("resolve", f"{world.task}.E2", "--answer", "1")
+    assert world.run("resume", world.task, "--json").code == 5  # the script says nothing for GREEN
+    spec = [row["data"]["artifact"] for row in world.events("StageVerified") if row["data"]["stage"] == "spec"][-1]
+    assert spec["requirements"][0]["acceptance_criteria"] == ["initials('a b c') -> 'abc'"]
+    assert "examples" not in spec
+
+
+def test_a_renaming_asks_no_model(world: World) -> None:
+    world.settings(SMALL)
+    done = world.start({"green": []}, request="Rename shout to yell in textkit")
+    assert done.code == 0, done.err
+    assert done.json["llm_calls"] == 0
+    diff = world.git("diff", "main", done.json["branch"])
+    assert "+def yell(text: str) -> str:" in diff
+    assert "-from textkit import initials, shout\n+from textkit import initials, yell" in diff
+    assert "the same" in world.run("replay", world.task).out

@@ -1,0 +1,30 @@
+"""Proves that calls near the examples are ordinary calls of the same kind."""
+
+from __future__ import annotations
+
+from agentforge.pipeline.small.agreeing import Agreement, probes
+
+
+def test_one_literal_is_changed_at_a_time() -> None:
+    near = probes(["f('ab', 2)"])
+    assert near[:3] == ["f('ab ab', 2)", "f('ab', 3)", "f('AB', 2)"]
+    assert "f('ab', 2)" not in near
+    assert len(near) <= 12
+
+
+def test_the_probes_come_evenly_from_all_examples() -> None:
+    near = probes(["f(1)", "g([1, 2])"])
+    assert {call[0] for call in near[:2]} == {"f", "g"}
+    assert "g([])" in near
+
+
+def test_a_call_without_literals_has_no_neighbours() -> None:
+    assert probes(["f()", "f(x)"]) == []
+
+
+def test_two_samples_that_agree_settle_it_and_one_alone_does_not() -> None:
+    def told(votes: int, of: int) -> bool:
+        return Agreement(votes=votes, of=of, largest=frozenset(), groups=1, probes=3).settled(0.6)
+
+    assert told(2, 3) and told(2, 2)
+    assert not told(1, 1) and not told(2, 4)
