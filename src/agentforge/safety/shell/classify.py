@@ -337,27 +337,14 @@ def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     return _inner(inner, depth, name)
 
 
-_CHECKERS = (
-    "jest",
-    "vitest",
-    "mocha",
-    "ava",
-    "eslint",
-    "tslint",
-    "stylelint",
-    "tsc",
-    "prettier",
-    "playwright",
-    "cypress",
-)
+_CHECKERS = frozenset(names("jest vitest mocha ava eslint tslint stylelint tsc prettier playwright cypress"))
 
 
 def _npx(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if any(word.known in ("--no-install", "--no", "--offline") for word in words[1:2]):
         return _inner(tuple(words[2:]), depth, "npx")
-    if (
-        len(words) > 1 and words[1].known in _CHECKERS
-    ):  # the project's own; where it has none, that is said without a network
+    # The project's own checker; where it has none, that is said: there is no network.
+    if len(words) > 1 and words[1].known in _CHECKERS:
         return _inner(tuple(words[1:]), depth, "npx")
     return (_known(words[0].text, words),)
 
