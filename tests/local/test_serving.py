@@ -210,7 +210,7 @@ def test_a_file_that_llama_cpp_cannot_load_is_refused_in_its_words(
 
 def test_a_server_may_not_take_more_memory_than_it_was_given(wanted: Build, opened: Open) -> None:
     with pytest.raises(LocalModelError, match=r"could not load the model|was killed"):
-        opened(wanted(memory_mb=220)).complete(asked())
+        opened(wanted(memory_mb=150)).complete(asked())
 
 
 def test_a_missing_or_foreign_file_is_named(wanted: Build, opened: Open, tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def main(order: dict[str, Any]) -> int:
     key = secrets.token_urlsafe(24)
     try:
         server = _load(order, key)
-    except (RuntimeError, MemoryError, ImportError) as exc:
+        _hear(server.listening_address)
+    except (RuntimeError, MemoryError, ImportError, OSError) as exc:
         sys.stderr.write(f"Error: {exc}\n")  # the log, where the one who started this looks
         return 1
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
@@ -83,6 +84,14 @@ def _load(order: dict[str, Any], key: str) -> Any:
     wishes.sse_ping_interval = _PING_S
     wishes.verbosity = _ERRORS
     return xllamacpp.Server(wishes)
+
+
+def _hear(url: str) -> None:
+    """Have the server answer once: one that has too little memory for its threads ends here, before anybody counts on it."""
+    from urllib.request import urlopen
+
+    with urlopen(f"{url}/health", timeout=30) as answer:
+        answer.read()
 
 
 def _tell(place: Path, order: dict[str, Any], *, url: str, key: str) -> None:

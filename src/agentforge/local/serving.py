@@ -29,6 +29,8 @@ _START_S = 180.0
 _POLL_S = 0.02
 _STOP_S = 10.0
 _GRACE_S = 1.0
+_children: set[int] = set()
+"""Servers that this process started and has not seen end."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR")
 
 
@@ -146,6 +148,7 @@ def _start(wanted: Wanted) -> Served:
     from agentforge.local.machine import look, plan
 
     _check_engine()
+    _let_go_of_ended()
     header = read_header(wanted.file)
     machine = look()
     chosen = plan(header, file_bytes=wanted.file.stat().st_size, machine=machine, wishes=wanted.wishes)
@@ -157,12 +160,14 @@ def _start(wanted: Wanted) -> Served:
     }
     wanted.place("json").unlink(missing_ok=True)
     pid = _spawn(order, wanted.place("log"))
+    _children.add(pid)
     ended: list[int] = []
 
     def is_ended() -> bool:
         if not ended:
             done, status = os.waitpid(pid, os.WNOHANG)
             ended.extend([status] if done else [])
+            _children.difference_update((done,))
         return bool(ended)
 
     _wait_for(lambda: wanted.place("json").exists() or is_ended(), _START_S)
@@ -173,6 +178,13 @@ def _start(wanted: Wanted) -> Served:
     if not ended:
         os.kill(pid, signal.SIGKILL)
     raise _not_started(wanted, ended)
+
+
+def _let_go_of_ended() -> None:
+    """Tell the system that nobody waits for the servers of this process that have ended."""
+    for pid in tuple(_children):
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            _children.discard(pid)
 
 
 def _spawn(order: Mapping[str, Any], log: Path) -> int:
