@@ -105,6 +105,7 @@ def test_a_stop_before_the_first_model_call_counts(opened: Open) -> None:
 
 def test_modes_and_options_outlive_the_session(opened: Open) -> None:
     session = opened({"text": "yes"})
+    assert prompt(session, "hello") == "end_turn"  # a session in which nothing was said is not kept
     session.set_mode("task")
     session.set_option("approval", "never")
     session.close()

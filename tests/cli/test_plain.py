@@ -17,7 +17,8 @@ import pytest
 import yaml
 
 WRITE = {"text": "I write.", "tool_calls": [{"name": "write_file", "args": {"path": "new.txt", "content": "hello\n"}}]}
-SLEEP = {"tool_calls": [{"name": "shell", "args": {"command": "sleep 77.125"}}]}
+SECONDS = f"77.{os.getpid()}"  # what another process of these tests left is not ours
+SLEEP = {"tool_calls": [{"name": "shell", "args": {"command": f"sleep {SECONDS}"}}]}
 ADD = {"tool_calls": [{"name": "shell", "args": {"command": "git add ."}}]}
 
 
@@ -209,7 +210,7 @@ def _sleeps() -> list[str]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if (entry / "cmdline").read_bytes() == b"sleep\x0077.125\x00":
+            if (entry / "cmdline").read_bytes() == f"sleep\0{SECONDS}\0".encode():
                 found.append(entry.name)
         except OSError:
             continue

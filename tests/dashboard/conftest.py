@@ -49,9 +49,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     assert "Traceback" not in out, out
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """A real Chromium with a profile of its own."""
+    """A real Chromium with a profile of its own; it ends with its module, as it keeps an event loop in this process."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None or importlib.util.find_spec("playwright") is None:
         pytest.skip("chromium is not installed (apt install chromium)")

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -60,7 +61,9 @@ async def editor(world: World, person: Person, script: Any) -> AsyncIterator[Any
 
 
 def play(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, timeout=240))
+    """In a thread of its own: a browser that another test of this process keeps open holds a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, asyncio.wait_for(work, timeout=240)).result()
 
 
 def test_a_session_streams_asks_shows_diffs_and_is_loaded_again(world: World) -> None:

@@ -69,3 +69,22 @@ def test_a_renaming_asks_no_model(world: World) -> None:
     assert "+def yell(text: str) -> str:" in diff
     assert "-from textkit import initials, shout\n+from textkit import initials, yell" in diff
     assert "the same" in world.run("replay", world.task).out
+
+
+def test_an_example_that_calls_a_method_of_nothing_is_asked_about(world: World) -> None:
+    world.settings(SMALL)
+    (world.repo / "ledger.py").write_text("class Ledger:\n    def balance(self) -> int:\n        return 0\n")
+    world.commit_all("a ledger")
+    done = world.start({}, request="Fix the balance of a Ledger: balance() -> 750")
+    assert done.code == 3, done.err
+    assert "Ledger(...).balance(...)" in done.json["escalations"][0]["reason"]
+
+
+def test_an_example_that_any_constant_satisfies_is_tested_beside_another_one(world: World) -> None:
+    world.settings(SMALL)
+    good = "def is_long(text: str) -> bool:\n    return len(text) > 3"
+    also = "def is_long(text):\n    return len(text) >= 4"
+    script: dict[str, Any] = {"green": [{"samples": [good, also, good, also, "no"]}]}
+    request = "Add is_long(text) to textkit: is_long('ab') is False, is_long('abcd') is True, is_long('abc') is False"
+    done = world.start(script, request=request)
+    assert done.code == 0, done.err

@@ -94,3 +94,17 @@ def test_calls_and_files_that_a_request_names_are_found() -> None:
         "slugify(text, sep='-')"
     ]
     assert reading.paths_of("in src/kit/text.py and ./b.py, not c.pyc") == ("src/kit/text.py", "b.py")
+
+
+@pytest.mark.parametrize(
+    ("request_", "action"),
+    [
+        ("Is f called anywhere? Look into it and report; do not change anything.", "analyze"),
+        ("Why is start-up slow? Just report.", "analyze"),
+        ("Find out who writes the file, without touching the code", "analyze"),
+        ("Add a report; do not change the format of old ones", "create"),
+        ("f(2) is wrong: f(2) -> 4. Do not change anything else", "fix"),
+    ],
+)
+def test_who_wants_nothing_changed_wants_to_know(request_: str, action: str) -> None:
+    assert reading.action_of_request(request_) == action

@@ -79,6 +79,9 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         )
     rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code)]
     rows = list({str(row["name"]): row for row in rows}.values())
+    problem = next((words for row in rows if (words := _needs_instance(row, code))), "")
+    if problem:
+        return Measured(facts={"units": [], "options": [], "problem": problem})
     undecided = not rows or any(not row["file"] for row in rows)
     options = _options(code, state.request, files=bool(rows)) if undecided else []
     if rows and len(options) == 1:
@@ -169,6 +172,22 @@ def _located(row: Mapping[str, object], code: CodeMap, request: str) -> dict[str
         row, name = {**row, "name": owner.partition(".")[0]}, owner.partition(".")[0]
     kind = "class" if owner or _is_class_name(name) else "function"
     return _as_new(row, file or _file_for(code, request), kind, code)
+
+
+def _needs_instance(row: Mapping[str, object], code: CodeMap) -> str:
+    """Why an example cannot be run: it calls a method without saying on what; "" when it can."""
+    name = str(row["name"])
+    if "." in name or row.get("change") != "new" or not row.get("calls"):
+        return ""
+    owners = [
+        one.qualified for rows in code.symbols.values() for one in rows if one.kind == "method" and one.name == name
+    ]
+    if not owners:
+        return ""
+    owner = owners[0].rpartition(".")[0]
+    return (
+        f"{name} is a method of {owner}: an example has to say of which object, such as {owner}(...).{name}(...) -> ..."
+    )
 
 
 def _is_class_name(name: str) -> bool:

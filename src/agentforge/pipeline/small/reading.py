@@ -16,6 +16,11 @@ _ACTIONS = (
     ("delete", r"delete|remove|drop"),
     ("refactor", r"refactor|rename|move|extract|inline|split"),
 )
+_ONLY_LOOKING = re.compile(
+    r"(?i)\b(?:do not|don't|without|never)\s+(?:change|changing|touch|touching|edit|editing|modify|modifying|write|writing)\s+"
+    r"(?:anything\b(?!\s+(?:else|more|other))|a\s+thing|the\s+code|code|a\s+file|files|it\b)|\b(?:only|just)\s+(?:report|look|tell|explain|answer)\b"
+    r"|\bno\s+(?:code\s+)?changes?\b|\breport\s+only\b"
+)
 _SENTENCE = re.compile(
     r"(?<=[.;])\s+(?=[A-Za-z_`])|(?<=,)\s+(?=(?:and\s+)?`?[A-Za-z_][\w.]*\()|\s+and\s+(?=`?[A-Za-z_][\w.]*\()"
 )
@@ -31,7 +36,12 @@ _LONGEST = 20_000
 
 
 def action_of_request(request: str) -> str:
-    """Which of the actions a request asks for, by its first telling word; `modify` where none tells."""
+    """Which of the actions a request asks for, by its first telling word; `modify` where none tells.
+
+    Who says that nothing is to be changed wants to know something.
+    """
+    if _ONLY_LOOKING.search(request) and not claims_of_request(request):
+        return "analyze"
     found = [
         (match.start(), action) for action, words in _ACTIONS for match in re.finditer(rf"(?i)\b(?:{words})\b", request)
     ]

@@ -40,13 +40,24 @@ def rendered_suite(state: RunState) -> dict[str, str]:
 def rendered_tests(state: RunState, unit: Unit) -> tuple[Rendered, ...]:
     """One test for each example of a unit."""
     prefix = f"{_class_name(unit)}::" if is_unittest(state) else ""
+    claims = claims_by_unit(state)[unit.name]
     return tuple(
         Rendered(
             name=f"{prefix}test_{_flat(unit)}_{number}",
-            body=_test(f"test_{_flat(unit)}_{number}", claim, unit, state, unittest=is_unittest(state)),
+            body=_test(f"test_{_flat(unit)}_{number}", _told_apart(claim, claims), unit, state),
         )
-        for number, claim in enumerate(claims_by_unit(state)[unit.name], 1)
+        for number, claim in enumerate(claims, 1)
     )
+
+
+def _told_apart(claim: Claim, claims: list[Claim]) -> tuple[Claim, ...]:
+    """An example, and another one beside it where a stub that always answers the same could satisfy it alone."""
+    value = literal(claim.returns) if claim.returns else ""
+    if claim.raises or (value and not isinstance(value, bool)):
+        return (claim,)
+    others = [one for one in claims if (one.returns, one.raises) != (claim.returns, claim.raises)]
+    plain = [one for one in others if "await " not in one.call + claim.call]
+    return (claim, *plain[:1])
 
 
 def assertions(claims: list[Claim]) -> str:
@@ -80,14 +91,15 @@ def _file(unit: Unit, tests: tuple[Rendered, ...], *, unittest: bool) -> str:
     return f"{head}{needs}\n\n" + "\n\n\n".join(test.body for test in tests) + "\n"
 
 
-def _test(name: str, claim: Claim, unit: Unit, state: RunState, *, unittest: bool) -> str:
-    lines = [*_imports(claim, unit, state), ""]
-    call = claim.call
+def _test(name: str, claims: tuple[Claim, ...], unit: Unit, state: RunState) -> str:
+    unittest, call = is_unittest(state), claims[0].call
+    lines = [*dict.fromkeys(line for claim in claims for line in _imports(claim, unit, state)), ""]
     if "await " in call:
         lines[:0] = ["import asyncio", ""]
         lines += ["async def run():", f"{_INDENT}return {call}", ""]
         call = "asyncio.run(run())"
-    lines += _raising(claim, call, unittest=unittest) if claim.raises else _giving(claim, call, unittest=unittest)
+    for claim, said in zip(claims, (call, *(one.call for one in claims[1:])), strict=True):
+        lines += _raising(claim, said, unittest=unittest) if claim.raises else _giving(claim, said, unittest=unittest)
     argument = "self" if unittest else ""
     return "\n".join([f"def {name}({argument}):", *(f"{_INDENT}{line}" if line else "" for line in lines)])
 
