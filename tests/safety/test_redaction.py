@@ -162,7 +162,8 @@ def test_values_are_redacted_at_every_depth() -> None:
 def test_source_code_is_never_changed() -> None:
     roots = [Path(sysconfig.get_paths()["stdlib"]), Path(sysconfig.get_paths()["purelib"])]
     files = [file for root in roots for file in sorted(root.rglob("*.py"))[::12]]
-    files = [file for file in files if "apprise" not in file.parts]  # its comments show keys in their real shape
+    shown = {"apprise", "tests", "test"}  # comments and test data that hold keys in their real shape
+    files = [file for file in files if not shown & set(file.parts)]
     changed = [str(file) for file in files if redact(file.read_text("utf-8", "replace")).count]
     assert len(files) > 300
     assert changed == []

@@ -14,7 +14,7 @@ from agentforge.canonical import canonical_bytes, digest_bytes, digest_value
 MARK = "views.json"
 WRITER, SEAL = "writer", "seal"
 
-_FORMAT = 1
+_FORMAT = 2
 """To be raised when the same records give other views."""
 
 

@@ -107,6 +107,11 @@ def living(wanted: Wanted) -> Served | None:
     return _of_record(wanted.place("json")) if _is_locked(wanted.place("alive")) else None
 
 
+def wait_for_end(wanted: Wanted) -> None:
+    """Wait a moment for a server that answers nobody any more: a process that dies closes its sockets before its locks."""
+    _wait_for(lambda: not _is_locked(wanted.place("alive")), _GRACE_S)
+
+
 def all_living(folder: Path) -> tuple[Served, ...]:
     """Every server of a folder that lives."""
     alive = (path for path in sorted(folder.glob("*.alive")) if _is_locked(path))

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agentforge.errors import ModelReplyBroken
-from agentforge.local.serving import leased
+from agentforge.errors import ModelReplyBroken, ModelUnavailable
+from agentforge.local.serving import leased, wait_for_end
 from agentforge.models.connection import HttpConnection
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ class LocalConnection:
             served = stack.enter_context(leased(self._wanted))
             address = f"{served.url}{urlsplit(url).path}"
             said = {**headers, "Authorization": f"Bearer {served.key}"}
-            response = self._http.post(address, headers=said, body=body)
+            try:
+                response = self._http.post(address, headers=said, body=body)
+            except ModelUnavailable:
+                wait_for_end(self._wanted)  # the next try starts another one
+                raise
             return _Leased(response, stack.pop_all(), self._wanted.file.name)
         raise AssertionError("an exit stack swallows nothing")
 
