@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _no_home_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without `HOME` means the home of who runs the tests, who may have pulled a model."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "home"
