@@ -1,4 +1,4 @@
-"""Reads JavaScript and TypeScript by their grammars: which functions, classes and values a file defines, and under which names."""
+"""Reads JavaScript and TypeScript by their grammars: what a file defines, and under which names."""
 
 from __future__ import annotations
 

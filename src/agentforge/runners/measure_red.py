@@ -127,9 +127,10 @@ def _vacuous(
 ) -> list[dict[str, str]]:
     """Tests of RED's own that cannot fail; those that the user supplied are the user's."""
     names = {str(entry["id"]).partition("[")[0] for entry in entries}
-    units = {symbol.last for symbol in symbols_of(suite.symbols)}
+    symbols = symbols_of(suite.symbols)
+    units, files = {symbol.last for symbol in symbols}, {symbol.file for symbol in symbols}
     paths = [path for path in suite.files if path not in suite.support]
-    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known)
+    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known, files=files)
     return [{"id": nodeid, "text": why} for nodeid, why in found]
 
 
