@@ -94,6 +94,7 @@ def test_prettier_repairs_a_file_with_what_it_prints(tmp_path: Path) -> None:
     _project(tmp_path, "prettier", "a.ts", 1)
     findings = _look(tmp_path, "prettier").findings
     program = tmp_path / "node_modules/.bin/prettier"
-    program.write_text(f"#!{sys.executable}\nprint('const a = 1;')\n", "utf-8")
+    text = "import sys\nprint('a.ts' if '--list-different' in sys.argv else 'const a = 1;')\nsys.exit('--list-different' in sys.argv)\n"
+    program.write_text(f"#!{sys.executable}\n{text}", "utf-8")
     site = Site(checkout=tmp_path, mount_at=tmp_path, sandbox=choose("none"), paths=("a.ts",))
     assert fix_findings(site, findings, checks=[load_check("prettier")]) == {"a.ts": b"const a = 1;\n"}
