@@ -56,6 +56,12 @@ def definitions(root: SgNode) -> Iterator[Definition]:
     yield from _inside(root, "")
 
 
+def defines(path: str, text: str, name: str) -> bool:
+    """Whether a file defines a name (`Class.method`, `kit.slug`), at its top or inside of one function."""
+    root = parsed(path, text)
+    return root is not None and (any(one.name == name for one in definitions(root)) or anywhere(root, name) is not None)
+
+
 def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     """A text with some spans replaced; of two that overlap the outer one counts."""
     done = text
