@@ -129,7 +129,7 @@ def _config_loader(repo: Path, words: Sequence[str]) -> tuple[str, ...]:
     """How vitest from 3.1 on reads its configuration without writing into node_modules, which is lent read-only."""
     version = read_package(repo / "node_modules" / "vitest" / "package.json").get("version")
     parts = [int(part) for part in str(version).split(".")[:2] if part.isdecimal()]
-    return ("--configLoader", "runner") if parts >= [3, 1] and "--configLoader" not in words else ()
+    return ("--configLoader=runner",) if parts >= [3, 1] and not any("configLoader" in one for one in words) else ()
 
 
 def _install(repo: Path, tool: str) -> str:

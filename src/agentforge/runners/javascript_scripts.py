@@ -58,7 +58,7 @@ def over_workspaces(repo: Path, package: Mapping[str, Any], names: Sequence[str]
     if words == ["node", "--test"] or (words == ["vitest"] and not configured):
         return words
     if words == ["jest"]:
-        return ["jest", "--projects", *folders]
+        return ["jest", *(f"--projects={folder}" for folder in folders)]
     return ["mocha", *(f"{folder}/test/**/*.{{js,cjs,mjs}}" for folder in folders)] if words == ["mocha"] else None
 
 
