@@ -37,7 +37,7 @@ class Foreign:
         module: a package with a folder in MODULES.
         product, old, new: the file that GREEN changes, a text in it and what it becomes.
         test, code, name: RED's file, its text, and the test's name.
-        settings: the project's `[test]` table.
+        settings: tables of the project's settings; mutants are few where each costs the start of a slow runner.
         canary: whether the runner has planted tests.
     """
 
@@ -158,7 +158,7 @@ PROJECTS = {
         code=_NODE.format("slugify") + "test('lowers and joins', () => assert.equal(slugify('Hello World'), 'hello-world'));\n",
     ),
     "vitest": Foreign(
-        needs="node", module="vitest", product="textkit.ts", old=_ESM.replace("(text)", "(text: string)"),
+        needs="node", module="vitest", settings="[verification]\nmutants = 1\n", product="textkit.ts", old=_ESM.replace("(text)", "(text: string)"),
         new=_ESM_NEW.replace("(text)", "(text: string)"),
         files={"package.json": '{"type": "module", "scripts": {"test": "vitest"}}',
                "textkit.ts": _ESM.replace("(text)", "(text: string)"),
@@ -168,14 +168,14 @@ PROJECTS = {
         + f"describe('slugify', () => {{\n test('lowers [and] joins', () => {{\n{_EXPECT} }});\n}});\n",
     ),
     "jest": Foreign(
-        needs="node", module="jest", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
+        needs="node", module="jest", settings="[verification]\nmutants = 0\n", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
         files={"package.json": '{"scripts": {"test": "jest"}}', "textkit.js": _CJS,
                "__tests__/shout.js": "const { shout } = require('../textkit');\ntest('shouts', () => { expect(shout('a')).toBe('A!'); });\n"},
         test="__tests__/slug.js", name="lowers and joins",
         code=f"const {{ slugify }} = require('../textkit');\ntest('lowers and joins', () => {{\n{_EXPECT}}});\n",
     ),
     "mocha": Foreign(
-        needs="node", module="mocha", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
+        needs="node", module="mocha", settings="[verification]\nmutants = 0\n", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
         files={"package.json": '{"scripts": {"test": "mocha"}}', "textkit.js": _CJS,
                "test/shout.js": "const assert = require('assert');\nconst { shout } = require('../textkit');\n"
                "it('shouts', () => assert.equal(shout('a'), 'A!'));\n"},
