@@ -94,6 +94,7 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     """The facts of other languages: claims in plain processes and targets that pass without the change, in JavaScript."""
     if rig.plan.language != "javascript":
         return unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+    from agentforge.runners.again_javascript import repeated_in_node
     from agentforge.runners.hollow_javascript import hollow_javascript
     from agentforge.runners.plain_javascript import check_javascript
 
@@ -102,7 +103,8 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     hollow = hollow_javascript(
         rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
     )
-    return _facts(verdict, (), hollow, ())
+    again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
+    return _facts(verdict, again, hollow, ())
 
 
 def unmeasured(reason: str) -> dict[str, Any]:
