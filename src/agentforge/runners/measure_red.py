@@ -137,7 +137,7 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
     """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
     guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
     innocent = sorted({one.id for one in run.collection_errors} - guilty)
-    if rig.plan.runner != "go" or not innocent or not guilty:
+    if rig.plan.runner not in ("go", "java") or not innocent or not guilty:
         return run
     again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
     errors = [one for one in run.collection_errors if one.id in guilty]
