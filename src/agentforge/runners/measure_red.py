@@ -79,7 +79,7 @@ def measure_red(
     stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
-    named = raising.collected if raising is not None else tuple(freeze(suite.files, read=rig.read(red_tree)).tests)
+    named = _names(rig, red_tree, suite, raising)
     entries = _entries(_without(run, known), [one for one in named if one not in known], suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
@@ -127,9 +127,10 @@ def _vacuous(
 ) -> list[dict[str, str]]:
     """Tests of RED's own that cannot fail; those that the user supplied are the user's."""
     names = {str(entry["id"]).partition("[")[0] for entry in entries}
-    units = {symbol.last for symbol in symbols_of(suite.symbols)}
+    symbols = symbols_of(suite.symbols)
+    units, files = {symbol.last for symbol in symbols}, {symbol.file for symbol in symbols}
     paths = [path for path in suite.files if path not in suite.support]
-    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known)
+    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known, files=files)
     return [{"id": nodeid, "text": why} for nodeid, why in found]
 
 
@@ -211,6 +212,15 @@ def _entries(run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expect
                 kind = _kind(nodeid, suite) or "target"
                 entries.append(_named(nodeid, kind, "error", reason if kind == "target" else _lost_guard()))
     return sorted(entries, key=lambda entry: str(entry["id"]))
+
+
+def _names(rig: Rig, red_tree: str, suite: Suite, raising: SuiteRun | None) -> tuple[str, ...]:
+    """The ids of tests in files that cannot be loaded yet: by the raising stub's run, else by their source."""
+    heard = raising.collected if raising is not None else ()
+    if raising is not None and rig.plan.language == "python":
+        return heard
+    files = {file_of(one) for one in heard}
+    return (*heard, *freeze([one for one in suite.files if one not in files], read=rig.read(red_tree)).tests)
 
 
 def _worst_first(errors: Sequence[CollectionError], expected: Expectation) -> list[CollectionError]:
@@ -368,6 +378,6 @@ def _stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
         return ""
     if not with_stubs:
         return "stub controls were not asked for"
-    if rig.plan.language != "python":
+    if rig.plan.language not in ("python", "javascript"):
         return f"no stub controls for {rig.plan.language}"
-    return "the specification declares no new or changed Python symbol: no stub controls"
+    return f"the specification declares no new or changed symbol of {rig.plan.language}: no stub controls"

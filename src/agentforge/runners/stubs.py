@@ -1,4 +1,4 @@
-"""Stub variants of the declared symbols: implementations that are wrong on purpose, for RED's controls. Python only."""
+"""Stub variants of the declared symbols: implementations that are wrong on purpose, for RED's controls; here for Python."""
 
 from __future__ import annotations
 
@@ -34,16 +34,19 @@ class Variant:
 
 
 def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...]:
-    """Make the stub variants of the declared Python symbols, the raising one first.
+    """Make the stub variants of the declared symbols, the raising one first; Python goes before other languages.
 
     Args:
         source: text of a repository path at the base; None when it does not exist.
     Returns:
-        () when no Python symbol is declared as new or changed.
+        () when no symbol of a language that is known here is declared as new or changed.
     """
+    symbols = tuple(symbols)
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     if not wanted:
-        return ()
+        from agentforge.runners.stubs_javascript import javascript_variants
+
+        return javascript_variants(symbols, source=source)
     values = [_values_of(symbol, source) for symbol in wanted]
     nullable = any(one.nullable for one in values)
     found = [_variant("raises", wanted, [_RAISE] * len(wanted), source, hard=True)]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _TESTS = frozenset({"test", "it", "specify"})
 _GROUPS = frozenset({"describe", "suite", "context"})
 _JAVA = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Theory", "Property"})
+_FOCUSED_TESTS, _FOCUSED_GROUPS = frozenset({"fit"}), frozenset({"fdescribe"})
 _GO = ("Test", "Example", "Fuzz")
 
 
@@ -98,6 +99,30 @@ def _of_javascript(node: SgNode, titles: tuple[str, ...]) -> Iterator[tuple[str,
             yield from _of_javascript(inner, (*titles, title))
         else:
             yield from _of_javascript(child, titles)
+
+
+def javascript_tests(node: SgNode, titles: tuple[str, ...] = ()) -> Iterator[tuple[str, SgNode]]:
+    """Yield (titles as they are written, the call) of each test below a node; those of many cases and focused ones, too."""
+    for child in node.children():
+        word = _root_word(child) if child.kind() == "call_expression" else ""
+        title = _title(child) if word else None
+        if title is None:
+            yield from javascript_tests(child, titles)
+        elif word in _TESTS | _FOCUSED_TESTS:
+            yield " > ".join((*titles, title)), child
+        else:
+            yield from javascript_tests(child, (*titles, title))
+
+
+def _root_word(call: SgNode) -> str:
+    """`it` of `it(...)`, `it.each([...])(...)`, `it.each`...`(...)`; empty for anything else."""
+    function = call.field("function")
+    while function is not None and function.kind() == "call_expression":
+        function = function.field("function")
+    if function is None or function.kind() not in ("identifier", "member_expression"):
+        return ""
+    known = _TESTS | _GROUPS | _FOCUSED_TESTS | _FOCUSED_GROUPS
+    return next((part for part in function.text().split(".") if part in known), "")
 
 
 def _called(call: SgNode) -> str:

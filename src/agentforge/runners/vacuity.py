@@ -19,7 +19,13 @@ _MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "create_autospec", "patch"
 
 
 def vacuous_tests(
-    paths: Iterable[str], *, read: Read, names: Collection[str], units: Collection[str], known: Collection[str] = ()
+    paths: Iterable[str],
+    *,
+    read: Read,
+    names: Collection[str],
+    units: Collection[str],
+    known: Collection[str] = (),
+    files: Collection[str] = (),
 ) -> tuple[tuple[str, str], ...]:
     """List (id, why) of declared tests that prove nothing.
 
@@ -27,14 +33,33 @@ def vacuous_tests(
         names: ids without parameters of the tests to look at; others are not RED's.
         units: last names of the declared symbols: what a test must not mock.
         known: tests that the base has as they are.
+        files: of the declared symbols: modules that a test must not mock.
     """
     found: list[tuple[str, str]] = []
     for path in paths:
+        if not path.endswith(".py"):
+            from agentforge.runners.vacuity_javascript import vacuous_javascript
+
+            for title, why in vacuous_javascript(path, read(path) or b"", units=units, files=files):
+                found += [(nodeid, why) for nodeid in _told_of(f"{path}::{title}", names) if nodeid not in known]
+            continue
         for name, node, _classes in test_functions(read(path) or b""):
             nodeid = f"{path}::{name}"
             if nodeid in names and nodeid not in known:
                 found += [(nodeid, why) for why in dict.fromkeys(_reasons(node, units))]
     return tuple(found)
+
+
+def _told_of(nodeid: str, names: Collection[str]) -> list[str]:
+    """The tests that a title stands for: itself, or its cases when it holds places to be filled: `adds %i and $b`."""
+    import re
+
+    bare = nodeid.partition("[")[0]
+    if bare in names:
+        return [bare]
+    parts = re.split(r"%[a-zA-Z#%]|\$[\w.#]+", nodeid)
+    filled = re.compile(".*".join(re.escape(part) for part in parts)) if len(parts) > 1 else None
+    return sorted(name for name in names if filled is not None and filled.fullmatch(name))
 
 
 def conditional_only(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
