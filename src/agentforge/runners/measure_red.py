@@ -13,14 +13,16 @@ from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.gathered import repeated
 from agentforge.runners.identity import file_of, means, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome, run_value
+from agentforge.runners.plan import COMPILED
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
-from agentforge.runners.stubs import Variant, survivors, variants
+from agentforge.runners.stubs import Variant, stub_compiles, survivors, variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
 from agentforge.runners.vacuity import vacuous_tests
 from agentforge.workspace.relevance import is_test_path
 
 _GUARDING = ("refactor", "delete", "analyze")
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
+_BUILD_S = 120.0  # what does not compile at the base is built for the first time with a stub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +77,9 @@ def measure_red(
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
-    impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
-    stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
+    least = _BUILD_S if rig.plan.runner in COMPILED else _STUB_LEAST_S
+    impatient = replace(rig, timeout_s=min(rig.timeout_s, least + _STUB_FACTOR * run.duration_s))
+    stub_runs = _run_stubs(impatient, red_tree, suite, made[:1])
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
     named = _names(rig, red_tree, suite, raising)
@@ -85,7 +88,9 @@ def measure_red(
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
     if worth:
-        stub_runs |= {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[1:]}
+        stub_runs |= _run_stubs(impatient, red_tree, suite, made[1:])
+    if rig.plan.runner in COMPILED:  # what the compiler did not take is no control
+        made = tuple(one for one in made if one.name in stub_runs)
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
     living = _survivors(stub_runs, made, targets)
     facts = {
@@ -355,6 +360,13 @@ def _texts(rig: Rig, tree: str) -> Any:
     return text
 
 
+def _run_stubs(rig: Rig, red_tree: str, suite: Suite, made: Sequence[Variant]) -> dict[str, SuiteRun]:
+    """The runs against stubs; without those that a compiler did not take: these show nothing of the tests."""
+    runs = {one.name: _run_stub(rig, red_tree, suite, one) for one in made}
+    kept = (one for one in made if rig.plan.runner not in COMPILED or stub_compiles(runs[one.name], one))
+    return {one.name: runs[one.name] for one in kept}
+
+
 def _run_stub(rig: Rig, red_tree: str, suite: Suite, variant: Variant) -> SuiteRun:
     edits = Edits(files={path: text.encode("utf-8", "surrogateescape") for path, text in variant.files.items()})
     return run_tree(rig, red_tree, tests=suite.files, edits=edits)
@@ -378,6 +390,8 @@ def _stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
         return ""
     if not with_stubs:
         return "stub controls were not asked for"
-    if rig.plan.language not in ("python", "javascript"):
+    if rig.plan.language not in ("python", "javascript", "go", "rust", "java"):
         return f"no stub controls for {rig.plan.language}"
+    if rig.plan.runner in COMPILED:
+        return "no stub of the declared symbols could be made and compiled: a new one needs its signature in the specification"
     return f"the specification declares no new or changed symbol of {rig.plan.language}: no stub controls"
