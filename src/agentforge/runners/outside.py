@@ -92,15 +92,16 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
 
 
 def _hollow_elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> list[dict[str, str]]:
-    """Targets in JavaScript that pass without the change."""
-    if rig.plan.language != "javascript":
-        return []
+    """Targets in other languages than Python that pass without the change."""
     from agentforge.runners.hollow_javascript import hollow_javascript
+    from agentforge.runners.hollow_native import hollow_native
 
+    found = {"javascript": hollow_javascript, **dict.fromkeys(("go", "rust", "java"), hollow_native)}
+    look = found.get(rig.plan.language)
+    if look is None:
+        return []
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    hollow = hollow_javascript(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
-    )
+    hollow = look(rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits)
     return [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
 
 
