@@ -39,6 +39,23 @@ STEERING = (
     ".eslintrc.yml",
     ".eslintrc.yaml",
     ".eslintignore",
+    "tsconfig.json",
+    "biome.json",
+    "biome.jsonc",
+    ".prettierrc",
+    ".prettierrc.json",
+    ".prettierrc.json5",
+    ".prettierrc.yml",
+    ".prettierrc.yaml",
+    ".prettierrc.toml",
+    ".prettierrc.js",
+    ".prettierrc.cjs",
+    ".prettierrc.mjs",
+    "prettier.config.js",
+    "prettier.config.cjs",
+    "prettier.config.mjs",
+    "prettier.config.ts",
+    ".prettierignore",
 )
 _ASIDE = ".agentforge-aside"
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from agentforge.errors import ToolchainError
 from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.runners.identity import file_of
 from agentforge.runners.java import class_path, is_java_test
-from agentforge.runners.java_failures import case_failure, compile_errors, files_by_class
-from agentforge.runners.junit_xml import Case, read_cases
+from agentforge.runners.java_failures import compile_errors
+from agentforge.runners.java_reports import outcomes_of, package_of, report_files
 from agentforge.runners.launch import Ground, borrowed, box
-from agentforge.runners.outcome import Outcome, SuiteRun, TestOutcome
+from agentforge.runners.outcome import Outcome, SuiteRun
 from agentforge.runners.plan import TestPlan
 from agentforge.workspace.process import Completed
 
@@ -43,7 +42,6 @@ _CRASHED = (
     "There was a timeout or other error in the fork",
     "Process 'Gradle Test Executor",
 )
-_NAME = re.compile(r"^([\w$]+)(?:\([^)]*\)|\{[^}]*\})?(.*)$", re.DOTALL)
 _CHOSEN = re.compile(r"^(?:Test.*|.*(?:Test|Tests|TestCase))$")
 
 
@@ -68,7 +66,7 @@ def run_java(
     drawn = {f"{word.lower()}{letter}": outcome for letter, outcome in drawn_outcomes().items()}
     sources = _sources(ground.checkout)
     planted = _plant(plan, ground.checkout, sources, word, drawn)
-    for path in list(_reports(ground)):
+    for path in list(report_files(ground)):
         path.unlink()  # one that the repository brings
     try:
         with borrowed(plan, ground):
@@ -76,8 +74,8 @@ def run_java(
     finally:
         for one in planted:
             (ground.checkout / one.path).unlink(missing_ok=True)
-    reports = list(_reports(ground))
-    outcomes, problems = _outcomes(reports, ground.checkout, [*sources, *(one.path for one in planted)])
+    reports = list(report_files(ground))
+    outcomes, problems = outcomes_of(reports, ground.checkout, [*sources, *(one.path for one in planted)])
     own = [one for one in sources if is_java_test(one)]
     errors, broken = compile_errors(built.text, root=str(ground.root), tests=own, line_of=_line_of(ground.checkout))
     problems += [f"{path} does not compile" for path in broken[:3]]
@@ -127,7 +125,7 @@ def _plant(
         ]
         folder = PurePosixPath(first).parent
         path = str(folder / f"{word}Test.java")
-        text = _PLANTED.format(package=_package(checkout / first), name=f"{word}Test", tests="".join(bodies))
+        text = _PLANTED.format(package=package_of(checkout / first), name=f"{word}Test", tests="".join(bodies))
         (checkout / folder).mkdir(parents=True, exist_ok=True)
         (checkout / path).write_text(text, "utf-8")
         planted.append(_Plant(path=path, module=module))
@@ -162,13 +160,6 @@ def _flavour(checkout: Path, module: str, sources: Sequence[str]) -> str:
         ):
             return "junit4"
     return "jupiter"
-
-
-def _package(path: Path) -> str:
-    """The package declaration of a file as it is written; empty for the default package or a file that is not there."""
-    text = path.read_text("utf-8", "replace") if path.is_file() else ""
-    found = re.search(r"^\s*package\s+[\w.]+\s*;?", text, re.MULTILINE)
-    return f"{found.group().strip().rstrip(';')};\n" if found is not None else ""
 
 
 def _run(
@@ -306,99 +297,6 @@ def _ending(built: Completed, done: Completed, *, compiled: bool, planted: Seque
         told = [line for line in text.splitlines() if line.startswith(("[ERROR]", "> ", "* What"))]
         return [f"{' '.join(done.text.split())[-300:] if not told else told[0][:400]} (exit code {done.exit_code})"]
     return []
-
-
-def _reports(ground: Ground) -> Iterator[Path]:
-    """The reports of a run: below `target/surefire-reports`, `build/test-results`, or the scratch folder."""
-    for top in (ground.checkout, ground.scratch / "reports"):
-        for folder, inner, names in os.walk(top):
-            inner[:] = [name for name in inner if name not in (".git", "node_modules")]
-            inside = top != ground.checkout or "surefire-reports" in folder or "test-results" in folder
-            yield from (
-                Path(folder) / name
-                for name in sorted(names)
-                if inside and name.startswith("TEST-") and name.endswith(".xml")
-            )
-
-
-def _outcomes(reports: Sequence[Path], checkout: Path, sources: Sequence[str]) -> tuple[list[TestOutcome], list[str]]:
-    """Every test case of every report by id; a report that cannot be read is a problem."""
-    found: list[TestOutcome] = []
-    problems: list[str] = []
-    known: dict[str, Mapping[str, str]] = {}
-    everywhere = _places(checkout, sources)
-    for path in reports:
-        module = _module_of(path, checkout)
-        if module not in known:
-            own = [one for one in sources if one.startswith(module)] if module else sources
-            known[module] = {**everywhere, **_places(checkout, own)} if module else everywhere
-        try:
-            found += [_outcome(case, known[module]) for case in read_cases(path)]
-        except ToolchainError as exc:
-            problems.append(exc.message)
-    return found, problems
-
-
-def _module_of(report: Path, checkout: Path) -> str:
-    """The folder whose build wrote a report, with a slash behind it; empty for the top."""
-    if not report.is_relative_to(checkout):
-        return ""
-    parts = report.relative_to(checkout).parts
-    end = next((number for number, one in enumerate(parts) if one in ("target", "build")), 0)
-    return "/".join((*parts[:end], "")) if end else ""
-
-
-def _places(checkout: Path, sources: Sequence[str]) -> dict[str, str]:
-    return {**_inner_classes(checkout, sources), **files_by_class(sources)}
-
-
-def _outcome(case: Case, places: Mapping[str, str]) -> TestOutcome:
-    file = _place(case.classname, places)
-    owner = case.classname.rpartition(".")[2].replace("$", "::")
-    name = _case_name(case, owner)
-    parts = [one for one in (file or case.classname.rpartition(".")[0].replace(".", "/"), owner, name) if one]
-    failure = None
-    if case.outcome in ("failed", "error"):
-        failure = case_failure(case, test_file=file, place=lambda owner: _place(owner, places))
-    outcome: Outcome = "failed" if case.outcome == "error" else case.outcome
-    return TestOutcome(id="::".join(parts), outcome=outcome, duration_s=case.duration_s, failure=failure)
-
-
-def _case_name(case: Case, owner: str) -> str:
-    """`even[1]` for `even(int)[1]` and `even{int}[1]`; empty for what happened to the class as a whole."""
-    if case.name in ("", case.classname, owner):
-        return ""
-    found = _NAME.match(case.name)
-    if found is None:
-        return case.name.removesuffix("()")
-    rest = found[2].strip()
-    return found[1] + (rest if not rest or rest.startswith("[") else f"[{rest}]")
-
-
-def _place(owner: str, places: Mapping[str, str]) -> str:
-    """The file of a class, or of the class around it."""
-    while owner:
-        if owner in places:
-            return places[owner]
-        owner = owner.rpartition("$")[0]
-    return ""
-
-
-def _inner_classes(checkout: Path, sources: Sequence[str]) -> dict[str, str]:
-    """Further top-level classes of test files, which have no file of their name."""
-    from agentforge.workspace.symbols import parse_tree
-
-    found: dict[str, str] = {}
-    for path in sources:
-        if not path.endswith(".java") or not is_java_test(path) or not (checkout / path).is_file():
-            continue
-        root = parse_tree((checkout / path).read_text("utf-8", "replace"), "java")
-        package = _package(checkout / path).removeprefix("package").strip().rstrip(";").strip()
-        for node in root.children() if root is not None else ():
-            name = node.field("name") if node.kind() == "class_declaration" else None
-            if name is not None:
-                found[f"{package}.{name.text()}" if package else name.text()] = path
-    return found
 
 
 def _line_of(checkout: Path) -> Callable[[str, int], str]:
