@@ -9,8 +9,11 @@ import pytest
 
 from agentforge.runners.freeze import duplicates, test_hashes
 from agentforge.runners.javascript_runner import _command
-from agentforge.runners.plan import JAVASCRIPT, Runner, TestPlan
+from agentforge.runners.mutation.native import native_mutants
+from agentforge.runners.plan import COMPILED, JAVASCRIPT, Runner, TestPlan
 from agentforge.runners.steering import steering_changes
+from agentforge.runners.stubs import variants
+from agentforge.runners.symbols import symbols_of
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "runners.md").read_text("utf-8").partition("## Controls")[2]
 _ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in _TEXT.splitlines() if line.startswith("|")]
@@ -21,12 +24,24 @@ _TEST = {
     "node": ("a.test.js", "test('a', f);\n", "package.json"), "vitest": ("a.test.ts", "test('a', f);\n", "vitest.config.ts"),
     "jest": ("a.test.js", "test('a', f);\n", "jest.config.js"), "mocha": ("a.js", "it('a', f);\n", ".mocharc.json"),
     "go": ("a_test.go", "func TestA(t *testing.T) {}\n", "go.mod"), "cargo": ("tests/a.rs", "#[test]\nfn a() {}\n", "Cargo.toml"),
+    "java": ("ATest.java", "class ATest { @Test void a() {} }\n", "pom.xml"),
     "junit": ("t.txt", "a\n", "run.sh"),
 }  # fmt: skip
+_SYMBOLS = {
+    "go": {"name": "F", "file": "a.go", "signature": "func F() string"},
+    "cargo": {"name": "f", "file": "src/a.rs", "signature": "fn f() -> String"},
+    "java": {"name": "A.f", "file": "A.java", "signature": "static String f()"},
+}
+_PRODUCT = {
+    "go": "package a\n\nfunc F() int { return 1 }\n",
+    "cargo": "fn f() -> i32 { 1 }\n",
+    "java": "class A { int f() { return 1; } }\n",
+}
 _CHANGED = {
     "package.json": b'{"scripts": {"test": "x"}}',
     "go.mod": b"replace a => b\n",
     "Cargo.toml": b"[lib]\ntest = false\n",
+    "pom.xml": b"<project><build><plugins/></build></project>",
 }
 
 
@@ -53,8 +68,14 @@ def test_the_controls_are_those_of_the_code(runner):
     steered = steering_changes([steering], before=lambda _: None, after=lambda _: _CHANGED.get(steering, b"x"))
     assert _yes("runner configuration of the base commit", runner) == bool(steered)
     assert _yes("targets fail again without the change (after GREEN)", runner) == (
-        runner in ("pytest", "unittest") or runner in JAVASCRIPT
+        runner in ("pytest", "unittest") or runner in JAVASCRIPT or runner in COMPILED
     )
+    if runner in COMPILED:
+        stubbed = variants(symbols_of([_SYMBOLS[runner]]), source=lambda _: None)
+        assert _yes("stub controls in RED", runner) == bool([one for one in stubbed if one.hard])
+        product = {"go": "a.go", "cargo": "a.rs", "java": "A.java"}[runner]
+        changed = native_mutants(product, _PRODUCT[runner].encode(), lines=-1)
+        assert _yes("mutants of changed lines (after GREEN)", runner) == bool(changed)
     if runner in JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
