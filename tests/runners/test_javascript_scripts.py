@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from agentforge.runners.javascript_runner import _command
 from agentforge.runners.javascript_scripts import over_workspaces, test_commands
-from agentforge.runners.plan import detect
+from agentforge.runners.plan import TestPlan, detect
 
 SCRIPTS = {
     "unit": "vitest run", "e2e": "npm run build && playwright test", "lint": "eslint .", "test:a": "mocha a", "test:b": "mocha b",
@@ -68,7 +69,7 @@ def test_tsx_is_node_with_a_loader(tmp_path):
     ("tests", "command"),
     [
         (("node --test", "node --test"), ["node", "--test"]), (("vitest run", "vitest"), ["vitest"]),
-        (("jest", "jest"), ["jest", "--projects", "packages/a", "packages/b"]), (("vitest", "mocha"), None), (("tsc", "tsc"), None),
+        (("jest", "jest"), ["jest", "--projects=packages/a", "--projects=packages/b"]), (("vitest", "mocha"), None), (("tsc", "tsc"), None),
     ],
 )  # fmt: skip
 def test_packages_of_a_workspace_run_together_when_they_run_alike(tmp_path, tests, command):
@@ -78,3 +79,27 @@ def test_packages_of_a_workspace_run_together_when_they_run_alike(tmp_path, test
         files[f"packages/{folder}/package.json"] = {"scripts": {"test": test}}
     _found(tmp_path, files)
     assert over_workspaces(tmp_path, root, list(files), "npm test --workspaces") == command
+
+
+@pytest.mark.parametrize(
+    ("runner", "command", "ends"),
+    [
+        ("vitest", ["node_modules/.bin/vitest", "run", "--dir", "src"], ["--dir", "src"]),
+        ("node", ["node", "--test", "--import", "tsx"], ["--import", "tsx"]),
+        ("node", ["node", "--test", "--import", "tsx", "src"], ["--import", "tsx", "src", "canary.mjs"]),
+        ("jest", ["node_modules/.bin/jest", "--config", "a.json"], ["--config", "a.json"]),
+        ("jest", ["node_modules/.bin/jest", "--config", "a.json", "src"], ["--config", "a.json", "src", "canary.mjs"]),
+    ],
+)
+def test_the_value_of_an_option_chooses_no_tests(runner, command, ends):
+    made = _command(TestPlan(runner=runner, command=tuple(command)), files=[], canary="canary.mjs", seed=None)
+    ours = ("--reporter", "--test-reporter", "--ci", "--watchman", "--coverage")
+    shown = [one for one in made if not one.startswith(ours)]
+    assert shown == [*command[: 1 if runner == "jest" else 2], *ends]
+
+
+def test_vitest_reads_its_configuration_without_writing_into_node_modules(tmp_path):
+    files = {"package.json": {"scripts": {"test": "vitest"}}, "node_modules/vitest/package.json": {"version": "3.2.4"}}
+    assert _found(tmp_path, files).command[2:] == ("--configLoader=runner",)
+    old = {**files, "node_modules/vitest/package.json": {"version": "2.1.9"}}
+    assert _found(tmp_path, old).command[2:] == ()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 
 from agentforge.runners.freeze import duplicates, test_hashes
 from agentforge.runners.javascript_runner import _command
-from agentforge.runners.mutation.native import native_mutants
+from agentforge.runners.mutants_by_runs import maker
 from agentforge.runners.plan import COMPILED, JAVASCRIPT, Runner, TestPlan
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.stubs import variants
-from agentforge.runners.symbols import symbols_of
+from agentforge.runners.symbols import Symbol
+from agentforge.runners.vacuity import vacuous_tests
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "runners.md").read_text("utf-8").partition("## Controls")[2]
 _ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in _TEXT.splitlines() if line.startswith("|")]
@@ -27,16 +29,12 @@ _TEST = {
     "java": ("ATest.java", "class ATest { @Test void a() {} }\n", "pom.xml"),
     "junit": ("t.txt", "a\n", "run.sh"),
 }  # fmt: skip
-_SYMBOLS = {
-    "go": {"name": "F", "file": "a.go", "signature": "func F() string"},
-    "cargo": {"name": "f", "file": "src/a.rs", "signature": "fn f() -> String"},
-    "java": {"name": "A.f", "file": "A.java", "signature": "static String f()"},
-}
 _PRODUCT = {
-    "go": "package a\n\nfunc F() int { return 1 }\n",
-    "cargo": "fn f() -> i32 { 1 }\n",
-    "java": "class A { int f() { return 1; } }\n",
-}
+    "pytest": "a.py", "unittest": "a.py", "node": "a.mjs", "vitest": "a.ts", "jest": "a.jsx", "mocha": "a.cjs", "go": "a.go",
+    "cargo": "src/a.rs", "java": "A.java", "junit": "a.txt",
+}  # fmt: skip
+_LANGUAGE = {"pytest": "python", "unittest": "python", "go": "go", "cargo": "rust", "java": "java", "junit": "other"}
+_SIGNATURE = {"go": "func f() string", "cargo": "fn f() -> String", "java": "static String f()"}
 _CHANGED = {
     "package.json": b'{"scripts": {"test": "x"}}',
     "go.mod": b"replace a => b\n",
@@ -70,12 +68,19 @@ def test_the_controls_are_those_of_the_code(runner):
     assert _yes("targets fail again without the change (after GREEN)", runner) == (
         runner in ("pytest", "unittest") or runner in JAVASCRIPT or runner in COMPILED
     )
-    if runner in COMPILED:
-        stubbed = variants(symbols_of([_SYMBOLS[runner]]), source=lambda _: None)
-        assert _yes("stub controls in RED", runner) == bool([one for one in stubbed if one.hard])
-        product = {"go": "a.go", "cargo": "a.rs", "java": "A.java"}[runner]
-        changed = native_mutants(product, _PRODUCT[runner].encode(), lines=-1)
-        assert _yes("mutants of changed lines (after GREEN)", runner) == bool(changed)
     if runner in JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
+
+
+@pytest.mark.parametrize("runner", _RUNNERS)
+def test_wrong_implementations_mutants_and_empty_tests_are_those_of_the_code(runner):
+    symbol = Symbol(name="f", file=_PRODUCT[runner], kind="function", signature=_SIGNATURE.get(runner, ""))
+    assert _yes("stub controls in RED", runner) == bool(variants([symbol], source=lambda _: ""))
+    plan = TestPlan(runner=runner, language=_LANGUAGE.get(runner, "javascript"))
+    made = plan.language == "python" or maker(SimpleNamespace(plan=plan)) is not None
+    assert _yes("mutants of changed lines", runner) == made
+    path, name = _TEST[runner][0], "test_a" if plan.language == "python" else "a"
+    empty = {"a.py": "def test_a(): pass\n"}.get(_PRODUCT[runner], "test('a', () => {});\n").encode()
+    found = vacuous_tests([path], read=lambda _: empty, names={f"{path}::{name}"}, units=())
+    assert _yes("tests that cannot fail are refused by their source", runner) == bool(found)

@@ -77,6 +77,18 @@ def test_every_kind_of_definition_is_made_wrong_in_its_own_way():
     assert "async function (...args)" in wrong and "function* (...args) { yield " in wrong
 
 
+def test_what_a_factory_defines_is_found_when_it_is_the_only_one_of_its_name():
+    text = """(function (root, factory) { module.exports = factory() })(this, function () {
+      function make (options) { var kit = function (a) {}; kit.has = function (a) { return 1 }; return kit }
+      return make() })\n"""
+    wrong = _made([_symbol("kit.has", "kit.js")], kit_js=text)["wrong"]["kit.js"]
+    assert "kit.has = function (...args) { return new (class Wrong {})(); }" in wrong
+    twice = text.replace("var kit", "kit.has = () => 2; var kit")
+    assert (
+        "kit.has = function (a) { return 1 }" in _made([_symbol("kit.has", "kit.js")], kit_js=twice)["wrong"]["kit.js"]
+    )
+
+
 def test_new_symbols_are_exported_as_their_file_exports():
     new = [_symbol("slug", "src/slug.ts", "new"), _symbol("Kit.join", "src/slug.ts", "new")]
     text = _made(new)["raises"]["src/slug.ts"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.runners.javascript_scripts import WRAPPERS, over_workspaces, test_commands
+from agentforge.runners.javascript_scripts import WRAPPERS, over_workspaces, read_package, test_commands
 from agentforge.runners.plan import Runner, TestPlan
 
 _TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
@@ -115,7 +114,7 @@ def _node(environ: Mapping[str, str], base: Mapping[str, Any], rest: tuple[str, 
 def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, Any], by: str) -> TestPlan:
     """A runner from node_modules."""
     there = (repo / "node_modules" / tool).is_dir()
-    run = ("run",) if tool == "vitest" else ()
+    run = ("run", *_config_loader(repo, words)) if tool == "vitest" else ()
     return TestPlan(
         runner=_TOOLS[tool] if there else "none",
         command=(f"node_modules/.bin/{tool}", *run, *_kept(words)),
@@ -124,6 +123,13 @@ def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, A
         problems=() if there else (f"{tool} is not installed; run: {_install(repo, tool)}",),
         **base,
     )
+
+
+def _config_loader(repo: Path, words: Sequence[str]) -> tuple[str, ...]:
+    """How vitest from 3.1 on reads its configuration without writing into node_modules, which is lent read-only."""
+    version = read_package(repo / "node_modules" / "vitest" / "package.json").get("version")
+    parts = [int(part) for part in str(version).split(".")[:2] if part.isdecimal()]
+    return ("--configLoader=runner",) if parts >= [3, 1] and not any("configLoader" in one for one in words) else ()
 
 
 def _install(repo: Path, tool: str) -> str:
@@ -162,8 +168,4 @@ def _test_script(repo: Path) -> str:
 
 
 def _package(repo: Path) -> dict[str, Any]:
-    try:
-        value = json.loads((repo / "package.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return read_package(repo / "package.json")

@@ -43,7 +43,7 @@ def over_workspaces(repo: Path, package: Mapping[str, Any], names: Sequence[str]
         return None
     commands: set[tuple[str, ...]] = set()
     for folder in folders:
-        own = _read(repo / folder / "package.json")
+        own = read_package(repo / folder / "package.json")
         scripts = own.get("scripts") or {}
         test = scripts.get("test", "") if isinstance(scripts, dict) else ""
         if test and "no test specified" not in test:
@@ -58,7 +58,7 @@ def over_workspaces(repo: Path, package: Mapping[str, Any], names: Sequence[str]
     if words == ["node", "--test"] or (words == ["vitest"] and not configured):
         return words
     if words == ["jest"]:
-        return ["jest", "--projects", *folders]
+        return ["jest", *(f"--projects={folder}" for folder in folders)]
     return ["mocha", *(f"{folder}/test/**/*.{{js,cjs,mjs}}" for folder in folders)] if words == ["mocha"] else None
 
 
@@ -124,7 +124,8 @@ def _workspaces(package: Mapping[str, Any], names: Sequence[str]) -> Iterator[st
             yield folder
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_package(path: Path) -> dict[str, Any]:
+    """The object of a package.json; {} when there is none, or it is none."""
     try:
         value = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -56,6 +56,12 @@ def definitions(root: SgNode) -> Iterator[Definition]:
     yield from _inside(root, "")
 
 
+def defines(path: str, text: str, name: str) -> bool:
+    """Whether a file defines a name (`Class.method`, `kit.slug`), at its top or inside of one function."""
+    root = parsed(path, text)
+    return root is not None and (any(one.name == name for one in definitions(root)) or anywhere(root, name) is not None)
+
+
 def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     """A text with some spans replaced; of two that overlap the outer one counts."""
     done = text
@@ -174,13 +180,28 @@ def _assigned(node: SgNode) -> Iterator[Definition]:
         yield from _value(own.text() if own is not None else "default", value)
 
 
+def anywhere(root: SgNode, name: str) -> SgNode | None:
+    """What a name stands for inside of functions, too; None when nothing or more than one thing has it."""
+    found = []
+    for function in root.find_all({"rule": {"any": [{"kind": kind} for kind in sorted(FUNCTIONS)]}}):
+        body = function.field("body")
+        if body is not None and body.kind() == "statement_block":
+            found += [one.node for one in _inside(body, "") if one.name == name]
+    places = {span(node) for node in found}
+    return found[0] if len(places) == 1 else None
+
+
 def _called_in_place(node: SgNode) -> Iterator[Definition]:
-    """What stands in the body of `(function () { ... })()`."""
-    function = node.field("function")
-    inner = unwrapped(function) if function is not None else None
-    body = inner.field("body") if inner is not None and inner.kind() in FUNCTIONS else None
-    if body is not None:
-        yield from _inside(body, "")
+    """What stands in the body of `(function () { ... })()`, and of the factory that is handed to it."""
+    function, arguments = node.field("function"), node.field("arguments")
+    first = unwrapped(function) if function is not None else None
+    if first is None or first.kind() not in FUNCTIONS:
+        return
+    given = [unwrapped(one) for one in arguments.children() if one.is_named()] if arguments is not None else []
+    for inner in (first, *given):
+        body = inner.field("body") if inner.kind() in FUNCTIONS else None
+        if body is not None:
+            yield from _inside(body, "")
 
 
 def _joined(owner: str, name: str) -> str:

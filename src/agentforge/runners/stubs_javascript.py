@@ -15,6 +15,7 @@ from agentforge.runners.javascript_source import (
     CLASSES,
     FUNCTIONS,
     TYPED,
+    anywhere,
     definitions,
     is_javascript,
     is_module,
@@ -85,6 +86,8 @@ class _File:
     def standing(self, symbol: Symbol) -> SgNode | None:
         """What the symbol stands for now; a changed one may be the anonymous default export."""
         found = self.known.get(symbol.name)
+        if found is None and symbol.change == "changed" and self.root is not None:
+            found = anywhere(self.root, symbol.name)
         if found is None and symbol.change == "changed" and not symbol.owner:
             found = self.known.get("default")
         return found

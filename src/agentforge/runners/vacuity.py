@@ -11,6 +11,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from agentforge.runners.freeze import Read, test_functions
+from agentforge.runners.identity import fills
 
 NEVER_RAN = "no assertion of this test was executed"
 _SWALLOWING = frozenset({"AssertionError", "Exception", "BaseException", "Failed"})
@@ -52,14 +53,8 @@ def vacuous_tests(
 
 def _told_of(nodeid: str, names: Collection[str]) -> list[str]:
     """The tests that a title stands for: itself, or its cases when it holds places to be filled: `adds %i and $b`."""
-    import re
-
     bare = nodeid.partition("[")[0]
-    if bare in names:
-        return [bare]
-    parts = re.split(r"%[a-zA-Z#%]|\$[\w.#]+", nodeid)
-    filled = re.compile(".*".join(re.escape(part) for part in parts)) if len(parts) > 1 else None
-    return sorted(name for name in names if filled is not None and filled.fullmatch(name))
+    return [bare] if bare in names else sorted(name for name in names if fills(nodeid, name))
 
 
 def conditional_only(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
