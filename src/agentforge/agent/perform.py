@@ -154,10 +154,10 @@ def _shown(message: Message, policy: InvocationPolicy) -> Message:
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
     """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
+    if not (spec.shows_fresh and state.turn.views):
+        return {} if spec.shows_fresh else {path: str(digest) for path, digest in state.turn.seen.items()}
     from agentforge.workspace.files import digest_file
 
-    if not spec.shows_fresh:
-        return {path: str(digest) for path, digest in state.turn.seen.items()}
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
     return {path: digest_file(file) for path, file in files.items() if file.is_file()}
 

@@ -15,7 +15,7 @@ from agentforge.errors import ContractInvalid
 __all__ = ["contract_of", "is_for_code", "merge", "parse_contract", "read_document", "to_json_schema"]
 
 _HEAD = ("contract", "version", "description", "schema", "validation", "extends")
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_NAME = r"[a-z][a-z0-9_]{0,63}"
 _RULE_KEYS = ("cel", "command", "message")
 
 
@@ -43,7 +43,7 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
             raise ContractInvalid(f"{source}: unknown key {key!r}", hint=near_hint(key, _HEAD))
     for key in ("contract", "extends"):
         value = document.get(key)
-        if key in document and not (isinstance(value, str) and _NAME.fullmatch(value)):
+        if key in document and not (isinstance(value, str) and re.fullmatch(_NAME, value)):
             raise ContractInvalid(f"{source}: {key} is {value!r}", hint="a name in lower case, like test_suite")
     if "contract" not in document:
         raise ContractInvalid(f"{source}: no contract name", hint="add `contract: NAME`")

@@ -34,7 +34,6 @@ from agentforge.views.artifact_view import (
 )
 from agentforge.views.escalation_view import address, escalation_value
 from agentforge.views.memory_view import memory_value
-from agentforge.views.report_md import report_markdown
 from agentforge.views.state_view import state_value
 from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
@@ -53,7 +52,7 @@ _OWNED_GLOBS = (
     "escalations/.*.tmp",
 )
 _ENTRIES_HELD = 200
-_SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_SAFE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
 
 _INSIDE_A_STEP = (
     kinds.ModelCalled,
@@ -222,6 +221,8 @@ class Projector:
         return not self._written and isinstance(event, _BEFORE_THE_FIRST_STEP)
 
     def _note_artifact(self, stage: str, state: RunState) -> None:
+        from agentforge.views.report_md import report_markdown
+
         artifact = state.artifacts[stage]
         self._values[artifact_path(stage)] = artifact_value(artifact)
         report = report_markdown(stage, artifact, state)
@@ -328,7 +329,7 @@ def _interrupts(record: Record) -> bool:
 
 def _safe(name: str) -> str:
     """A name out of a log that becomes a file name: it must not lead out of the folder."""
-    if not _SAFE_NAME.fullmatch(name):
+    if not re.fullmatch(_SAFE_NAME, name):
         raise IntegrityError(f"{name!r} in the log cannot name a file", hint="the trail was not written by agentforge")
     return name
 
