@@ -23,6 +23,9 @@ def main() -> int:
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)
+    from agentforge.cli.later import load_later
+
+    load_later()
     from agentforge.cli.entry import run
 
     return run(arguments)
