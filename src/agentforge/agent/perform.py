@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.decide import step_approval
-from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.agent.prose import artifact_in
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
@@ -164,6 +162,8 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
     """A reply that only holds an artifact as JSON text is taken as the call that it means."""
+    from agentforge.agent.prose import artifact_in
+
     found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
     if found is None:
         return reply
@@ -210,6 +210,8 @@ def _tells_a_secret(value: object, spec: AgentSpec) -> bool:
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
+    from agentforge.agent.doubt import kept_before, settle
+
     call = state.turn.calls[effect.index]
     if effect.refusal:
         refused = Observation(

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from agentforge.canonical import digest_value
 from agentforge.contracts.contract import Contract, Rule, to_json_schema
-from agentforge.contracts.nearest import near_hint
-from agentforge.contracts.strict_yaml import load_strict
 from agentforge.contracts.translation import Place, translate_schema
 from agentforge.errors import ContractInvalid
 
@@ -35,6 +33,9 @@ def parse_contract(text: str, *, source: str) -> Contract:
 
 def read_document(text: str, *, source: str) -> Mapping[str, object]:
     """Read the YAML of a contract and check its head, not its schema and rules."""
+    from agentforge.contracts.nearest import near_hint
+    from agentforge.contracts.strict_yaml import load_strict
+
     document = load_strict(text, source=source)
     if not isinstance(document, Mapping):
         raise ContractInvalid(f"{source} is not a mapping", hint="a contract starts with `contract: NAME`")
@@ -52,6 +53,8 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
 
 def is_for_code(text: str, *, source: str) -> bool:
     """Whether the file is a contract for code (`kind: code`), which the conformance checks read, and none between stages."""
+    from agentforge.contracts.strict_yaml import load_strict
+
     document = load_strict(text, source=source)
     return isinstance(document, Mapping) and document.get("kind") == "code"
 
@@ -108,6 +111,8 @@ def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
 
 def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
     """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
+    from agentforge.contracts.nearest import near_hint
+
     if isinstance(entry, str) and proved:
         return Rule(kind="named", text=entry)
     if isinstance(entry, str):

@@ -32,10 +32,6 @@ from agentforge.views.artifact_view import (
     original_request_value,
     snapshot_path,
 )
-from agentforge.views.escalation_view import address, escalation_value
-from agentforge.views.memory_view import memory_value
-from agentforge.views.state_view import state_value
-from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
 
@@ -170,6 +166,8 @@ class Projector:
             IntegrityError: a blob that the log names is missing or was altered.
             StorageError: the disk does not take it.
         """
+        from agentforge.views.memory_view import memory_value
+
         if self._record is None or self._record.seq == self._written:
             return
         self._write_actions()
@@ -244,6 +242,7 @@ class Projector:
         self._values, self._patches, self._reports = {}, {}, {}
 
     def _write_escalations(self) -> None:
+        from agentforge.views.escalation_view import address, escalation_value
         from agentforge.views.yaml_text import dump
 
         for escalation_id in sorted(self._escalations & self._state.escalations.keys()):
@@ -261,6 +260,8 @@ class Projector:
         self._escalations = set()
 
     def _state_value(self, record: Record) -> dict[str, object]:
+        from agentforge.views.state_view import state_value
+
         return state_value(self._state, interrupted=_interrupts(record), records=record.seq, head=record.hash)
 
     def _write_yaml(self, path: str, value: Mapping[str, object]) -> None:
@@ -269,6 +270,8 @@ class Projector:
         replace_file(self._folder / path, dump(value).encode())
 
     def _write_mark(self, record: Record) -> None:
+        from agentforge.views.summary_view import summary_value
+
         self._mark = {
             WRITER: views_writer(),
             SEAL: "",

@@ -16,9 +16,7 @@ from agentforge.frozen import dataclass
 from agentforge.safety.hygiene import clean
 from agentforge.safety.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
-from agentforge.tools.arguments import check_arguments, parse_arguments
 from agentforge.tools.base import Observation, ToolError, failed
-from agentforge.tools.hooked import ask_after, ask_before
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import HookFinished
@@ -132,6 +130,8 @@ def prepare_call(
     Returns:
         The call, or the observation that says why not.
     """
+    from agentforge.tools.arguments import check_arguments, parse_arguments
+    from agentforge.tools.hooked import ask_before
     from agentforge.tools.placeholders import refuse_placeholders
 
     try:
@@ -155,6 +155,8 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
+    from agentforge.tools.hooked import ask_after
+
     observation = _performed(prepared, context)
     return ask_after(prepared.tool, prepared.arguments, observation, policy, notes=prepared.notes)
 
