@@ -100,10 +100,11 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
 
 
 def names_of(call: str) -> tuple[str, ...]:
-    """The free names of a call that are no builtins, in order."""
+    """The free names of a call that are no builtins, in order; what it binds itself by `:=` is not free."""
     tree = _expression(call)
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
-    return tuple(dict.fromkeys(name for name in names if name not in BUILTINS))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return tuple(dict.fromkeys(node.id for node in names if node.id not in BUILTINS and node.id not in bound))
 
 
 def is_call(tree: ast.Expression) -> bool:

@@ -11,6 +11,7 @@ from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.reading import confirmed_claims
+from agentforge.pipeline.small.remembering import without_and_twice
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
         passing: text of the file -> numbers of the samples that say so.
     """
     calls = probes(calls_of(state, runtime, unit))
-    answers = {text: _answers(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
+    answers = {text: answers_near(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
     groups: dict[tuple[str, ...], list[str]] = {}
     for text in passing:
         groups.setdefault(answers.get(text, ()), []).append(text)
@@ -124,11 +125,12 @@ def probes(calls: Sequence[str]) -> list[str]:
 
 
 def _near(call: str) -> Iterator[str]:
-    """A call with each of its literal arguments replaced by its neighbours."""
+    """A call with each of its literal arguments replaced by its neighbours, a scene first with a step less or more."""
     try:
         tree = ast.parse(call, mode="eval")
     except SyntaxError:
         return
+    yield from without_and_twice(call)
     places = [
         (node, position)
         for node in ast.walk(tree)
@@ -172,7 +174,8 @@ def _variants(value: object) -> Iterator[object]:
         yield from (dict(list(value.items())[:1]), {})
 
 
-def _answers(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:
+def answers_near(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:
+    """What a sample gives for calls, in words."""
     return tuple(_spoken(answer) for answer in _evaluated(state, runtime, unit, text, calls))
 
 

@@ -13,10 +13,11 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
-from agentforge.pipeline.small.agreeing import Agreement, agreement, holds
+from agentforge.pipeline.small.agreeing import Agreement, agreement, answers_near, calls_of, holds, probes
+from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
-from agentforge.pipeline.small.units import Unit, units_of
+from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:
@@ -202,7 +203,17 @@ def _judged(
     except ToolchainError as exc:
         return replace(one, wrong=one_line(str(exc)))
     wrong = _failures(run, state, wanted) or holds(state, runtime, unit, one.text)
-    return replace(one, wrong=wrong)
+    return replace(one, wrong=wrong or _remembered(one.text, state, runtime, unit))
+
+
+def _remembered(text: str, state: RunState, runtime: Runtime, unit: Unit) -> str:
+    """Whether a sample that passes knows the numbers of the examples instead of computing them."""
+    node, claims = find_definition(ast.parse(text), unit.name), claims_by_unit(state)[unit.name]
+    if node is None or not holds_number(node, claims, request=state.request):
+        return ""
+    near = probes(calls_of(state, runtime, unit))
+    given = answers_near(state, runtime, unit, text, near)
+    return "it gives the numbers of the examples whatever it is asked" if remembers(claims, given) else ""
 
 
 def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dict[str, bytes | None]:
