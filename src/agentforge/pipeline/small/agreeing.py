@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_PROBES = 12
 _SHOWN_OPTIONS = 3
+_LONGEST_CALL_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,8 @@ def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
 
 def probes(calls: Sequence[str]) -> list[str]:
     """Calls near the given ones: one literal of one call changed at a time, evenly from all calls."""
-    streams = [iter(_near(call)) for call in calls]
+    below = any(isinstance(node, ast.USub) for call in calls for node in _nodes(call))
+    streams = [iter(_near(call, below=below)) for call in calls]
     known, out = set(calls), list[str]()
     while streams and len(out) < _MOST_PROBES:
         for stream in list(streams):
@@ -124,8 +126,19 @@ def probes(calls: Sequence[str]) -> list[str]:
     return out[:_MOST_PROBES]
 
 
-def _near(call: str) -> Iterator[str]:
-    """A call with each of its literal arguments replaced by its neighbours, a scene first with a step less or more."""
+def _nodes(call: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(call, mode="eval")))
+    except SyntaxError:
+        return []
+
+
+def _near(call: str, *, below: bool) -> Iterator[str]:
+    """A call with each of its literal arguments replaced by its neighbours, a scene first with a step less or more.
+
+    Args:
+        below: numbers below zero are asked, too: the examples have some.
+    """
     try:
         tree = ast.parse(call, mode="eval")
     except SyntaxError:
@@ -138,7 +151,10 @@ def _near(call: str) -> Iterator[str]:
         for position, argument in enumerate(node.args)
         if _is_literal(argument)
     ]
-    changes = [(node, position, list(_variants(ast.literal_eval(node.args[position])))) for node, position in places]
+    changes = [
+        (node, position, list(_variants(ast.literal_eval(node.args[position]), below=below)))
+        for node, position in places
+    ]
     for turn in range(max((len(rows) for _, _, rows in changes), default=0)):
         for node, position, rows in changes:
             if turn < len(rows):
@@ -156,12 +172,12 @@ def _is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _variants(value: object) -> Iterator[object]:
+def _variants(value: object, *, below: bool) -> Iterator[object]:
     """Ordinary neighbours of a value, of the same type."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
-        yield from (value + 1, value * 2 + 3, 0, 1, -value)
+        yield from (value + 1, value * 2 + 3, 0, 1, *((-value,) if below else ()))
     elif isinstance(value, float):
         yield from (value + 1.5, value * 2, 0.0)
     elif isinstance(value, str):
@@ -193,7 +209,7 @@ def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: 
     from agentforge.runners.rig import Edits
     from agentforge.runners.symbols import Symbol
 
-    rig, tree = runtime.rig(), runtime.guard.tree()
+    rig, tree = replace(runtime.rig(), timeout_s=_LONGEST_CALL_S), runtime.guard.tree()
     edits: Edits = Edits(files={unit.file: text.encode()})
 
     def read(path: str) -> bytes | None:
