@@ -35,6 +35,8 @@ _GOES_ON = re.compile(
 _COMPLAINT = re.compile(
     r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
+_END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
+"""Where a docstring that was quoted with its signature ends: right behind the last result."""
 _LIMIT = 4000
 
 
@@ -151,7 +153,7 @@ def _doctests(text: str) -> Iterator[Claim]:
     except ValueError:
         return
     for example in examples:
-        call, want = example.source.strip(), example.want.strip()
+        call, want = example.source.strip(), _END_OF_DOCSTRING.split(example.want)[0].strip()
         tree = _expression(call)
         if tree is None or not is_call(tree):
             continue

@@ -110,12 +110,12 @@ def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
     return list(dict.fromkeys(calls))
 
 
-def probes(calls: Sequence[str]) -> list[str]:
+def probes(calls: Sequence[str], *, most: int = _MOST_PROBES) -> list[str]:
     """Calls near the given ones: one literal of one call changed at a time, evenly from all calls."""
     below = any(isinstance(node, ast.USub) for call in calls for node in _nodes(call))
     streams = [iter(_near(call, below=below)) for call in calls]
     known, out = set(calls), list[str]()
-    while streams and len(out) < _MOST_PROBES:
+    while streams and len(out) < most:
         for stream in list(streams):
             call = next((one for one in stream if one not in known), None)
             if call is None:
@@ -123,7 +123,7 @@ def probes(calls: Sequence[str]) -> list[str]:
                 continue
             known.add(call)
             out.append(call)
-    return out[:_MOST_PROBES]
+    return out[:most]
 
 
 def _nodes(call: str) -> list[ast.AST]:
