@@ -114,4 +114,4 @@ def test_the_last_example_of_a_quoted_docstring_is_read_too() -> None:
     request = (
         'Add f:\n\ndef f(x: int) -> bool:\n    """ Tell.\n    >>> f(1)\n    False\n    >>> f(2)\n    True\n    """\n'
     )
-    assert [claim.text for claim in claims_of_request(request)] == ["f(1) -> False", "f(2) -> True"]
+    assert [claim.text for claim in reading.claims_of_request(request)] == ["f(1) -> False", "f(2) -> True"]
