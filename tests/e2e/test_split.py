@@ -125,10 +125,78 @@ def test_a_process_that_dies_between_two_parts_makes_no_part_twice(two: dict[str
 def test_what_cannot_be_split_is_said(two: dict[str, World]) -> None:
     data, _ = two.values()
     model = ("--model", script(data, good()))
-    assert "name several" in data.run("start", "x y", "--repo", "data", "--split", *model).err
+    assert "has a name yet" in data.run("start", "x y", "--split", *model, cwd=data.home).err
     assert "no repository is known" in data.run("start", "x y", "--repo", "data", "--repo", "no", "--split", *model).err
     both = ("--repo", "data", "--repo", "api", "--split", *model)
     assert "--tests belongs to one" in data.run("start", "x y", *both, "--tests", "tests").err
     assert not (data.repo / ".agentforge" / "tasks").exists() or not any(
         (data.repo / ".agentforge" / "tasks").iterdir()
     )
+
+
+FIRST = {"name": "lower", "request": "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"}
+THEN = {
+    "name": "upper",
+    "request": "Add shoutify(text) to textkit, by slugify: shoutify('Hello World') -> 'HELLO-WORLD'",
+}
+SHOUTIFY = '\n\ndef shoutify(text: str) -> str:\n    """Shout a slug."""\n    return slugify(text).upper()\n'
+TEST_SHOUTIFY = """def test_shoutify_shouts():
+    from textkit import shoutify
+
+    assert shoutify("Hello World") == "HELLO-WORLD"
+
+
+def test_shoutify_of_nothing():
+    from textkit import shoutify
+
+    assert shoutify("") == ""
+    assert shoutify("a") == "A"
+"""
+
+
+def shouting() -> dict[str, Any]:
+    """Replies that deliver `shoutify`, for the part `upper`: its edit fits only where `slugify` stands already."""
+    from agentforge_world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
+
+    shoutify = {"name": "shoutify", "signature": "(text: str) -> str", "change": "new"}
+    criteria = ["shoutify('Hello World') -> 'HELLO-WORLD'", "shoutify('') -> ''"]
+    tests = (("test_shoutify_shouts", "REQ-001.1", "target"), ("test_shoutify_of_nothing", "REQ-001.2", "target"))
+    after = '    return "-".join(text.lower().split())\n'
+    asked = intake(goal="shoutify(text) shouts a slug", examples=["shoutify('Hello World') -> 'HELLO-WORLD'"])
+    replies = {
+        "intake": submit(asked),
+        "spec": submit(specification(criteria, shoutify, title="Add shoutify")),
+        "green": edit(after, f"{after}{SHOUTIFY}"),
+    }
+    red = reply(write("tests/test_shoutify.py", TEST_SHOUTIFY), submit(suite("tests/test_shoutify.py", *tests)))
+    own = {
+        f"{stage}@upper": [reply(one, *([IMPLEMENTED] if stage == "green" else []))] for stage, one in replies.items()
+    }
+    return {**own, "red@upper": [red]}
+
+
+def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(two: dict[str, World]) -> None:
+    from agentforge_world import good_script, reply, submit
+
+    data, _ = two.values()
+    parts = [{"repo": "data", **THEN, "needs": [{"repo": "data", "part": "lower"}]}, {"repo": "data", **FIRST}]
+    wrong = {"summary": "both at once", "parts": [{**part, "name": "same"} for part in parts]}
+    plans = [reply(submit(wrong)), reply(submit({"summary": "lower first", "parts": parts}))]
+    model = data.model({**good_script(), **shouting(), "plan": plans})
+    done = data.run("start", "Add slugify and shoutify", "--split", "--json", "--model", model)
+    assert done.code == 0, done.out + done.err
+    rows = {row["part"]: row for row in done.json["parts"]}
+    assert {name: (row["repo"], row["outcome"]) for name, row in rows.items()} == {
+        "lower": ("data", "delivered"),
+        "upper": ("data", "delivered"),
+    }
+    first, second = rows["lower"]["branch"], rows["upper"]["branch"]
+    assert data.git("rev-parse", f"{second}^") == data.git("rev-parse", first)
+    assert data.git("rev-parse", f"{first}^") == data.git("rev-parse", "main")
+    assert data.git("diff", "--name-only", first, second).split() == ["tests/test_shoutify.py", "textkit.py"]
+    for task in (done.json["task_id"], rows["upper"]["task_id"]):
+        assert data.run("replay", task).code == 0
+        assert data.run("verify", task).code == 0
+    assert f"the part of data (upper) in {done.json['task_id']}" in audit(data, rows["upper"]["task_id"])
+    assert f"git diff {first}...{second}" in data.run("status", rows["upper"]["task_id"]).out
+    assert "data (upper): " in data.run("status", done.json["task_id"]).out

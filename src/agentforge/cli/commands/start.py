@@ -71,7 +71,9 @@ Examples:
     "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
 )
 @click.option(
-    "--split", is_flag=True, help="One request over several --repo: planned, verified, then a task for each part."
+    "--split",
+    is_flag=True,
+    help="Plan the request first, over all --repo (else this one): verified parts, each a task that waits for those it needs.",
 )
 @click.option(
     "--after",
