@@ -134,69 +134,61 @@ def test_what_cannot_be_split_is_said(two: dict[str, World]) -> None:
     )
 
 
-FIRST = {"name": "lower", "request": "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"}
-THEN = {
-    "name": "upper",
-    "request": "Add shoutify(text) to textkit, by slugify: shoutify('Hello World') -> 'HELLO-WORLD'",
-}
-SHOUTIFY = '\n\ndef shoutify(text: str) -> str:\n    """Shout a slug."""\n    return slugify(text).upper()\n'
-TEST_SHOUTIFY = """def test_shoutify_shouts():
-    from textkit import shoutify
-
-    assert shoutify("Hello World") == "HELLO-WORLD"
+ONE = '    return "".join(word[0] for word in text'
+TWO = '    words = text.split()[:2]\n    return "".join(word[0] for word in words)\n'
+THREE = '    firsts = [word[0] for word in text.split()[:2]]\n    return "".join(firsts)\n'
 
 
-def test_shoutify_of_nothing():
-    from textkit import shoutify
+def refactoring(part: str, change: tuple[str, Any]) -> dict[str, Any]:
+    """Replies that deliver a change of `initials`, for a part of that name; two guards that need few test runs."""
+    from agentforge_world import IMPLEMENTED, intake, reply, specification, submit, suite, write
 
-    assert shoutify("") == ""
-    assert shoutify("a") == "A"
-"""
-
-
-def shouting() -> dict[str, Any]:
-    """Replies that deliver `shoutify`, for the part `upper`: its edit fits only where `slugify` stands already."""
-    from agentforge_world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
-
-    shoutify = {"name": "shoutify", "signature": "(text: str) -> str", "change": "new"}
-    criteria = ["shoutify('Hello World') -> 'HELLO-WORLD'", "shoutify('') -> ''"]
-    tests = (("test_shoutify_shouts", "REQ-001.1", "target"), ("test_shoutify_of_nothing", "REQ-001.2", "target"))
-    after = '    return "-".join(text.lower().split())\n'
-    asked = intake(goal="shoutify(text) shouts a slug", examples=["shoutify('Hello World') -> 'HELLO-WORLD'"])
+    path = f"tests/test_{part}.py"
+    tests = [
+        f"def test_{part}_{n}():\n    assert initials('{a}') == '{b}'\n"
+        for n, a, b in ((1, "a b", "ab"), (2, "a", "a"))
+    ]
+    rows = [(f"test_{part}_{n}", "REQ-001.1", "guard") for n in (1, 2)]
+    symbol = {"name": "initials", "signature": "(text: str) -> str", "change": "changed"}
     replies = {
-        "intake": submit(asked),
-        "spec": submit(specification(criteria, shoutify, title="Add shoutify")),
-        "green": edit(after, f"{after}{SHOUTIFY}"),
+        "intake": [submit(intake("refactor", examples=[]))],
+        "spec": [submit(specification(["initials('a b') -> 'ab'"], symbol, title=f"Split initials {part}"))],
+        "red": [write(path, "from textkit import initials\n\n\n" + "\n\n".join(tests)), submit(suite(path, *rows))],
+        "green": [change, IMPLEMENTED],
     }
-    red = reply(write("tests/test_shoutify.py", TEST_SHOUTIFY), submit(suite("tests/test_shoutify.py", *tests)))
-    own = {
-        f"{stage}@upper": [reply(one, *([IMPLEMENTED] if stage == "green" else []))] for stage, one in replies.items()
-    }
-    return {**own, "red@upper": [red]}
+    return {f"{stage}@{part}": [reply(*calls)] for stage, calls in replies.items()}
 
 
 def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(two: dict[str, World]) -> None:
-    from agentforge_world import good_script, reply, submit
+    from agentforge_world import edit, good_script, reply, submit
 
     data, _ = two.values()
-    parts = [{"repo": "data", **THEN, "needs": [{"repo": "data", "part": "lower"}]}, {"repo": "data", **FIRST}]
+    parts = [
+        {
+            "repo": "data",
+            "name": "then",
+            "request": "Name what initials joins",
+            "needs": [{"repo": "data", "part": "first"}],
+        },
+        {"repo": "data", "name": "first", "request": "Name the words in initials"},
+    ]
     wrong = {"summary": "both at once", "parts": [{**part, "name": "same"} for part in parts]}
-    plans = [reply(submit(wrong)), reply(submit({"summary": "lower first", "parts": parts}))]
-    model = data.model({**good_script(), **shouting(), "plan": plans})
-    done = data.run("start", "Add slugify and shoutify", "--split", "--json", "--model", model)
+    plans = [reply(submit(wrong)), reply(submit({"summary": "one after the other", "parts": parts}))]
+    first = refactoring("first", edit(f"{ONE}.split()[:2])\n", TWO))
+    then = refactoring("then", edit(TWO, THREE))  # fits only where the first part stands already
+    model = data.model({**good_script(), **first, **then, "plan": plans})
+    done = data.run("start", "Make initials easier to read", "--split", "--json", "--model", model)
     assert done.code == 0, done.out + done.err
     rows = {row["part"]: row for row in done.json["parts"]}
-    assert {name: (row["repo"], row["outcome"]) for name, row in rows.items()} == {
-        "lower": ("data", "delivered"),
-        "upper": ("data", "delivered"),
-    }
-    first, second = rows["lower"]["branch"], rows["upper"]["branch"]
-    assert data.git("rev-parse", f"{second}^") == data.git("rev-parse", first)
-    assert data.git("rev-parse", f"{first}^") == data.git("rev-parse", "main")
-    assert data.git("diff", "--name-only", first, second).split() == ["tests/test_shoutify.py", "textkit.py"]
-    for task in (done.json["task_id"], rows["upper"]["task_id"]):
-        assert data.run("replay", task).code == 0
-        assert data.run("verify", task).code == 0
-    assert f"the part of data (upper) in {done.json['task_id']}" in audit(data, rows["upper"]["task_id"])
-    assert f"git diff {first}...{second}" in data.run("status", rows["upper"]["task_id"]).out
-    assert "data (upper): " in data.run("status", done.json["task_id"]).out
+    assert [(name, row["repo"], row["outcome"]) for name, row in rows.items()] == [
+        ("first", "data", "delivered"),
+        ("then", "data", "delivered"),
+    ]
+    below, above, task = rows["first"]["branch"], rows["then"]["branch"], rows["then"]["task_id"]
+    assert data.git("rev-parse", f"{above}^", f"{below}^").split() == data.git("rev-parse", below, "main").split()
+    assert data.git("diff", "--name-only", below, above).split() == ["tests/test_then.py", "textkit.py"]
+    assert data.run("replay", task).code == 0
+    assert data.run("verify", task).code == 0
+    assert f"the part of data (then) in {done.json['task_id']}" in audit(data, task)
+    assert f"git diff {below}...{above}" in data.run("status", task).out
+    assert "data (then): " in data.run("status", done.json["task_id"]).out
