@@ -99,7 +99,11 @@ def repository_around(cwd: Path, environ: Mapping[str, str]) -> Repository:
         UsageError: none of the known ones.
     """
     top = top_of(cwd)
-    found = [entry for entry in known_repositories(environ, project=top).values() if entry.path == top]
+    found = [
+        entry
+        for entry in known_repositories(environ, project=top).values()
+        if top and entry.path.exists() and entry.path.samefile(top)
+    ]
     if not found:
         raise UsageError(
             f"{cwd} lies in no repository that has a name yet",
