@@ -13,7 +13,7 @@ from agentforge.errors import UsageError
 
 
 def repositories_covered(case: Case) -> RuleOutcome:
-    """Each repository that was named has exactly one part, and no other has any: the rule of plans that were made before a repository could have several."""
+    """Each repository that was named has exactly one part, and no other has any; plans of before were judged by it."""
     named = [str(item.get("name")) for item in case.fact_records("repositories")]
     listed = [(path, text(item, "repo")) for path, item in entries(case.artifact, "parts")]
     count = Counter(name for _, name in listed)
