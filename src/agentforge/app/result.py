@@ -141,6 +141,7 @@ def _parts(state: RunState) -> list[dict[str, object]]:
     return [
         {
             "repo": part.repo,
+            "part": part.name,
             "task_id": part.task_id,
             "folder": str(part.row.folder),
             "outcome": part.row.outcome,
