@@ -181,7 +181,9 @@ def shown(stimulus: Stimulus, argv: Sequence[str]) -> tuple[bool | None, str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def table(rows: Mapping[int, Mapping[str, tuple[bool | None, str]]], names: Mapping[int, str], *, markdown: bool) -> str:
+def table(
+    rows: Mapping[int, Mapping[str, tuple[bool | None, str]]], names: Mapping[int, str], *, markdown: bool
+) -> str:
     """The rows, for a terminal or for docs/defects.md."""
     words = {True: "shows", False: "does not show", None: "?"}
     lines = []
@@ -190,7 +192,10 @@ def table(rows: Mapping[int, Mapping[str, tuple[bool | None, str]]], names: Mapp
         if markdown:
             lines.append("| " + " | ".join([f"{number} {names[number]}", *cells]).replace("\n", " ") + " |")
         else:
-            lines += [f"{number:>2} {names[number]}", *(f"     {who}: {cell}" for who, cell in zip(columns, cells, strict=True))]
+            lines += [
+                f"{number:>2} {names[number]}",
+                *(f"     {who}: {cell}" for who, cell in zip(columns, cells, strict=True)),
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -216,7 +221,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows[one.number] = {who: shown(one, argv) for who, argv in programs.items()}
         sys.stderr.write(table({one.number: rows[one.number]}, {one.number: one.name}, markdown=False))
     names = {one.number: one.name for one in chosen}
-    sys.stdout.write(json.dumps(rows, indent=1) + "\n" if options.json else table(rows, names, markdown=options.markdown))
+    sys.stdout.write(
+        json.dumps(rows, indent=1) + "\n" if options.json else table(rows, names, markdown=options.markdown)
+    )
     return int(any(columns["AgentForge"][0] is not False for columns in rows.values()))
 
 

@@ -47,7 +47,9 @@ def _approval(ground: Ground) -> Seen:
 def _not_offered(ground: Ground) -> Seen:
     (ground.repository / "a.txt").write_text("1\n")
     ground.settings(top='allowed_tools = ["read_file"]')
-    ground.play([("apply_patch", {"patch": _PATCH, "intent": "x"})], [("write_file", {"path": "b.txt", "content": "x"})])
+    ground.play(
+        [("apply_patch", {"patch": _PATCH, "intent": "x"})], [("write_file", {"path": "b.txt", "content": "x"})]
+    )
     offered = _names(ground.asked(0))
     made = [name for name in ("made.txt", "b.txt") if (ground.repository / name).exists()]
     return bool(made), f"{len(offered)} tools offered, changed all the same: {made}" if made else "refused at dispatch"
@@ -64,7 +66,9 @@ def _paths(ground: Ground) -> Seen:
     ways = ("link/a.txt", "../b.txt")
     ground.play(*([("write_file", {"path": way, "content": "x"})] for way in ways))
     made = [str(one) for one in (outside / "a.txt", ground.repository.parent / "b.txt") if one.exists()]
-    return bool(made), f"written outside without asking: {len(made)} of {len(ways)}" if made else "nothing left the folder"
+    return bool(
+        made
+    ), f"written outside without asking: {len(made)} of {len(ways)}" if made else "nothing left the folder"
 
 
 def _grep(ground: Ground) -> Seen:
@@ -85,7 +89,9 @@ def _compaction(ground: Ground) -> Seen:
     ground.play(*[calls] * 12)
     bodies = [asked.body for asked in ground.provider.asked if asked.body.get("tools")]
     wrong = [one for body in bodies for one in problems(body, "openai") if "stands twice" not in one]  # ids are ours
-    return bool(wrong), f"{len(wrong)} things that a strict provider refuses: {wrong[0]}" if wrong else "every request is valid"
+    return bool(
+        wrong
+    ), f"{len(wrong)} things that a strict provider refuses: {wrong[0]}" if wrong else "every request is valid"
 
 
 def _arguments_count(ground: Ground) -> Seen:
@@ -123,7 +129,9 @@ def _retries(ground: Ground) -> Seen:
 
 
 def _interrupt(ground: Ground) -> Seen:
-    ground.provider.answer = lambda _asked: Say(text="I wait.", calls=(("shell", json.dumps({"command": f"sleep {_SLEEP}"})),))
+    ground.provider.answer = lambda _asked: Say(
+        text="I wait.", calls=(("shell", json.dumps({"command": f"sleep {_SLEEP}"})),)
+    )
     child = ground.start("run", "Wait")
     _until(lambda: _sleeping() or child.poll() is not None, seconds=60)
     os.kill(child.pid, signal.SIGINT)
@@ -149,7 +157,9 @@ def _killed(ground: Ground) -> Seen:
     files = [file for file in (ground.home / "data").rglob("*") if file.is_file() and "sessions" in file.parts]
     kept = any(b"what_was_read_first" in file.read_bytes() for file in files)
     again = _help(ground, "run")
-    return not (kept and "--resume" in again), "the step is kept and --resume goes on" if kept else "nothing of the turn is kept"
+    return not (
+        kept and "--resume" in again
+    ), "the step is kept and --resume goes on" if kept else "nothing of the turn is kept"
 
 
 def _pieces(ground: Ground) -> Seen:
@@ -218,7 +228,10 @@ def _background(ground: Ground) -> Seen:
     def answer(_asked: Asked) -> Say:
         began.append(time.monotonic())
         first = len(began) == 1
-        return Say(text="" if first else DONE, calls=(("shell", json.dumps({"command": command, "timeout": 15})),) if first else ())
+        return Say(
+            text="" if first else DONE,
+            calls=(("shell", json.dumps({"command": command, "timeout": 15})),) if first else (),
+        )
 
     ground.provider.answer = answer
     ground.finish(ground.start("run", "Begin it"))
@@ -244,7 +257,7 @@ def _hooks(ground: Ground) -> Seen:
     return bool(wrong), ", ".join(wrong) or "the write was stopped, on_error fired"
 
 
-_SERVER = '''import json, sys
+_SERVER = """import json, sys
 from pathlib import Path
 SCHEMA = {"type": "object", "properties": {"at": {"$ref": "#/$defs/Place"}}, "$defs": {"Place": {"type": "string", "enum": ["here"]}}}
 for line in sys.stdin:
@@ -258,14 +271,16 @@ for line in sys.stdin:
     else:
         sys.exit("the server has lost its mind")
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-'''
+"""
 
 
 def _mcp(ground: Ground) -> Seen:
     script = ground.home / "server.py"
     script.write_text(_SERVER)
     table = f'[mcp_servers.place]\ncommand = "{sys.executable}"\nargs = ["{script}"]\nread = ["{ground.home}"]\nstartup_timeout_sec = 30'
-    ground.settings(tables=table if "harness" not in ground.argv[0] else table.replace(f'read = ["{ground.home}"]\n', ""))
+    ground.settings(
+        tables=table if "harness" not in ground.argv[0] else table.replace(f'read = ["{ground.home}"]\n', "")
+    )
     ground.play([("place__go", {"at": "here"})], [("place__go", {"at": "here"})], seconds=60)
     schemas = [tool for tool in ground.asked(0).body["tools"] if tool["function"]["name"] == "place__go"]
     text = json.dumps(schemas)
@@ -360,10 +375,15 @@ def _paste(ground: Ground) -> Seen:
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
     os.close(main)
-    said = [one["content"] for asked in ground.provider.asked for one in asked.body["messages"] if one["role"] == "user"]
+    said = [
+        one["content"] for asked in ground.provider.asked for one in asked.body["messages"] if one["role"] == "user"
+    ]
     whole = any("first line" in str(one) and "third line" in str(one) for one in said)
     count = len(ground.provider.asked)
-    return not whole, "a paste of three lines is one message" if whole else f"a paste of three lines became {count} messages"
+    return (
+        not whole,
+        "a paste of three lines is one message" if whole else f"a paste of three lines became {count} messages",
+    )
 
 
 def _drawn(terminal: int, *, seconds: float) -> bytes:
@@ -393,7 +413,12 @@ def _plain(content: Any) -> str:
 
 def _help(ground: Ground, command: str) -> str:
     done = subprocess.run(
-        [*ground.argv, command, "--help"], env=ground.env(), cwd=ground.repository, capture_output=True, text=True, check=False
+        [*ground.argv, command, "--help"],
+        env=ground.env(),
+        cwd=ground.repository,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
 

@@ -8,11 +8,14 @@ import re
 import shutil
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+
+from agentforge.tools.chromium import chromium
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -184,6 +187,37 @@ def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_
     events = max(world.home.rglob("events.jsonl"), key=lambda one: one.stat().st_mtime).read_text()
     assert events.count('"BackgroundStarted"') == 2 and events.count('"BackgroundEnded"') == 2
     assert world.run("replay", rows[0]["session_id"]).code == 0
+
+
+@pytest.mark.skipif(
+    not chromium(os.environ) or find_spec("playwright") is None, reason="Chromium or playwright is not installed"
+)
+def test_the_browser_sees_what_a_background_command_serves_and_nobody_else_does(world: World, tmp_path: Path) -> None:
+    (world.repo / "index.html").write_text("<title>Shop</title><body>Served by the session</body>")
+    serve = "python3 -u -m http.server --bind 127.0.0.1 8125"
+    wait = "for i in $(seq 100); do python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8125))' && break; sleep 0.05; done 2>/dev/null"
+    script = tmp_path / "chat.yaml"
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("shell", {"command": serve, "background": True}),
+        ("shell", {"command": wait}),
+        ("browser", {"action": "open", "url": "http://localhost:8125/"}),
+        ("browser", {"action": "text"}),
+        ("browser", {"action": "open", "url": "http://127.0.0.1:8126/"}),
+    ]
+    seen = _told(world, script, *asked)
+    assert "Shop - http://localhost:8125/" in seen[2] and "Served by the session" in seen[3], seen
+    assert "ERR_CONNECTION_REFUSED" in seen[4]
+
+
+def _told(world: World, script: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    """What each call of a session was answered, in order."""
+    chat = [{"text": "", "tool_calls": [{"name": name, "args": args}]} for name, args in calls] + [{"text": "Done."}]
+    script.write_text(yaml.safe_dump({"chat": chat}))
+    done = world.run(
+        "run", "go", "--model", f"scripted/{script}", "--approval", "yolo", "--output-format", "stream-json"
+    )
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    return [row["message"]["content"][0]["content"] for row in rows if row["type"] == "user"]
 
 
 @pytest.mark.parametrize(

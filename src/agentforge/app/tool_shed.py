@@ -120,7 +120,12 @@ class ToolShed:
 
         settings = self._workshop.settings
         hosts = cast("list[str]", settings.get("browser.hosts", []))
-        return Browser(environ=self._workshop.environ, hosts=tuple(hosts), program=settings.text("browser.program"))
+        return Browser(
+            environ=self._workshop.environ,
+            hosts=tuple(hosts),
+            program=settings.text("browser.program"),
+            private=lambda: self._workshop.left_running.loopback,
+        )
 
     def close(self) -> None:
         """End what was started."""
