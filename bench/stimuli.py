@@ -85,8 +85,19 @@ def _grep(ground: Ground) -> Seen:
 def _compaction(ground: Ground) -> Seen:
     ground.settings(model="context_window = 60000")
     (ground.repository / "a.txt").write_text("".join(f"line {number} of the file\n" for number in range(1500)))
-    calls = [("read_file", {"path": "a.txt", "limit": 1000}), ("list_dir", {}), ("shell", {"command": "seq 1 3000"})]
-    ground.play(*[calls] * 12)
+    number = 0
+
+    def answer(asked: Asked) -> Say:
+        nonlocal number
+        if not asked.body.get("tools"):
+            return Say(text="The lines were read in order.", streamed=bool(asked.body.get("stream")))
+        number += 1
+        read = ("read_file", json.dumps({"path": "a.txt", "offset": number * 10, "limit": 1000}))
+        count = ("shell", json.dumps({"command": f"seq {number} {number + 3000}"}))
+        return Say(text=DONE) if number > 12 else Say(text=f"Part {number}.", calls=(read, ("list_dir", "{}"), count))
+
+    ground.provider.answer = answer
+    ground.finish(ground.start("run", "Read it all"), seconds=300)
     bodies = [asked.body for asked in ground.provider.asked if asked.body.get("tools")]
     wrong = [one for body in bodies for one in problems(body, "openai") if "stands twice" not in one]  # ids are ours
     return bool(
@@ -154,12 +165,15 @@ def _killed(ground: Ground) -> Seen:
     _until(lambda: len(ground.provider.asked) > 1, seconds=60)
     os.killpg(child.pid, signal.SIGKILL)
     ground.finish(child)
-    files = [file for file in (ground.home / "data").rglob("*") if file.is_file() and "sessions" in file.parts]
-    kept = any(b"what_was_read_first" in file.read_bytes() for file in files)
-    again = _help(ground, "run")
-    return not (
-        kept and "--resume" in again
-    ), "the step is kept and --resume goes on" if kept else "nothing of the turn is kept"
+    if "--continue" not in _help(ground, "run"):
+        stored = [file for file in (ground.home / "data").rglob("*") if file.is_file() and file.stat().st_size]
+        kept = any(b"what_was_read_first" in file.read_bytes() for file in stored)
+        return True, f"no way to go on from the command line; what was read is {'' if kept else 'not '}on disk"
+    ground.provider.asked.clear()
+    ground.provider.answer = lambda _asked: Say(text=DONE)
+    ended = ground.finish(ground.start("run", "Go on", "--continue"))
+    knows = "what_was_read_first" in json.dumps(ground.asked(0).body)
+    return not (knows and ended.done), "goes on and knows what it had read" if knows else "begins anew"
 
 
 def _pieces(ground: Ground) -> Seen:
@@ -246,14 +260,16 @@ def _background(ground: Ground) -> Seen:
 
 def _hooks(ground: Ground) -> Seen:
     fired = ground.home / "fired"
-    rows = [("stop", "before_tool", "exit 2"), ("tell", "on_error", f"touch {fired}")]
-    tables = "\n".join(f'[[hooks]]\nname = "{n}"\ntrigger = "{t}"\ncommand = "{c}"' for n, t, c in rows)
+    fired.touch()
+    rows = [("stop", "before_tool", "exit 2"), ("tell", "on_error", f"echo x >> {fired}")]
+    row = '[[hooks]]\nname = "{}"\ntrigger = "{}"\ncommand = "{}"\nwrites = ["' + str(fired) + '"]'
+    tables = "\n".join(row.format(*one) for one in rows)
     ground.settings(top="hooks_enabled = true", tables=tables)
     ground.play([("write_file", {"path": "made.txt", "content": "x"})])
     wrong = ["exit code 2 stops nothing"] if (ground.repository / "made.txt").exists() else []
     ground.provider.answer = lambda _asked: Refuse(status=401)
     ground.finish(ground.start("run", "Fail"))
-    wrong += [] if fired.exists() else ["on_error does not fire"]
+    wrong += [] if fired.stat().st_size else ["on_error does not fire"]
     return bool(wrong), ", ".join(wrong) or "the write was stopped, on_error fired"
 
 
@@ -268,8 +284,11 @@ for line in sys.stdin:
         result = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "p", "version": "1"}}
     elif asked["method"] == "tools/list":
         result = {"tools": [{"name": "go", "description": "Go.", "inputSchema": SCHEMA}]}
-    else:
+    elif asked["method"] == "tools/call":
         sys.exit("the server has lost its mind")
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no such method"}}), flush=True)
+        continue
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 
@@ -331,9 +350,20 @@ def _arguments(ground: Ground) -> Seen:
     (skill / "SKILL.md").write_bytes(b"---\nname: [\xff\n---\n")
     odd = ("[1, 2]", "null", "7", '"x"', '{"path": "a')
     ended = ground.play(*([("list_dir", one)] for one in odd))
-    done = f"{len(ground.provider.asked) - 1} of {len(odd)} odd arguments survived, exit code {ended.code}"
-    guessed = any("a" in json.dumps(one) and "raw_arg" in json.dumps(one) for one in [ground.asked().body])
-    return not ended.done or guessed, done + (", broken JSON became an argument of its own" if guessed else "")
+    if not ground.provider.asked:
+        (skill / "SKILL.md").unlink()
+        ended = ground.play(*([("list_dir", one)] for one in odd))
+        told = "a broken SKILL.md ends the program; "
+    else:
+        told = ""
+    survived = (
+        f"{told}{max(0, len(ground.provider.asked) - 1)} of {len(odd)} odd arguments survived, exit code {ended.code}"
+    )
+    guessed = any("raw_arg" in json.dumps(asked.body) for asked in ground.provider.asked[-1:])
+    return (
+        bool(told) or not ended.done or guessed,
+        survived + (", broken JSON became an argument of its own" if guessed else ""),
+    )
 
 
 def _typo(ground: Ground) -> Seen:

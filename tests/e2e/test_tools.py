@@ -88,6 +88,17 @@ def test_a_server_runs_in_the_sandbox_and_sees_no_keys(world: World, tmp_path: P
     assert (world.repo / "written.txt").read_text() == "by the server"
 
 
+def test_a_server_that_is_not_there_is_told_with_its_own_words(world: World, tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    _settings(world, "[mcp_servers.dead]\ncommand = 'sh'\nargs = ['-c', 'echo lost its mind >&2; exit 3']\n")
+    script = tmp_path / "chat.yaml"
+    script.write_text(yaml.safe_dump({"chat": [{"text": "Done."}]}))
+    done = world.run("run", "go", "--model", f"scripted/{script}")
+    assert done.code == 0 and "note: not loaded: dead: " in done.err and "lost its mind" in done.err
+    value = json.loads(world.run("run", "go", "--model", f"scripted/{script}", "--json").out)
+    assert "lost its mind" in value["not_loaded"]["dead"]
+
+
 def test_plan_mode_offers_what_a_server_calls_read_only_and_nothing_else(world: World, tmp_path: Path) -> None:
     pytest.importorskip("mcp")
     _mcp_json(world)

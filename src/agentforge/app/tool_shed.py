@@ -54,6 +54,10 @@ class ToolShed:
         known = self.servers.statuses() if self.servers is not None else ()
         return {one.name: one.reason for one in known if one.reason}
 
+    def missing(self) -> dict[str, str]:
+        """The servers and files of tools that this session goes without, and why."""
+        return {} if self._workshop.options.bare else {**self.refused, **self.failed()}
+
     @cached_property
     def custom(self) -> Loaded:
         """The tools that the user wrote, and the project's after trust."""

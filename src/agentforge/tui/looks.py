@@ -34,6 +34,9 @@ COLOURS: Mapping[str, str] = {
     "note": "$foreground-muted",
 }
 
+_STDOUT = 1
+_COLOURED = ("xterm-256", "screen", "tmux", "linux", "rxvt", "alacritty", "foot")
+
 
 class Signs:
     """The marks of the screen; plain ASCII where the locale knows no more."""
@@ -50,6 +53,22 @@ def knows_unicode(environ: Mapping[str, str]) -> bool:
     """Whether the locale says UTF-8; a locale that nobody set counts as one that cannot."""
     value = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
     return "utf" in value.lower()
+
+
+def knows_colour(environ: Mapping[str, str]) -> bool:
+    """Whether colours are wanted and the terminal has any; one that nobody has described is taken to have them."""
+    if environ.get("NO_COLOR"):
+        return False
+    terminal = environ.get("TERM", "")
+    if environ.get("COLORTERM") or terminal.startswith(_COLOURED) or not terminal:
+        return True
+    import curses
+
+    try:
+        curses.setupterm(terminal, _STDOUT)
+    except curses.error:
+        return True
+    return curses.tigetnum("colors") > 0
 
 
 def themes() -> tuple[Theme, ...]:
