@@ -85,11 +85,13 @@ class ScreenApp(App[int]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What everything drawn goes through: nothing coloured where there are no colours."""
-        if not self.no_color:
-            return super().get_line_filters()
-        from agentforge.tui.colourless import Colourless
+        filters = super().get_line_filters()
+        if not self.no_color and self.signs.unicode:
+            return filters
+        from agentforge.tui.filters import Colourless, Lookalikes
 
-        return (Colourless(),)
+        filters = (Colourless(),) if self.no_color else filters
+        return filters if self.signs.unicode else (*filters, Lookalikes())
 
     def compose(self) -> ComposeResult:
         """Transcript above, everything else below."""

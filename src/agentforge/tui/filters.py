@@ -1,4 +1,4 @@
-"""The screen without any colour: what a colour said by its brightness is said in reverse video, the rest is the terminal's own."""
+"""What is left of the screen where the terminal has no colours, or no signs but ASCII."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
+from agentforge.tui.lookalikes import lookalike
+
 _FAR = 0.35
 """From this difference in brightness on a background is a mark: a cursor, a selection, the chosen line."""
 
 
+class Lookalikes(LineFilter):
+    """Draws ASCII alone, cell for cell."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Draw segments with signs that look like theirs."""
+        return [Segment(lookalike(text), style, control) for text, style, control in segments]
+
+
 class Colourless(LineFilter):
-    """Takes colours out of what is drawn; bold, italics and underlines stay."""
+    """Takes colours out of what is drawn; what brightness said is said in reverse video, bold, italics and underlines stay."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Draw segments in the terminal's own two colours."""
