@@ -50,7 +50,14 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
         (["start", "x", "--approve", "shipping"], "error[usage]: --approve shipping: no such stage - one of intake"),
         (["start", "x", "--max-steps", "0"], "'0' is not a number greater than 0"),
         (["start", "x", "--deadline", "soon"], "'soon' is not a duration"),
-        (["resolve", "E1"], "error[usage]: no decisions were given - pass one of --answer"),
+        (["resolve", "E1"], "error[usage]: no decision was given - pass one of --answer"),
+        (
+            ["keys"],
+            "error[usage]: agentforge keys needs a command - one of init, list, show; see `agentforge keys --help`",
+        ),
+        (["completion"], "error[usage]: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish - see"),
+        (["dashboard", "--port", "abc"], "'abc' is not a whole number"),
+        (["repo", "add", "nowhere"], "is not a folder - name the folder of a repository\n"),
         (["resolve", "E1", "--approve", "--abort"], "error[usage]: 2 decisions were given"),
     ],
 )

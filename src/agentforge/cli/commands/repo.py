@@ -42,7 +42,11 @@ def add(path: str, name: str, default_branch: str, contracts_path: str, as_json:
 
     environ = open_place(None).environ
     entry = add_repository(
-        folder_of(path), environ=environ, name=name, default_branch=default_branch, contracts_path=contracts_path
+        folder_of(path, hint="name the folder of a repository"),
+        environ=environ,
+        name=name,
+        default_branch=default_branch,
+        contracts_path=contracts_path,
     )
     if as_json:
         write_json({"name": entry.name, "path": str(entry.path), "default_branch": entry.default_branch})
