@@ -52,8 +52,8 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
         (["start", "x", "--deadline", "soon"], "'soon' is not a duration"),
         (["resolve", "E1"], "error[usage]: no decision was given - pass one of --answer"),
         (
-            ["keys"],
-            "error[usage]: agentforge keys needs a command - one of init, list, show; see `agentforge keys --help`",
+            ["policy"],
+            "error[usage]: agentforge policy needs a command - one of modes, rules, test; see `agentforge policy",
         ),
         (["completion"], "error[usage]: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish - see"),
         (["dashboard", "--port", "abc"], "'abc' is not a whole number"),
@@ -69,6 +69,20 @@ def test_a_wrong_command_line_is_one_line_and_two(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["config", "contracts", "keys", "model", "queue", "repo", "sessions", "skills", "tools", "violations"]
+)
+def test_a_group_without_a_command_does_the_usual_with_its_options(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    plain = run([name])
+    alone = capsys.readouterr().out
+    assert run([name, "--json"]) == plain
+    json.loads(capsys.readouterr().out)
+    assert run([name, "show" if name == "config" else "list"]) == plain
+    assert capsys.readouterr().out == alone
 
 
 def test_an_error_is_in_the_json_object_too(capsys: pytest.CaptureFixture[str]) -> None:

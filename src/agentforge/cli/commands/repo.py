@@ -10,15 +10,17 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.place import folder_of, open_place
 from agentforge.cli.terminal import style_for, table
+from agentforge.cli.usual import UsualGroup
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge repo add ~/src/backend --name backend-service
   agentforge repo list
   agentforge start "Add rate limiting" --repo api-gateway
-"""
+""",
 )
 def repo() -> None:
     """Name the repositories that you work on; the list is repos.yaml in your AgentForge folder."""
