@@ -11,6 +11,7 @@ from agentforge.runners.identity import file_of
 from agentforge.runners.mutants import Bounds, nothing_run, score_of
 from agentforge.runners.mutation.choice import Mutant, choose
 from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import COMPILED
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree, sound
 
 _LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
@@ -101,6 +102,10 @@ def noticed_by_runs(
 
 def maker(rig: Rig) -> MutantsOf | None:
     """How mutants of this plan's language are made; None when nobody can."""
+    if rig.plan.runner in COMPILED:
+        from agentforge.runners.mutation.native import native_mutants
+
+        return lambda path, data, lines: native_mutants(path, data, lines=lines)
     if rig.plan.language != "javascript" or rig.plan.runner in ("junit", "none"):
         return None
     from agentforge.runners.mutation.javascript import javascript_mutants
@@ -131,10 +136,18 @@ def _status(mutant: Mutant, bench: _Bench) -> str:
     if left <= 0:
         return "not run"
     run = _run(mutant, bench, bench.files, limit_s=bench.limit_s)
+    if _refused(run, mutant):
+        return "not run"
     status = _judged(run, bench.passing)
     if status != "survived" or bench.ends <= time.monotonic():
         return status
     return _in_whole_suite(mutant, bench)
+
+
+def _refused(run: SuiteRun, mutant: Mutant) -> bool:
+    """Whether the compiler did not take a mutant: that shows nothing of the tests."""
+    blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
+    return mutant.path in blamed or f"{mutant.path} does not compile" in run.problems
 
 
 def _in_whole_suite(mutant: Mutant, bench: _Bench) -> str:

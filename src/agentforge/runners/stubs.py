@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.stub_values import Values, values_for
 from agentforge.runners.symbols import Symbol
 
@@ -45,8 +46,9 @@ def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     if not wanted:
         from agentforge.runners.stubs_javascript import javascript_variants
+        from agentforge.runners.stubs_native import native_variants
 
-        return javascript_variants(symbols, source=source)
+        return javascript_variants(symbols, source=source) or native_variants(symbols, source=source)
     values = [_values_of(symbol, source) for symbol in wanted]
     nullable = any(one.nullable for one in values)
     found = [_variant("raises", wanted, [_RAISE] * len(wanted), source, hard=True)]
@@ -57,6 +59,13 @@ def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...
     found.append(_variant("empty", wanted, [f"return {one.empty}" for one in values], source, hard=False))
     found.append(_variant("other", wanted, [f"return {one.other}" for one in values], source, hard=False))
     return tuple(found)
+
+
+def stub_compiles(run: SuiteRun, variant: Variant) -> bool:
+    """Whether a compiler took a stub; one that does not compile shows nothing of the tests."""
+    blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
+    blamed |= {problem.removesuffix(" does not compile") for problem in run.problems}
+    return not blamed & set(variant.files)
 
 
 def survivors(

@@ -1,4 +1,4 @@
-"""Names the tests of a source file without running it: JavaScript, TypeScript, Go and Rust, each by its own grammar."""
+"""Names the tests of a source file without running it: JavaScript, TypeScript, Go, Rust and Java, each by its own grammar."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _TESTS = frozenset({"test", "it", "specify"})
 _GROUPS = frozenset({"describe", "suite", "context"})
+_JAVA = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Theory", "Property"})
 _FOCUSED_TESTS, _FOCUSED_GROUPS = frozenset({"fit"}), frozenset({"fdescribe"})
 _GO = ("Test", "Example", "Fuzz")
 
@@ -23,7 +24,7 @@ def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
     A title that is computed is left out.
     """
     language = language_of(path) or ""
-    if language not in ("javascript", "typescript", "tsx", "go", "rust"):
+    if language not in ("javascript", "typescript", "tsx", "go", "rust", "java"):
         return
     root = parse_tree(data.decode("utf-8", "replace"), language)
     if root is None:
@@ -32,6 +33,8 @@ def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
         yield from _of_go(root)
     elif language == "rust":
         yield from _of_rust(root, ())
+    elif language == "java":
+        yield from _of_java(root, ())
     else:
         yield from _of_javascript(root, ())
 
@@ -62,6 +65,28 @@ def _of_rust(node: SgNode, modules: tuple[str, ...]) -> Iterator[tuple[str, str]
 def _is_test_attribute(text: str) -> bool:
     inner = text.removeprefix("#[").partition("(")[0].removesuffix("]").strip()
     return inner.rpartition("::")[2] in ("test", "rstest", "test_case")
+
+
+def _of_java(node: SgNode, owners: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Methods with an annotation that ends in Test or begins a family of tests, and `test...` methods of a TestCase."""
+    for child in node.children():
+        name = child.field("name")
+        body = child.field("body")
+        if child.kind() in ("class_declaration", "record_declaration") and name is not None and body is not None:
+            yield from _of_java(body, (*owners, name.text()))
+        elif child.kind() == "method_declaration" and name is not None and _is_java_test(child, name.text()):
+            yield "::".join((*owners, name.text())), child.text()
+
+
+def _is_java_test(method: SgNode, name: str) -> bool:
+    modifiers = next((one for one in method.children() if one.kind() == "modifiers"), None)
+    marks = [one.field("name") for one in modifiers.children()] if modifiers is not None else []
+    if any(one is not None and one.text().rpartition(".")[2] in _JAVA for one in marks):
+        return True
+    body = method.parent()
+    owner = body.parent() if body is not None else None
+    above = owner.field("superclass") if owner is not None else None
+    return name.startswith("test") and above is not None and above.text().endswith("TestCase")
 
 
 def _of_javascript(node: SgNode, titles: tuple[str, ...]) -> Iterator[tuple[str, str]]:
