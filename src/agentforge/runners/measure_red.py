@@ -88,14 +88,13 @@ def measure_red(
         stub_runs |= run_stubs(patience, red_tree, suite.files, made[1:])
     made = taken(made, stub_runs, rig)
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
-    living = surviving(stub_runs, made, targets)
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
         "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not _declared(entry["id"], suite)],
-        "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
+        "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in surviving(stub_runs, made, targets)],
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
@@ -107,11 +106,16 @@ def measure_red(
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
-    if any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values()):
-        facts["test_limit_s"] = rig.test_limit_s
+    facts |= _limit(run, rig)
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+
+
+def _limit(run: SuiteRun, rig: Rig) -> dict[str, float]:
+    """The limit of a single test, where one ran into it."""
+    endless = any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values())
+    return {"test_limit_s": rig.test_limit_s} if endless else {}
 
 
 def _altered(rig: Rig, base_tree: str, red_tree: str, changed: Sequence[str], suite: Suite) -> Altered:
