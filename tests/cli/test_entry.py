@@ -53,10 +53,11 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
         (["resolve", "E1"], "error[usage]: no decision was given - pass one of --answer"),
         (
             ["policy"],
-            "error[usage]: agentforge policy needs a command - one of modes, rules, test; see `agentforge policy",
+            "error[usage]: agentforge policy needs a command - one of add, modes, rules, test; see `agentforge policy",
         ),
         (["completion"], "error[usage]: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish - see"),
         (["dashboard", "--port", "abc"], "'abc' is not a whole number"),
+        (["metrics", "--since", "yesterday"], "'yesterday' is not a day such as 2026-11-21"),
         (["repo", "add", "nowhere"], "is not a folder - name the folder of a repository\n"),
         (["resolve", "E1", "--approve", "--abort"], "error[usage]: 2 decisions were given"),
     ],

@@ -65,8 +65,8 @@ def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, a
         kept = [{"task_id": name, "reason": reason} for name, reason in done.kept]
         write_json({"dry_run": dry_run, "removed": rows, "bytes": done.size_bytes, "kept": kept})
         return 0
-    for row in rows:
-        click.echo(f"{row['kind']} {row['name']}: {size_text(row['bytes'])}, {row['reason']}")
+    for item in done.removed:
+        click.echo(f"{item.kind} {item.name}: {size_text(item.size_bytes)}, {item.reason}")
     for name, reason in done.kept:
         click.echo(f"kept {name}: {reason}")
     word = "would be removed" if dry_run else "removed"
