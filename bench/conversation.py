@@ -23,6 +23,8 @@ from processes import Sample, ended, launch, sample
 from scenes import MODULES, REQUEST, environment
 
 WINDOWS = (32_000, 16_000, 8_192)
+_CALLS = 2
+"""Tool calls in a step, each with its approval, its durable records and its result."""
 _CACHED = 0.1
 """What a token that the provider has cached costs, beside one that it has not."""
 
@@ -130,7 +132,7 @@ def _figures(sent: Sent) -> dict[str, float]:
         "raw": sent.raw / 1e6,
         "weighted": sent.weighted / 1e6,
         "most": float(sent.most),
-        "own_ms": (own[last] - own[first]) * 1000 / (last - first),
+        "own_ms": (own[last] - own[first]) * 1000 / (last - first) / _CALLS,
         "growth": end / begin if begin else 0.0,
         "rss_mib": sent.samples[last].rss_mib,
     }
@@ -174,7 +176,7 @@ _WHAT = {
     "raw": ("  prompt tokens a 100 steps, M", "0.40"),
     "weighted": ("  cached ones at a tenth, M", "0.21"),
     "most": ("  largest request, tokens", "8000"),
-    "own_ms": ("  own CPU a step, ms", "12"),
+    "own_ms": ("  own CPU a call, two a step, ms", "12"),
     "growth": ("  last tenth / first tenth", "1.1"),
     "rss_mib": ("  memory at the end, MiB", "60"),
 }

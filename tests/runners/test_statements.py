@@ -54,6 +54,20 @@ def test_what_does_something_is_not_inert(line: str) -> None:
     assert [one.first for one in statements("a.py", source) if one.inert] == [4]
 
 
+@pytest.mark.parametrize(
+    ("handler", "inert"),
+    [
+        ("beside.unlink()\n        raise", True),
+        ("beside.unlink()\n        raise ValueError", False),
+        ("a = go(a)\n        raise", False),
+        ("return beside.unlink()", False),
+    ],
+)
+def test_a_handler_that_cleans_up_and_raises_again_is_inert(handler: str, inert: bool) -> None:
+    source = f"def f(a):\n    try:\n        go(a)\n    except OSError:\n        {handler}\n".encode()
+    assert (5 in {one.first for one in statements("a.py", source) if one.inert}) is inert
+
+
 def test_moved_statements_are_not_new() -> None:
     before = statements("a.py", b"def f(a):\n    x = a + 1\n    return g(x)\n")
     after = statements("b.py", b"def h(a):\n    return g(x)\n\n\ndef k(a):\n    x = a + 2\n")

@@ -17,6 +17,10 @@ VACUOUS = {
     "replaces slug": "    with mock.patch('kit.slug', return_value='b'):\n        assert kit.slug('a') == 'b'\n",
     "replaces slug, which": "    kit.slug = lambda text: 'b'\n    assert kit.slug('a') == 'b'\n",
     "replaces slug, which it": "    slug = mock.Mock(return_value='b')\n    assert slug('a') == 'b'\n",
+    "replaces slug, which it should": "    with mock.patch('kit.slug', wraps=kit.slug, return_value='b'):\n"
+    "        assert kit.slug('a') == 'b'\n",
+    "replaces slug, which it should test": "    with mock.patch.object(kit, 'slug', wraps=kit.slug) as seen:\n"
+    "        seen.return_value = 'b'\n        assert kit.slug('a') == 'b'\n",
     "asserts nothing": "    slug('a')\n",
     "loops over nothing": "    for one in []:\n        assert slug(one) == 'b'\n",
 }
@@ -26,6 +30,7 @@ HONEST = [
     "    try:\n        slug(None)\n    except ValueError as exc:\n        assert 'text' in str(exc)\n    else:\n        pytest.fail('no error')\n",
     "    try:\n        assert slug('a') == 'a'\n    except AssertionError:\n        print('seen')\n        raise\n",
     "    with mock.patch('kit.clock', return_value=3):\n        assert slug('a') == 'a'\n",
+    "    with mock.patch.object(kit, 'slug', wraps=kit.slug) as seen:\n        assert kit.slugs('a') == ['a']\n",
     "    assert_slug('a', 'a')\n",
     "    self.assertEqual(slug('a'), 'a')\n",
     "    assert slug(slug('a')) == slug('a')\n",

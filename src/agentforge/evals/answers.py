@@ -100,13 +100,24 @@ def _suite(draft: Mapping[str, object], files: Mapping[str, str], spec: Mapping[
                     "acceptance_criterion": ", ".join(criteria),
                     "kind": "guard" if name in named else "target",
                 }
-                for name in dict.fromkeys(_tests(text))
+                for name in dict.fromkeys(declared_tests(text))
             ],
         }
         for path, text in files.items()
         if Path(path).name.startswith("test_") and path.endswith(".py")
     ]
     return {**rest, "test_files": listed}
+
+
+def declared_tests(text: str) -> Iterator[str]:
+    """Test functions of a file by the names that a suite declares them under: `test_a`, `TestB::test_c`."""
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner.name.startswith("test"):
+                    yield f"{node.name}::{inner.name}"
 
 
 def _criteria(spec: Mapping[str, object]) -> list[str]:
@@ -117,14 +128,3 @@ def _criteria(spec: Mapping[str, object]) -> list[str]:
         for one in (requirements if isinstance(requirements, list) else [])
         for number in range(1, len(one.get("acceptance_criteria") or ()) + 1)
     ]
-
-
-def _tests(text: str) -> Iterator[str]:
-    """Test functions of a file by the names that a suite declares them under: `test_a`, `TestB::test_c`."""
-    for node in ast.parse(text).body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
-            yield node.name
-        if isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner.name.startswith("test"):
-                    yield f"{node.name}::{inner.name}"

@@ -1,31 +1,32 @@
 """One kept-alive HTTP/1.1 connection to a provider: TLS, proxies, time-outs. What a status means is not decided here.
 
-It stands on the standard library because start-up is a budget: a general HTTP client costs more CPU to import than a
-whole `start` may take until its first request.
+Start-up is a budget: a general HTTP client costs more CPU to import than a whole `start` may take until its first request,
+and the standard library's a tenth of that. How requests are spelled and replies are parsed stands in http_socket.py.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from socket import SHUT_RDWR
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentforge.cancelling import interruptible
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
+from agentforge.models.http_socket import HttpSocket
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator, Mapping
-    from socket import socket
     from types import TracebackType
+
+    from agentforge.models.http_socket import HttpReply
 
 _CONNECT_TIMEOUT_S = 15.0
 _END_TIMEOUT_S = 0.25
-_READ_BYTES = 65_536
 _MAX_REPLY_BYTES = 128 * 1024 * 1024
+_PORTS = {"http": 80, "https": 443}
 _CA_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Alpine
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
@@ -82,7 +83,7 @@ class HttpConnection:
 
     def __init__(self, *, read_timeout_s: float = 180.0) -> None:
         self._read_timeout_s = read_timeout_s
-        self._open: HTTPConnection | None = None
+        self._open: HttpSocket | None = None
         self._origin = ""
         self._tls: ssl.SSLContext | None = None
 
@@ -91,14 +92,17 @@ class HttpConnection:
         target = _target_of(url)
         proxy = proxy_for(target)
         try:
-            connection = self._connected(target, proxy)
             absolute = proxy is not None and target.scheme == "http"
             path = url if absolute else target.path + (f"?{target.query}" if target.query else "")
-            sent = {**proxy_credentials(proxy), **headers} if absolute else dict(headers)
+            sent = {
+                "Host": target.netloc.rpartition("@")[2],
+                **(proxy_credentials(proxy) if absolute else {}),
+                **headers,
+            }
             with interruptible(self._wake):
-                connection.request("POST", path, body=body, headers=sent)
-                return _HttpResponse(self, connection, connection.getresponse())
-        except (OSError, HTTPException, UnicodeError) as exc:  # UnicodeError: no such host name can exist
+                connection = self._connected(target, proxy)
+                return _HttpResponse(self, connection, connection.post(path, headers=sent, body=body))
+        except (OSError, UnicodeError) as exc:  # UnicodeError: no such host name can exist
             self.close()
             raise _unreachable(target, exc) from exc
         except BaseException:  # Ctrl-C in the middle of an exchange leaves a connection that cannot be used again
@@ -118,30 +122,30 @@ class HttpConnection:
             with suppress(OSError):  # it was closed meanwhile
                 sock.shutdown(SHUT_RDWR)
 
-    def _connected(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
+    def _connected(self, target: SplitResult, proxy: SplitResult | None) -> HttpSocket:
         origin = f"{target.scheme}://{target.netloc}"
         if self._open is not None and (origin != self._origin or _is_stale(self._open)):
             self.close()
         if self._open is None:
-            connection = self._new(target, proxy)
-            connection.connect()
-            connection.sock.settimeout(self._read_timeout_s)
-            self._open, self._origin = connection, origin
+            self._open, self._origin = self._dialled(target, proxy), origin
         return self._open
 
-    def _new(self, target: SplitResult, proxy: SplitResult | None) -> HTTPConnection:
-        host, port = target.hostname or "", target.port
-        if proxy is not None:
-            host, port = proxy.hostname or "", proxy.port or 80
-        if target.scheme == "http":
-            plain = HTTPConnection(host, port, timeout=_CONNECT_TIMEOUT_S)
-            if host.isascii():
-                plain._create_connection = _connected_without_idna  # type: ignore[attr-defined]  # where it dials
-            return plain
-        secure = HTTPSConnection(host, port, timeout=_CONNECT_TIMEOUT_S, context=self._tls_context())
-        if proxy is not None:
-            secure.set_tunnel(target.hostname or "", target.port or 443, headers=proxy_credentials(proxy))
-        return secure
+    def _dialled(self, target: SplitResult, proxy: SplitResult | None) -> HttpSocket:
+        host, port = target.hostname or "", target.port or _PORTS[target.scheme]
+        near = (host, port) if proxy is None else (proxy.hostname or "", proxy.port or 80)
+        made = HttpSocket(*near, timeout_s=_CONNECT_TIMEOUT_S)
+        try:
+            if target.scheme == "https":
+                if proxy is not None:
+                    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+                    made.tunnel(address, headers=proxy_credentials(proxy))
+                made.secure(host, self._tls_context())
+            assert made.sock is not None
+            made.sock.settimeout(self._read_timeout_s)
+        except BaseException:
+            made.close()
+            raise
+        return made
 
     def _tls_context(self) -> ssl.SSLContext:
         """What is trusted; made only for https, as it costs 20 ms."""
@@ -162,24 +166,15 @@ def tls_context() -> ssl.SSLContext:
     return made
 
 
-def _connected_without_idna(address: tuple[str, int], *arguments: Any) -> socket:
-    """Dial a host whose name is ASCII; given as text, it would be encoded by tables that take longer to load than a call."""
-    from socket import create_connection
-
-    host, port = address
-    return create_connection((host.encode("ascii"), port), *arguments)  # type: ignore[arg-type]  # getaddrinfo takes bytes
-
-
 class _HttpResponse:
     """A response whose connection can be used again only if its body was read to the end."""
 
-    def __init__(self, owner: HttpConnection, connection: HTTPConnection, raw: HTTPResponse) -> None:
-        self.status = raw.status
-        self.headers: Mapping[str, str] = {name.lower(): value for name, value in raw.getheaders()}
+    def __init__(self, owner: HttpConnection, connection: HttpSocket, reply: HttpReply) -> None:
+        self.status = reply.status
+        self.headers: Mapping[str, str] = reply.headers
         self._owner = owner
         self._connection = connection
-        self._raw = raw
-        self._whole = False
+        self._reply = reply
 
     def __enter__(self) -> Response:
         return self
@@ -187,9 +182,9 @@ class _HttpResponse:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        if not (self._whole or (kind is None and self._ends_now())):
+        if not (self._reply.whole or (kind is None and self._ends_now())):
             self._owner.close()
-        self._raw.close()
+        self._reply.close()
 
     def chunks(self) -> Iterator[bytes]:
         """The body in the pieces in which it arrives."""
@@ -200,25 +195,21 @@ class _HttpResponse:
                 if size > _MAX_REPLY_BYTES:
                     raise ModelReplyBroken("the reply is larger than 128 MiB")
                 yield chunk
-        self._whole = True
 
     def _read(self) -> bytes:
         try:
-            chunk = self._raw.read1(_READ_BYTES)
-        except (IncompleteRead, ConnectionResetError) as exc:
+            return self._reply.read()
+        except ConnectionResetError as exc:
             raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
         except TimeoutError as exc:
             raise ModelUnavailable("the provider fell silent in the middle of the reply") from exc
-        except (OSError, HTTPException, ValueError) as exc:
+        except (OSError, ValueError) as exc:  # ValueError: it was closed from another thread
             raise ModelReplyBroken(f"the reply broke off: {exc}") from exc
-        if not chunk and self._raw.length:
-            raise ModelReplyBroken(f"the connection was closed {self._raw.length} bytes before the end of the reply")
-        return chunk
 
     def _ends_now(self) -> bool:
         """Whether the end of the body follows at once on what was read, so that the connection can be kept."""
         sock = self._connection.sock
-        if self._raw.isclosed() or sock is None:
+        if sock is None:
             return False
         timeout = sock.gettimeout()
         sock.settimeout(_END_TIMEOUT_S)
@@ -230,7 +221,7 @@ class _HttpResponse:
             sock.settimeout(timeout)
 
 
-def _is_stale(connection: HTTPConnection) -> bool:
+def _is_stale(connection: HttpSocket) -> bool:
     """Whether the other side closed an idle connection: then it can be read, and nothing was asked."""
     import select
 

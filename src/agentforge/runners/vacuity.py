@@ -97,7 +97,7 @@ def _reasons(node: ast.FunctionDef | ast.AsyncFunctionDef, units: Collection[str
         elif isinstance(one, ast.With) and _suppresses(one):
             yield "suppresses the failure of its own assertion"
         elif isinstance(one, ast.Call):
-            yield from _mocks(one, units)
+            yield from _mocks(one, units, inside)
         elif isinstance(one, ast.Assign):
             yield from _replaces(one, units)
     if not any(isinstance(one, ast.Assert) or _asserts(one) for one in inside):
@@ -148,14 +148,24 @@ def _swallows(node: ast.Try) -> Iterator[str]:
             yield "swallows the failure of its own assertion"
 
 
-def _mocks(node: ast.Call, units: Collection[str]) -> Iterator[str]:
+def _mocks(node: ast.Call, units: Collection[str], inside: Iterable[ast.AST]) -> Iterator[str]:
     """`patch("kit.slug")`, `patch.object(kit, "slug")`, `monkeypatch.setattr(kit, "slug", ...)` of a declared symbol."""
     function = ast.unparse(node.func)
     if function.rpartition(".")[2] not in _MOCKS or not ("patch" in function or "Mock" in function):
         return
     for one in node.args[:2]:
-        if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.rpartition(".")[2] in units:
-            yield f"replaces {one.value.rpartition('.')[2]}, which it should test"
+        name = one.value.rpartition(".")[2] if isinstance(one, ast.Constant) and isinstance(one.value, str) else ""
+        if name in units and not _watches(node, name, inside):
+            yield f"replaces {name}, which it should test (wraps={name} would only watch it)"
+
+
+def _watches(node: ast.Call, name: str, inside: Iterable[ast.AST]) -> bool:
+    """`patch.object(kit, "slug", wraps=kit.slug)`: the thing itself still does the work."""
+    wrapped = [ast.unparse(one.value).rpartition(".")[2] for one in node.keywords if one.arg == "wraps"]
+    told = {one.arg for one in node.keywords} | {
+        one.attr for one in inside if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+    }
+    return wrapped == [name] and not told & {"return_value", "side_effect"}
 
 
 def _replaces(node: ast.Assign, units: Collection[str]) -> Iterator[str]:

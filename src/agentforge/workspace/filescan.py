@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 Look = tuple[int, ...]
@@ -13,9 +13,11 @@ Looks = dict[str, Look]
 """By path relative to the folder, `/` between the parts; names that are not UTF-8 hold surrogates."""
 
 
-def scan(root: Path) -> Looks:
+def scan(root: Path, *, without: Collection[str] = ()) -> Looks:
     """Look at everything below a folder but its own `.git`. The time of a change cannot be set by who makes it.
 
+    Args:
+        without: folders, as the keys of the result name them, that are not entered.
     Side effects: a folder that cannot be entered is opened to its owner; its look is the one that it had.
     """
     looks: Looks = {}
@@ -29,7 +31,8 @@ def scan(root: Path) -> Looks:
                 looks[name] = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
             elif name != ".git":
                 looks[name] = (info.st_mode,)
-                pending.append((name + "/", entry.path))
+                if name not in without:
+                    pending.append((name + "/", entry.path))
     looks.pop(".git", None)
     return looks
 

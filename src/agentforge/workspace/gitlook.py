@@ -35,6 +35,13 @@ def top_level(git: Git, commit: str, *, texts: Sequence[str]) -> tuple[list[str]
     return [os.fsdecode(name) for name in _names(tree[1], id_bytes=len(commit) // 2)], found
 
 
+def ignored_folders(git: Git) -> frozenset[str]:
+    """The folders of the checkout, none below another, in which git ignores everything."""
+    asked = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    names = os.fsdecode(git.command.output(*asked)).split("\0")
+    return frozenset(name[:-1] for name in names if name.endswith("/"))
+
+
 def working_files(git: Git) -> list[str]:
     """List the files of the checkout that git knows or would add, sorted; deleted ones and submodules are left out."""
     listing = git.command.output("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")

@@ -20,12 +20,15 @@ class Guard:
 
     Args:
         index: the private index of the workspace's snapshots; after `tree` it holds that tree.
+        ignoring: folders that git ignores as a whole are not looked into, for `tree` alone: it does not hold them.
     """
 
-    def __init__(self, git: Git, workspace: Path, *, index: Path) -> None:
+    def __init__(self, git: Git, workspace: Path, *, index: Path, ignoring: bool = False) -> None:
         self._git = git
         self._root = workspace
         self._index = index
+        self._ignoring = ignoring
+        self._ignored: frozenset[str] = frozenset()
         self._looks: Looks = {}
         self._tree = ""
 
@@ -35,11 +38,20 @@ class Guard:
         Raises:
             RepositoryError: a file cannot be recorded.
         """
-        looks = scan(self._root)
+        looks = scan(self._root, without=self._ignored)
         if not self._tree or looks != self._looks:
             self._tree = self._git.snapshot(self._root, index=self._index)
-            self._looks = looks
+            self._looks = self._learned(looks) if self._ignoring else looks
         return self._tree
+
+    def _learned(self, looks: Looks) -> Looks:
+        """The looks without what git ignores now; looked at before the snapshot, so that nothing touched since is missed."""
+        from agentforge.workspace.gitlook import ignored_folders
+
+        before, self._ignored = self._ignored, ignored_folders(self._git)
+        if not before <= self._ignored:  # something was not entered that counts now: the next look finds it touched
+            return {}
+        return {name: look for name, look in looks.items() if not _within(name, self._ignored)}
 
     def watch(self, command: Callable[[], Completed], *, may_write: MayWrite) -> tuple[Completed, Settled | None]:
         """Run a command, keep what it changed within the scope, and put back everything else.
@@ -78,3 +90,13 @@ class Guard:
         if not settled.kept:
             self._tree, self._looks = tree, scan(self._root)
         return settled
+
+
+def _within(name: str, folders: frozenset[str]) -> bool:
+    """Whether a path lies inside one of the folders; a folder is not inside itself."""
+    at = name.rfind("/")
+    while at > 0:
+        if name[:at] in folders:
+            return True
+        at = name.rfind("/", 0, at)
+    return False

@@ -40,7 +40,7 @@ class Watch:
         if self._guard is None:
             from agentforge.workspace.guard import Guard
 
-            self._guard = Guard(git, git.top, index=self._index)
+            self._guard = Guard(git, git.top, index=self._index, ignoring=True)
         tree = self._guard.tree()
         self._first = self._first or tree
         return tree

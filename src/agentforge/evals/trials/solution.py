@@ -14,10 +14,11 @@ What is not said is not answered; `stages` holds replies of a stage word for wor
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from agentforge.evals.answers import declared_tests
 
 if TYPE_CHECKING:
     from agentforge.evals.trials.task import EvalTask
@@ -124,7 +125,7 @@ def _suite(answers: Answers) -> dict[str, object]:
                         "acceptance_criterion": criteria,
                         "kind": "guard" if name in guards else "target",
                     }
-                    for name in _tests(text)
+                    for name in declared_tests(text)
                 ],
             }
             for path, text in answers["tests"].items()
@@ -149,8 +150,3 @@ def _is_test(path: str) -> bool:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0]
-
-
-def _tests(text: str) -> Iterator[str]:
-    """The test functions of a file."""
-    return (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name[:4] == "test")
