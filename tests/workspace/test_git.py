@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -182,7 +183,11 @@ class TestSnapshots:
         (tmp_path / "wt" / "a.txt").write_text("more\n")
         opened.snapshot(tmp_path / "wt", index=tmp_path / "i2")
         opened.remove_worktree(tmp_path / "wt")
-        subprocess.run(["git", "update-ref", "-d", "refs/heads/agentforge/t"], cwd=repository, check=True)
+        subprocess.run(
+            ["git", "-c", "core.hooksPath=/dev/null", "update-ref", "-d", "refs/heads/agentforge/t"],
+            cwd=repository,
+            check=True,
+        )
         assert untouched() == before
         assert not hooked.exists()
 
