@@ -116,7 +116,6 @@ def _begun(
 ) -> tuple[Git, Models, RunLog]:
     """A task whose first record stands."""
     from agentforge.app.wiring import Models
-    from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
     if not options.request.strip():
@@ -132,6 +131,8 @@ def _begun(
     models = Models(settings=settings, environ=environ, flag=options.model)
     log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
+        from agentforge.app.workplace import drop_worktree
+
         drop_worktree(git, log.state)
     return git, models, log
 
@@ -235,11 +236,10 @@ def _create(
     from agentforge.app.provenance import digests, supplied_tests
     from agentforge.app.wiring import secret_values
     from agentforge.config.paths import data_dir
-    from agentforge.pipeline.delivery import branch_name
     from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import new_task_folder
-    from agentforge.workspace.worktree import worktree_of
+    from agentforge.workspace.worktree import branch_name, worktree_of
 
     profile = "" if options.workflow else models.profile()
     base = base_commit(options, git, data=data_dir(environ))
@@ -306,7 +306,6 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
@@ -330,6 +329,8 @@ def _drive(
             finally:
                 models.close()
         state = log.state
+        from agentforge.app.heads import keep_head
+
         keep_head(environ, log.folder, head=log.head, records=log.length)
         result = RunResult(
             state=state,

@@ -140,7 +140,11 @@ def _model(state: RunState) -> str:
 def _plan(state: RunState) -> list[str]:
     """The plan that a run is a part of."""
     plan = state.digests.get("plan")
-    return [f"the part of {plan.get('repo')} in {plan.get('run_id')}"] if isinstance(plan, Mapping) else []
+    if not isinstance(plan, Mapping):
+        return []
+    from agentforge.events.splitting import part_label
+
+    return [f"the part of {part_label(plan)} in {plan.get('run_id')}"]
 
 
 def _parts(state: RunState) -> list[str]:

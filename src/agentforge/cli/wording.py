@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentforge.app.showing import cost_text, tokens_text
 from agentforge.cli.terminal import cut, printable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -176,6 +175,8 @@ def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
 
 
 def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
+    from agentforge.app.showing import cost_text, tokens_text
+
     known = state.stages.get(event.stage)
     if known is None or not known.steps:
         return Notice(text=f"{event.stage}: done, no model needed", sign="done")

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from agentforge.canonical import Digest, digest_value
 
-Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "junit", "none"]
+Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "java", "junit", "none"]
 
 JAVASCRIPT: frozenset[Runner] = frozenset({"node", "vitest", "jest", "mocha"})
+COMPILED: frozenset[Runner] = frozenset({"go", "cargo", "java"})
+"""Runners that compile test files together: one that does not compile keeps its neighbours from running."""
 
 DEFAULT_TIMEOUT_S = 900.0
 EVIDENCE_VERSION = 2
@@ -32,7 +34,7 @@ class TestPlan:
         junit: report path relative to the repository for a command without `{junit}`.
         environments: folders of the repository that a fresh checkout borrows read-only (.venv, node_modules, built files).
         user_site: the user's site directory when the interpreter uses one.
-        language: what the tests are written in: python, javascript, rust, go, other.
+        language: what the tests are written in: python, javascript, rust, go, java, other.
         source: how this was found, in words.
         problems: what keeps the tests from running, with the command that helps.
     """
@@ -89,7 +91,7 @@ def plan_digest(plan: TestPlan) -> Digest:
 def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
     """Find out how the tests of a repository are run.
 
-    The setting `[test] command` wins; then pytest, unittest, node, cargo and go, by what the repository says of itself.
+    The setting `[test] command` wins; then pytest, unittest, node, cargo, go and java, by what the repository says of itself.
 
     Args:
         repo: the user's repository, an absolute path.
