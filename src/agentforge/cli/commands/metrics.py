@@ -33,20 +33,6 @@ class Day(click.DateTime):
             self.fail(f"{value!r} is not a day such as 2026-11-21", param, ctx)
 
 
-class Day(click.DateTime):
-    """A day, in UTC."""
-
-    def __init__(self) -> None:
-        super().__init__(["%Y-%m-%d"])
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read it; what is none is told with one."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is not a day such as 2026-11-21", param, ctx)
-
-
 @click.command(
     epilog="""\b
 Examples:
