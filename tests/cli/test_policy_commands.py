@@ -55,17 +55,18 @@ def test_policy_test_explains_every_part(project: Path, capsys: pytest.CaptureFi
 def test_a_rule_that_policy_test_offers_can_be_added_and_then_holds(
     project: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["policy", "test", "npm run lint"]) == 3
-    assert "agentforge policy add allow 'shell(npm run lint)'" in capsys.readouterr().out
-    assert run(["policy", "add", "allow", "shell(npm run lint)", "--for-ever"]) == 0
-    assert run(["policy", "test", "npm run lint"]) == 0
+    assert run(["policy", "test", "npm install left"]) == 3
+    assert "agentforge policy add allow 'shell(npm install *)'" in capsys.readouterr().out
+    assert run(["policy", "add", "allow", "shell(npm install *)", "--for-ever"]) == 0
+    assert run(["policy", "test", "npm install left"]) == 0
     capsys.readouterr()
-    assert run(["policy", "add", "deny", "shell(npm run lint)", "--days", "2", "--json"]) == 0
+    assert run(["policy", "add", "deny", "shell(npm install *)", "--days", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["file"]) == ("deny", str(home / "af" / "config" / "config.toml"))
     assert told["until"]
-    assert run(["policy", "test", "npm run lint"]) == 4
+    assert run(["policy", "test", "npm install left"]) == 4
     assert run(["policy", "add", "allow", "shell(npm"]) == 2
+    assert run(["policy", "add", "allow", "shell(npm *) until 2027-01-31"]) == 2
     assert run(["policy", "add", "allow", "shell(ls)", "--days", "2", "--for-ever"]) == 2
 
 

@@ -30,6 +30,16 @@ def test_any_name_of_a_model_gives_a_valid_file(world: World, name: str) -> None
     assert shown["model.name"] == name
 
 
+def test_init_without_anybody_there_keeps_the_choice_and_makes_none(world: World) -> None:
+    nobody = world.run("init")
+    assert (nobody.code, nobody.out) == (2, "")
+    assert "nobody is here to choose a provider - --provider, one of openrouter" in nobody.err
+    assert world.run("init", "--provider", "anthropic", "--model", "claude-x").code == 0
+    assert world.run("init").code == 0
+    shown = {row["key"]: row["value"] for row in world.run("config", "show", "--json").json}
+    assert (shown["model.provider"], shown["model.name"]) == ("anthropic", "claude-x")
+
+
 def test_init_of_a_project_keeps_what_stands_there(world: World) -> None:
     file = world.repo / ".agentforge" / "config.toml"
     file.parent.mkdir(exist_ok=True)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConflictError, RepositoryError
-from agentforge.workspace.git import AGENTFORGE, Git, Identity
-from agentforge.workspace.gitdiff import Change
+from agentforge.workspace.git import AGENTFORGE, Change, Git, Identity
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]
@@ -184,7 +183,11 @@ class TestSnapshots:
         (tmp_path / "wt" / "a.txt").write_text("more\n")
         opened.snapshot(tmp_path / "wt", index=tmp_path / "i2")
         opened.remove_worktree(tmp_path / "wt")
-        subprocess.run(["git", "update-ref", "-d", "refs/heads/agentforge/t"], cwd=repository, check=True)
+        subprocess.run(
+            ["git", "-c", "core.hooksPath=/dev/null", "update-ref", "-d", "refs/heads/agentforge/t"],
+            cwd=repository,
+            check=True,
+        )
         assert untouched() == before
         assert not hooked.exists()
 

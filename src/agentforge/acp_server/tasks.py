@@ -200,9 +200,11 @@ def _decided(session: EditorSession, result: RunResult, item: Escalation) -> boo
 
 
 def _choices(item: Escalation) -> dict[str, tuple[str, str]]:
+    from agentforge.app.answers import wants_words
+
     words = [text for text in item.options if text not in ("approve", "reject", "abort")]
     own = {f"option-{number}": (text, "allow_once") for number, text in enumerate(words)}
-    approves = {} if own else {"approve": _DECISIONS["approve"]}
+    approves = {} if own or wants_words(item) else {"approve": _DECISIONS["approve"]}
     return {**own, **approves, "later": _DECISIONS["later"], "abort": _DECISIONS["abort"]}
 
 

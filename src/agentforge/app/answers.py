@@ -116,13 +116,18 @@ def stages_before(state: RunState, item: Escalation) -> list[str]:
     return [name for name in known if state.stages[name].status == "verified" and name != "intake"]
 
 
+def wants_words(item: Escalation) -> bool:
+    """Whether it asks what the request means: neither yes nor no answers that, and the words go into the artifact."""
+    return item.context.get("key") == item.question
+
+
 def _refuse_silence(row: Waiting, decision: kinds.Decision, text: str) -> None:
-    """An answer has words; neither yes nor no answers a question of the request, whose words go into the artifact."""
+    """An answer has words, and so has every decision about a question of the request."""
     if text.strip() or decision == "abort":
         return
     if decision == "answer":
         raise UsageError("an answer needs a text", hint="pass --answer TEXT")
-    if row.item.context.get("key") == row.item.question:
+    if wants_words(row.item):
         raise UsageError(
             f"{row.address} asks a question that --{decision} does not answer: {row.item.question}",
             hint="pass --answer TEXT",

@@ -154,7 +154,8 @@ def _report(examined: Examination, *, with_notes: bool, duration_s: float) -> li
     if examined.untrusted:
         names = ", ".join(examined.untrusted)
         lines.append(f"not run: the project's own checks ({names}); --trust-project-checks runs them")
-    return [*lines, *_sums(examined, style, duration_s=duration_s)]
+    more = ["what was found and does not count: --notes"] if examined.notes and not with_notes else []
+    return [*lines, *_sums(examined, style, duration_s=duration_s), *more]
 
 
 def _sums(examined: Examination, style: Style, *, duration_s: float) -> list[str]:

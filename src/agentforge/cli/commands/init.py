@@ -45,22 +45,25 @@ def init(
     cwd: str | None,
     as_json: bool,
 ) -> int:
-    """Choose a provider, a model and a key; what is there already is kept."""
+    """Choose a provider, a model and a key; what is there already is kept, and is what an empty answer means."""
     from agentforge.app.setting_up import Setup, set_up
+    from agentforge.config.settings import load
 
+    folder = folder_of(cwd)
+    now = load(folder, os.environ)
     terminal = sys.stdin.isatty() and not as_json
-    chosen = provider or _provider(terminal=terminal)
+    chosen = provider or _provider(now.text("model.provider"), terminal=terminal)
     known = PROVIDERS.get(chosen)
     if known is None:
         raise UsageError(f"there is no provider {chosen!r}", hint="one of " + ", ".join(PROVIDERS))
-    name = model if model is not None else _model(known.name or _own(chosen), terminal=terminal)
+    usual = now.text("model.name") if chosen == now.text("model.provider") else ""
+    name = model if model is not None else _model(usual or known.name or _own(chosen), terminal=terminal)
     address = base_url or (_address(terminal=terminal) if chosen == "custom" and not os.environ.get("BASE_URL") else "")
     key = ""
     if key_from_stdin:
         key = sys.stdin.readline().strip()
     elif terminal and known.key and not os.environ.get(known.key) and chosen != "custom":
         key = click.prompt(f"{known.key} (empty = later)", default="", show_default=False, hide_input=True).strip()
-    folder = folder_of(cwd)
     setup = Setup(
         provider=chosen, model=name.strip(), base_url=address.strip(), key=key, project=folder if project else None
     )
@@ -78,11 +81,17 @@ def _told(written: tuple[Path, ...], *, as_json: bool) -> None:
     click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
 
 
-def _provider(*, terminal: bool) -> str:
-    default = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "openrouter")
-    if not terminal:
-        return default
-    return str(click.prompt("Provider", default=default, type=click.Choice([*_ASKED]), show_choices=True))
+def _provider(now: str, *, terminal: bool) -> str:
+    """The provider: what is set now or has a key, unless somebody is here and says otherwise."""
+    default = now or next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "")
+    if terminal:
+        asked = [*_ASKED, *([now] if now and now not in _ASKED else [])]
+        return str(
+            click.prompt("Provider", default=default or "openrouter", type=click.Choice(asked), show_choices=True)
+        )
+    if not default:
+        raise UsageError("nobody is here to choose a provider", hint=f"--provider, one of {', '.join(_ASKED)}")
+    return default
 
 
 def _own(provider: str) -> str:

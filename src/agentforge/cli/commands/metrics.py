@@ -15,6 +15,8 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 
 _BAR_COLUMNS = 40
+_LARGE = 100
+"""From here on fractions say nothing."""
 
 
 class Day(click.DateTime):
@@ -104,7 +106,7 @@ def _bars(weeks: Mapping[str, int]) -> list[str]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,}"
+    return "-" if value is None else f"{value:,.0f}" if value >= _LARGE else f"{value:,}"
 
 
 def _percent(value: float | None) -> str:

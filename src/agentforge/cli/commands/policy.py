@@ -84,7 +84,7 @@ def test(
     if rows:
         click.echo("\n".join(table(rows, head=("VERDICT", "CLASS", "PART", "WHY"), style=style)))
     for offer in offers:
-        click.echo(f"to allow it from now on: agentforge policy add allow {shlex.quote(offer.written)}")
+        click.echo(f"to allow it until {offer.until}: agentforge policy add allow {shlex.quote(offer.rule)}")
         click.echo(f"  would match: {'; '.join(offer.matches)}")
         click.echo(f"  would still ask: {'; '.join(offer.still_asked)}")
     return _EXIT[decision.verdict]
@@ -111,6 +111,8 @@ def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool
 
     if days is not None and for_ever:
         raise UsageError("--days and --for-ever exclude each other", hint="give one of them")
+    if ")" in rule and rule.rpartition(")")[2].strip():
+        raise UsageError(f"{rule!r} has an end of its own", hint="write the rule alone, and --days N")
     usual = RULE_DAYS if verdict == "allow" and not for_ever else None
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     environ = open_place(None).environ
