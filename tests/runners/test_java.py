@@ -165,3 +165,11 @@ def test_a_dependency_steers_nothing_but_a_plugin_does():
 
     assert [steered(one) for one in (dependency, skipping, plugin, b"no xml")] == [False, True, True, True]
     assert pom_part(before)
+
+
+def test_gotestsum_means_go_test_with_its_arguments(tmp_path):
+    (tmp_path / "go.mod").write_text("module x\n")
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    plan = detect(tmp_path, settings={"command": "gotestsum --format dots -- -tags fast ./..."})
+    assert (plan.runner, plan.command) == ("go", ("go", "test", "-tags", "fast", "./..."))
