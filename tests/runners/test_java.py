@@ -84,6 +84,7 @@ def test_what_does_not_compile_is_told_with_its_symbol(plain):
     assert "test/org/example/OddTest.java" in told and not run.outcomes
 
 
+@pytest.mark.chaos  # Maven takes its time
 @_needs_maven
 def test_maven_runs_offline_and_its_reports_are_read(project):
     test = 'package org.example;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class ShoutTest {{\n  @Test public void {0}() {{ assertEquals("A!", Textkit.{0}("a")); }}\n}}\n'
