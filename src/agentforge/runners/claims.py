@@ -35,6 +35,8 @@ GOES_ON = re.compile(
 COMPLAINT = re.compile(
     r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
+_END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
+"""Where a docstring that was quoted with its signature ends: right behind the last result."""
 _LIMIT = 4000
 
 
@@ -100,10 +102,11 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
 
 
 def names_of(call: str) -> tuple[str, ...]:
-    """The free names of a call that are no builtins, in order."""
+    """The free names of a call that are no builtins, in order; what it binds itself by `:=` is not free."""
     tree = _expression(call)
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
-    return tuple(dict.fromkeys(name for name in names if name not in BUILTINS))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return tuple(dict.fromkeys(node.id for node in names if node.id not in BUILTINS and node.id not in bound))
 
 
 def is_call(tree: ast.Expression) -> bool:
@@ -150,7 +153,7 @@ def _doctests(text: str) -> Iterator[Claim]:
     except ValueError:
         return
     for example in examples:
-        call, want = example.source.strip(), example.want.strip()
+        call, want = example.source.strip(), _END_OF_DOCSTRING.split(example.want)[0].strip()
         tree = _expression(call)
         if tree is None or not is_call(tree):
             continue

@@ -16,6 +16,7 @@ from agentforge.runners.javascript_failures import failure_of_error, failure_of_
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.runners.typescript_failures import compiler_failures
 
 _REPORTERS = EVIDENCE / "javascript"
 _SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
@@ -163,7 +164,7 @@ def _gathered(received: Received, output: str, *, root: str, files: Sequence[str
         if record["kind"] == "result":
             outcomes.append(_outcome(record, root))
         elif record["kind"] == "broken":
-            errors.append(_broken(record, root))
+            errors += _broken(record, root)
         elif record["kind"] == "problem":
             problems.append(str(record["text"])[:500])
     ended = "finished" in kinds
@@ -186,16 +187,20 @@ def _outcome(record: Mapping[str, Any], root: str) -> TestOutcome:
     )
 
 
-def _broken(record: Mapping[str, Any], root: str) -> CollectionError:
-    """A file that could not be loaded, or whose process ended otherwise than its tests say."""
+def _broken(record: Mapping[str, Any], root: str) -> list[CollectionError]:
+    """A file that could not be loaded, or whose process ended otherwise than its tests say; a compiler tells several errors."""
     path = relative(str(record["file"]), root)
     text = str(record.get("text") or "")
-    failure = failure_of_error(record["error"], root=root, test_file=path) if record.get("error") else None
+    error = record.get("error") or {}
+    told = compiler_failures(str(error.get("message") or text), root=root, test_file=path)
+    if told:
+        return [CollectionError(id=path, failure=one, text=one.text) for one in told]
+    failure = failure_of_error(error, root=root, test_file=path) if error else None
     failure = failure or failure_of_output(text, root=root, test_file=path)
     if failure is None:
         said = "its process failed although its tests were told" if record.get("results") else "its process failed"
         failure = Failure(exc_type="Error", message=said, file=path, text=text[-800:] or said)
-    return CollectionError(id=path, failure=failure, text=failure.text)
+    return [CollectionError(id=path, failure=failure, text=failure.text)]
 
 
 def _broken_at_load(output: str, root: str, files: Sequence[str]) -> list[CollectionError]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
+from agentforge.runners.classify import ENDLESS, Expectation, Reason, classify, classify_failure, is_mistake
 from agentforge.runners.existing import Altered, altered_tests
 from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.gathered import repeated
@@ -107,6 +107,8 @@ def measure_red(
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
+    if any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values()):
+        facts["test_limit_s"] = rig.test_limit_s
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}

@@ -88,17 +88,6 @@ def plan_digest(plan: TestPlan) -> Digest:
     return digest_value(value)
 
 
-def plan_value(plan: TestPlan) -> dict[str, Any]:
-    """The JSON value of a plan."""
-    return {**asdict(plan), "env": dict(plan.env)}
-
-
-def plan_of(value: Mapping[str, Any]) -> TestPlan:
-    """Read a plan back from its JSON value; lists become tuples."""
-    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in value.items()}
-    return TestPlan(**parts)
-
-
 def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
     """Find out how the tests of a repository are run.
 

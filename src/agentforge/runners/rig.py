@@ -27,6 +27,7 @@ class Rig:
         mount_at: the user's repository; the sandbox shows a checkout there.
         scratch: a folder of ours for checkouts; not below `mount_at`.
         timeout_s: limit of one run of the suite.
+        test_limit_s: limit of one test, 0 = none; what is stopped by it has failed, and the run goes on. Python's runners only.
         cache: None measures everything anew.
     """
 
@@ -37,6 +38,7 @@ class Rig:
     scratch: Path
     timeout_s: float
     cache: ResultCache | None = None
+    test_limit_s: float = 0.0
 
     @property
     def confinement(self) -> str:
@@ -103,6 +105,8 @@ def run_tree(
     }  # fmt: skip
     if trace:
         key["trace"] = TRACE_VERSION
+    if rig.test_limit_s:
+        key["test_limit"] = rig.test_limit_s
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:
         return known
@@ -120,6 +124,7 @@ def run_tree(
             scratch=rig.scratch,
             protected=tuple(protected),
             trace=trace,
+            test_limit_s=rig.test_limit_s,
         )
         after = _bytes(checkout, protected)
     altered = sorted(path for path, data in before.items() if after[path] != data)
