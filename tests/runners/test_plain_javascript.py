@@ -6,8 +6,10 @@ import shutil
 
 import pytest
 
+from agentforge.runners.again_javascript import repeated_in_node
 from agentforge.runners.claims_javascript import claim_of, claims_in, literal_source, names_of
 from agentforge.runners.plain_javascript import check_javascript
+from agentforge.runners.suite_claims_javascript import asserted_in_javascript
 from agentforge.runners.symbols import Symbol
 
 
@@ -91,3 +93,39 @@ def test_claims_hold_by_type_and_value_outside_of_the_runner(project):
     bad = check(FALSE)
     assert (bad.checked, len(bad.failed)) == (len(FALSE), len(FALSE)), bad
     assert check([("other(1)", "1", "")]).unchecked == ("other(1) -> 1: a name in it is not declared",)
+
+
+STRAIGHT = """import test from "node:test";
+import assert from "node:assert";
+import { slug, sly as clever } from "../src/kit.js";
+import kit, { sly } from "../src/kit";
+import lodash from "lodash";
+test("plain", () => { assert.equal(slug("A"), "a"); assert.deepEqual(sly(), 1); });
+test("whole", () => assert.strictEqual(kit.slug("B"), "b"));
+test("steps", () => { const x = 1; assert.equal(slug("C"), "c"); });
+test("renamed", () => { assert.equal(clever(), 1); });
+test("foreign", () => { assert.equal(lodash.slug("D"), "d"); });
+test("chai", () => { expect(slug("E")).to.equal("e"); expect(slug("F")).not.toBe("f"); });
+"""
+
+
+def test_what_straight_tests_assert_is_read():
+    found = asserted_in_javascript("test/a.test.js", STRAIGHT.encode(), present={"src/kit.js"})
+    assert [(one.test.partition("::")[2], one.call, one.returns, one.names[0][1:]) for one in found] == [
+        ("plain", 'slug("A")', "'a'", ("src/kit.js", False)), ("plain", "sly()", "1", ("src/kit.js", False)),
+        ("whole", 'kit.slug("B")', "'b'", ("src/kit.js", True)), ("chai", 'slug("E")', "'e'", ("src/kit.js", False)),
+    ]  # fmt: skip
+    assert (
+        asserted_in_javascript("test/a.test.js", b"beforeEach(f)\n" + STRAIGHT.encode(), present={"src/kit.js"}) == ()
+    )
+
+
+@needs_node
+def test_code_that_behaves_only_under_the_runner_is_told(project):
+    package = '{"type": "module", "scripts": {"test": "node --test"}}'
+    files = {"package.json": package, "src/kit.js": KIT, "test/a.test.js": STRAIGHT}
+    made = project(files, env={})
+    told = repeated_in_node(made.rig(), made.tree(), [f"test/a.test.js::{name}" for name in ("plain", "whole")], seed=1)
+    assert len(told) == 1 and "sly() == 1 does not hold: the result is another value; it is 2" in told[0]
+    setup = made.tree({"package.json": package.replace("}}", '}, "jest": {"setupFiles": ["a"]}}')})
+    assert repeated_in_node(made.rig(), setup, ["test/a.test.js::plain"], seed=1) == ()

@@ -53,7 +53,7 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
     said, raises = (str(value.get(name) or "").strip() for name in ("call", "raises"))
     given = value.get("returns", "")
     returns = given.strip() if isinstance(given, str) else repr(given)
-    call = _call(said)
+    call = call_source(said)
     if call is None:
         raise ValueError(f"{said!r} is no call of literals: write it like name('text', 3)")
     if bool(returns) == bool(raises):
@@ -105,7 +105,7 @@ def _of_line(line: str) -> Iterator[Claim]:
 
 
 def _made(said: str, result: str) -> Iterator[Claim]:
-    call = _call(said)
+    call = call_source(said)
     if call is None:
         return
     raised = EXCEPTION.match(result)
@@ -122,7 +122,7 @@ def _call_at_end(text: str) -> str | None:
     bare = text.rstrip().rstrip("`,:").rstrip()
     for match in START.finditer(bare):
         piece = bare[match.start() :]
-        if _call(piece) is not None and not re.search(r"\.\s", piece.partition("(")[0]):
+        if call_source(piece) is not None and not re.search(r"\.\s", piece.partition("(")[0]):
             return piece
     return None
 
@@ -144,7 +144,7 @@ def _literal_at_start(text: str) -> str | None:
     return None
 
 
-def _call(text: str) -> str | None:
+def call_source(text: str) -> str | None:
     """A call of literals as JavaScript; None when it is none."""
     root = _expression(text)
     if root is None:

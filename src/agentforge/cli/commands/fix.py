@@ -51,7 +51,7 @@ Examples:
 def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **given: Any) -> int:
     """Repair violations; the ids are those of `agentforge conformance check`.
 
-    What a check repairs itself (ruff, ruff format, eslint, a contract's own `fix:`) is repaired at no token; a model is
+    What a check repairs itself (ruff, ruff format, eslint, prettier, a contract's own `fix:`) is repaired at no token; a model is
     asked for the rest. Both are verified alike: a fresh checkout, the whole suite, no new finding, nothing else touched.
     An id becomes one branch, --all and --rule one branch per rule. A violation that is gone is told and closed.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.

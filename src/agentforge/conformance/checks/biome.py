@@ -56,6 +56,8 @@ def _finding(told: dict[str, Any], site: Site) -> Finding:
 
 
 def _message(told: dict[str, Any]) -> str:
+    if told.get("category") == "format":
+        return "is not formatted as biome does it"
     message = told.get("message") or told.get("description") or ""
     if isinstance(message, list):
         message = "".join(str(part.get("content", "")) for part in message)
