@@ -82,13 +82,12 @@ def measure_red(
     named = _names(rig, red_tree, suite, raising)
     entries = _entries(_without(run, known), [one for one in named if one not in known], suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
-    targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
     if worth:
         stub_runs |= run_stubs(patience, red_tree, suite.files, made[1:])
     made = taken(made, stub_runs, rig)
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
-    living = surviving(stub_runs, made, targets)
+    living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
