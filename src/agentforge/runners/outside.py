@@ -91,34 +91,26 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
 
 
 def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
-    """The facts of other languages: claims in plain processes in JavaScript, targets that pass without the change."""
-    if rig.plan.runner in COMPILED:
-        return _compiled(rig, given, base_tree=base_tree, tree=tree)
-    if rig.plan.language != "javascript":
-        return unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+    """The facts of other languages: targets that pass without the change, and in JavaScript claims in plain processes."""
     from agentforge.runners.again_javascript import repeated_in_node
     from agentforge.runners.hollow_javascript import hollow_javascript
+    from agentforge.runners.hollow_native import hollow_native
     from agentforge.runners.plain_javascript import check_javascript
 
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
-    hollow = hollow_javascript(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
-    )
-    again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
-    return _facts(verdict, again, hollow, ())
-
-
-def _compiled(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
-    """The facts of Go, Rust and Java: targets that pass without the change."""
-    from agentforge.runners.hollow_native import hollow_native
-
-    changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    hollow = hollow_native(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
-    )
+    if rig.plan.language == "javascript":
+        verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
+        hollow = hollow_javascript(
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+        )
+        again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
+        return _facts(verdict, again, hollow, ())
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
-    facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
+    if rig.plan.runner in COMPILED:
+        hollow = hollow_native(
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+        )
+        facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
     return facts
 
 
