@@ -15,7 +15,6 @@ from agentforge.workspace.sandbox import choose
 
 _GO = 'package kit\n\nimport "fmt"\n\nfunc Told() {\n\tfmt.Printf("%d\\n", "x")\n}\n'
 _CARGO = '[package]\nname = "kit"\nversion = "0.1.0"\nedition = "2021"\n{0}'
-_LOCK = 'version = 3\n\n[[package]]\nname = "kit"\nversion = "0.1.0"\n'
 _RUST = "pub fn told(x: i32) -> bool {\n    return x == x;\n}\n"
 _STYLE = """<?xml version="1.0"?><!DOCTYPE module PUBLIC "-//Checkstyle//DTD Checkstyle Configuration 1.3//EN"
 "https://checkstyle.org/dtds/configuration_1_3.dtd"><module name="Checker"><module name="TreeWalker">
@@ -68,7 +67,7 @@ def test_go_vet_tells_the_analyser_and_code_that_does_not_compile_is_no_pass(tmp
 
 @_needs("cargo-clippy")
 def test_clippy_counts_defects_and_where_it_is_configured_everything(tmp_path: Path) -> None:
-    files = {"Cargo.toml": _CARGO.format(""), "Cargo.lock": _LOCK, "src/lib.rs": _RUST}
+    files = {"Cargo.toml": _CARGO.format(""), "src/lib.rs": _RUST, "benches/fast.rs": "#![feature(test)]\n"}
     assert sorted(_rules(_look(tmp_path, "clippy", files))) == [
         ("clippy::eq_op", "error", 2), ("clippy::needless_return", "note", 2),
     ]  # fmt: skip

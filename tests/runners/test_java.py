@@ -84,6 +84,7 @@ def test_what_does_not_compile_is_told_with_its_symbol(plain):
     assert "test/org/example/OddTest.java" in told and not run.outcomes
 
 
+@pytest.mark.chaos  # Maven takes its time
 @_needs_maven
 def test_maven_runs_offline_and_its_reports_are_read(project):
     test = 'package org.example;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class ShoutTest {{\n  @Test public void {0}() {{ assertEquals("A!", Textkit.{0}("a")); }}\n}}\n'
@@ -165,3 +166,11 @@ def test_a_dependency_steers_nothing_but_a_plugin_does():
 
     assert [steered(one) for one in (dependency, skipping, plugin, b"no xml")] == [False, True, True, True]
     assert pom_part(before)
+
+
+def test_gotestsum_means_go_test_with_its_arguments(tmp_path):
+    (tmp_path / "go.mod").write_text("module x\n")
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    plan = detect(tmp_path, settings={"command": "gotestsum --format dots -- -tags fast ./..."})
+    assert (plan.runner, plan.command) == ("go", ("go", "test", "-tags", "fast", "./..."))

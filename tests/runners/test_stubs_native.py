@@ -6,9 +6,11 @@ import shutil
 
 import pytest
 
+from agentforge.runners.hollow_native import hollow_native
 from agentforge.runners.measure_red import Suite, measure_red
 from agentforge.runners.native_source import functions, native_tree
 from agentforge.runners.native_values import statement
+from agentforge.runners.rig import NO_EDITS
 from agentforge.runners.stubs import variants
 from agentforge.runners.symbols import symbols_of
 
@@ -119,3 +121,19 @@ def test_a_new_function_without_a_signature_has_no_stub():
 def test_values_are_chosen_by_the_declared_type(language, text, expected):
     (function,) = functions(native_tree(language, text), language)
     assert (statement(function, "wrong"), statement(function, "empty")) == expected
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+def test_a_target_that_passes_though_the_change_is_wrong_is_hollow(project):
+    tests = 'package textkit\n\nimport "testing"\n\nfunc TestValue(t *testing.T) {\n\tif Slug("A") != "a" {\n\t\tt.Fatal("no")\n\t}\n}\n\nfunc TestExists(t *testing.T) {\n\tdefer func() { _ = recover() }()\n\t_ = Slug("A")\n}\n'
+    made = project(
+        {"go.mod": "module example.org/textkit\n\ngo 1.19\n", "textkit.go": _GO, "slug_test.go": tests}, env={}
+    )
+    base = made.tree()
+    done = _GO + "\nfunc Slug(text string) string { return strings.ToLower(text) }\n"
+    given = {"base_tree": base, "targets": ["slug_test.go::TestValue", "slug_test.go::TestExists"], "edits": NO_EDITS}
+    assert hollow_native(made.rig(), tree=made.tree({"textkit.go": done}), changed=["textkit.go"], **given) == (
+        "slug_test.go::TestExists",
+    )
+    data = made.tree({"textkit.go": done + "\nconst Most = 3\n"})
+    assert hollow_native(made.rig(), tree=data, changed=["textkit.go"], **given) == ()

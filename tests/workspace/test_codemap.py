@@ -57,10 +57,24 @@ OTHERS = {
         "export const Row = memo(({ a }: P) => <b>{a}</b>);\nconst n = count(3);\nmodule.exports = { w: () => 1 };\n",
         ["default", "api.m", "api.k", "s", "Kit.go", "A", "A.z", "A.open", "A.#p", "N.i", "Row", "w"],
     ),
-    "a.go": ("package m\nfunc A(x int) int { return 1 }\ntype T struct{}\nfunc (t *T) M() {}\n", ["A", "T", "T.M"]),
+    "a.go": (
+        "package m\nconst Max = 3\nfunc A(x int) int { return 1 }\ntype T struct{}\nfunc (t *T) M() {}\nfunc (l *L[K]) Add(x K) {}\n",
+        ["Max", "A", "T", "T.M", "L.Add"],
+    ),
     "a.rs": ("pub fn a() -> i32 { 1 }\nstruct S;\nimpl S { fn m(&self) {} }\n", ["a", "S", "S.m"]),
-    "A.java": ("class A { int m() { return 1; } }\n", ["A", "A.m"]),
+    "b.rs": (
+        "pub const MAX: u8 = 3;\nimpl<T> S<T> { fn m(&self) {} }\nmod inner { pub fn deep() {} }\n",
+        ["MAX", "S.m", "inner.deep"],
+    ),
+    "A.java": (
+        "class A { static final int MAX = 1; int m() { return 1; } @interface N {} }\n",
+        ["A", "A.MAX", "A.m", "A.N"],
+    ),
     "a.c": ("int *f(int x) { return 0; }\nstruct s { int a; };\nint g(void) { struct s q; }\n", ["f", "s", "g"]),
+    "a.h": (
+        "#ifndef A_H\n#define A_H\n#define MOST(a) (a)\n#define N 3\ntypedef struct { int x; } point;\n#endif\n",
+        ["MOST", "N", "point"],
+    ),
     "a.cpp": ("class A { void m() {} };\nint A::k() { return 1; }\n", ["A", "A.m", "A::k"]),
     "a.rb": ("class A\n  def m(x)\n  end\nend\n", ["A", "A.m"]),
     "a.kt": ("class A { fun m() {} }\n", ["A", "A.m"]),
@@ -245,7 +259,7 @@ def test_words_are_split_and_stemmed() -> None:
     ("path", "expected"),
     [
         ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("src/a.test.ts", True), ("conftest.py", True),
-        ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
+        ("app/FooTest.java", True), ("src/a/tests.rs", True), ("src/Contest.java", False), ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
     ],
 )  # fmt: skip
 def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:

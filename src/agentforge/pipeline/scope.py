@@ -35,6 +35,9 @@ TEST_GLOBS = (
     "**/test.[cm]js",
     "**/*_test.go",
     "*_test.go",
+    "**/*Test.java",
+    "**/*Tests.java",
+    "**/tests.rs",
 )
 """Where tests live, in the languages whose runners are known."""
 

@@ -92,6 +92,10 @@ def _known(
 ) -> TestPlan | None:
     """The plan of a command that starts a runner which we read ourselves."""
     plan = None
+    if (
+        command and PurePosixPath(command[0]).name == "gotestsum"
+    ):  # it shows what `go test` tells; we read that ourselves
+        command = ("go", "test", *(command[list(command).index("--") + 1 :] if "--" in command else ("./...",)))
     if tuple(command[:2]) == ("go", "test"):
         plan = _go(names, environ, base)
     elif tuple(command[:2]) == ("cargo", "test"):

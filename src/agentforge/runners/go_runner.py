@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,14 @@ class _Package:
         package: the name that its planted tests belong to.
         files: repository paths of its test files.
         names: test function -> its file.
+        asked: test functions that run; () is all.
     """
 
     folder: str
     package: str
     files: tuple[str, ...]
     names: Mapping[str, str]
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ def run_go(
                 (ground.checkout / path).unlink(missing_ok=True)
         known = {one.folder: one.files for one in packages}
         errors, broken = collection_errors(built.text, root=str(ground.root), module=module, packages=known)
-        alive = [one for one in packages if one.folder in programs]
+        alive = [_asked(one, tests) for one in packages if one.folder in programs]
         sessions = _run_all(plan, ground, alive, programs, word=word, version=version, seed=seed, timeout_s=timeout_s)
     expected: dict[str, Outcome] = {}
     for path in planted:
@@ -228,8 +230,6 @@ def _build(
     keep.chmod(0o700)
     cache = _cache()
     space = box(plan, ground, env={**env, "GOCACHE": str(cache), "AGENTFORGE_PROGRAMS": str(programs)})
-    from dataclasses import replace
-
     space = replace(space, writable_paths=(*space.writable_paths, cache))
     argv = ["go", "test", *_flags(plan), "-exec", str(keep), *(f"./{one.folder}" for one in packages)]
     done = ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
@@ -238,6 +238,14 @@ def _build(
         place = os.path.relpath((folder / "folder").read_text("utf-8").strip(), ground.root)
         found["" if place == "." else place] = folder / "program"
     return done, found
+
+
+def _asked(package: _Package, tests: Sequence[str]) -> _Package:
+    """A package of which only the tests of the named files run; all of them when a folder is named, or nothing."""
+    files = {file_of(one) for one in tests}
+    if not files or not files & set(package.files) or any(not one.endswith(".go") for one in files):
+        return package
+    return replace(package, asked=tuple(name for name, file in package.names.items() if file in files))
 
 
 def _run_all(
@@ -294,7 +302,7 @@ def _run_package(
     outcomes: dict[str, TestOutcome] = {}
     listed: list[str] = []
     problems: tuple[str, ...] = ()
-    chosen: list[str] = []
+    chosen = ["-test.run", f"^(?:{'|'.join(package.asked)}|.*{word}.*)$"] if package.asked else []
     for _ in range(_ROUNDS):
         argv = ["sh", "-c", _RUN, "sh", folder, str(program), mark, tool, *arguments, *chosen]
         done = ground.sandbox.run(
@@ -302,7 +310,8 @@ def _run_package(
             output_limit_bytes=_OUTPUT_LIMIT_BYTES,
         )  # fmt: skip
         names, marked, events = done.text.partition(f"\n{mark}\n")
-        listed = listed or [name for name in names.splitlines() if re.fullmatch(r"(?:Test|Example|Fuzz)\w*", name)]
+        known = [name for name in names.splitlines() if re.fullmatch(r"(?:Test|Example|Fuzz)\w*", name)]
+        listed = listed or [name for name in known if not package.asked or name in package.asked or word in name]
         if done.omitted_bytes or not marked:
             problems = (
                 "its tests printed too much to be read" if marked else "its test program could not list its tests",

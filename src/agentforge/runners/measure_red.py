@@ -82,19 +82,19 @@ def measure_red(
     named = _names(rig, red_tree, suite, raising)
     entries = _entries(_without(run, known), [one for one in named if one not in known], suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
-    targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
     if worth:
         stub_runs |= run_stubs(patience, red_tree, suite.files, made[1:])
     made = taken(made, stub_runs, rig)
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
+    living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
         "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not _declared(entry["id"], suite)],
-        "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in surviving(stub_runs, made, targets)],
+        "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],

@@ -16,6 +16,7 @@ from agentforge.workspace.symbols import Symbol, language_of, outline_of, read_s
 _MOST_TERMS = 24
 _PARSED = 32  # files whose definitions are read; the others are ranked by path and content alone
 _MOST_SYMBOLS = 8
+_JAVA_TESTS = ("Test.java", "Tests.java", "TestCase.java", "Test.kt", "Tests.kt")
 _IN_PATH, _IN_SYMBOL, _IN_CONTENT, _EXACT = 4.0, 3.0, 1.0, 8.0
 _NOT_SOURCE = 0.3
 _ENDINGS = "izations ization ations ation ings ing ers ies ions ion ed er es s e y"
@@ -96,6 +97,8 @@ def is_test_path(path: str) -> bool:
         or plain == "conftest"
         or ".test." in name
         or ".spec." in name
+        or name == "tests.rs"
+        or path.endswith(_JAVA_TESTS)
     )
 
 

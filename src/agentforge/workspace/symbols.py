@@ -48,12 +48,13 @@ _NODES: dict[Kind, str] = {
     "type": (
         "struct_specifier struct_item struct_declaration enum_item enum_declaration enum_specifier trait_item "
         "trait_declaration trait_definition type_item type_spec type_alias_declaration union_item "
-        "interface_declaration record_declaration protocol_declaration"
+        "interface_declaration record_declaration protocol_declaration annotation_type_declaration type_definition"
     ),
     "function": (
         "function_definition function_declaration generator_function_declaration function_item function_signature "
-        "macro_definition"
+        "macro_definition preproc_function_def"
     ),
+    "variable": "const_spec var_spec const_item static_item preproc_def",
     "method": "method method_definition method_declaration constructor_declaration singleton_method",
 }
 _KIND_OF_NODE = {node: kind for kind, nodes in _NODES.items() for node in nodes.split()}
@@ -237,7 +238,7 @@ def _tree_symbols(node: SgNode, *, path: str, parent: str, in_class: bool, by_va
         kind, name, body = _tree_definition(child, by_value=by_value)
         if kind is None:
             scope = _scope_name(child, by_value=by_value)
-            inside = in_class or (bool(scope) and child.kind() != "internal_module")
+            inside = in_class or (bool(scope) and child.kind() not in ("internal_module", "mod_item"))
             within = _inside(parent, scope)
             yield from _tree_symbols(child, path=path, parent=within, in_class=inside, by_value=by_value)
             continue
@@ -255,11 +256,22 @@ def _tree_definition(node: SgNode, *, by_value: bool) -> tuple[Kind | None, str,
     if by_value and (found := valued(node)) is not None:
         kind, name, value = found
         return cast("Kind", kind), name, value.field("body")
+    field = node.field("name") if not by_value and _is_field(node) else None
+    if field is not None:
+        return "variable", field.text(), None
     own = _KIND_OF_NODE.get(node.kind()) if node.is_named() else None
+    if node.kind() == "preproc_def" and node.field("value") is None:
+        return None, "", None  # what guards a header against being read twice
     named = (node.field("name") or _declared_name(node)) if own is not None else None
     if named is None or (node.kind().endswith("_specifier") and node.field("body") is None):
         return None, "", None
     return own, named.text(), node.field("body")
+
+
+def _is_field(node: SgNode) -> bool:
+    """A constant or field of a Java class."""
+    around = node.parent() if node.kind() == "variable_declarator" else None
+    return around is not None and around.kind() == "field_declaration"
 
 
 def _declared_name(node: SgNode) -> SgNode | None:
@@ -273,18 +285,19 @@ def _declared_name(node: SgNode) -> SgNode | None:
 
 
 def _scope_name(node: SgNode, *, by_value: bool) -> str:
-    """The type whose methods stand in a Rust `impl` block; the object or namespace around JavaScript's members."""
+    """The type whose methods stand in an `impl` block of Rust, or its module; what is around JavaScript's members."""
     if by_value:
         return scope_of(node)
-    target = node.field("type") if node.kind() == "impl_item" else None
-    return target.text() if target is not None else ""
+    field = {"impl_item": "type", "mod_item": "name"}.get(node.kind())
+    target = node.field(field) if field is not None else None
+    return target.text().partition("<")[0].strip() if target is not None else ""
 
 
 def _receiver(node: SgNode) -> str:
     """The type of a Go method's receiver, without star and name."""
     receiver = node.field("receiver")
     return (
-        receiver.text().strip("()").split()[-1].lstrip("*")
+        receiver.text().strip("()").partition("[")[0].split()[-1].lstrip("*")
         if receiver is not None and receiver.text().strip("() ")
         else ""
     )
