@@ -22,6 +22,7 @@ def prepare() -> None:
     import pytest  # noqa: F401
 
     sys.modules["__main__"].load("planted")
+    sys.modules["__main__"].load("time_limit")
     sys.modules["__main__"].load("pytest_plugin")
 
 
