@@ -109,17 +109,20 @@ class Postgres:
 def run_fleet(
     folder: Path, *, tasks: int, workers: int, url: str = "", kill_every_s: float = 4.0, kills: int = 10**6,
     seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None, away_s: float = 0.0,
+    plugins: bool = True,
 ) -> Figures:  # fmt: skip
     """Queue tasks, let workers drive them, kill workers at random, and count.
 
     Args:
         kills: at most so many workers are killed or frozen.
         server: the database of the URL; it is taken away for `away_s` seconds once a task is delivered.
+        plugins: whether the tasks' test runs load the plugins of this environment, as at a user's.
     """
-    world = _world(folder)
+    world = _world(folder, plugins=plugins)
     config = Path(world.env["AGENTFORGE_HOME"]) / "config" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(_SETTINGS.format(lease=lease_s))
+    bare = config.read_text() if config.exists() else ""
+    config.write_text(_SETTINGS.format(lease=lease_s) + bare)
     world.settings(_PROJECT)
     environ = {**world.env, **({"AGENTFORGE_DATABASE_URL": url} if url else {})}
     ledger = _queued(world, environ, tasks)
@@ -252,7 +255,7 @@ def _do(*command: object) -> None:
         raise NoPostgres(f"{command[0]}: {done.stderr.strip()[:300]}")
 
 
-def _world(folder: Path) -> Any:
+def _world(folder: Path, *, plugins: bool = False) -> Any:
     module = sys.modules.get("agentforge_world")
     if module is None:
         path = Path(__file__).resolve().parents[1] / "tests" / "e2e" / "world.py"
@@ -261,7 +264,7 @@ def _world(folder: Path) -> Any:
         module = importlib.util.module_from_spec(spec)
         sys.modules["agentforge_world"] = module
         spec.loader.exec_module(module)
-    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache", plugins=True)
+    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache", plugins=plugins)
 
 
 def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:

@@ -68,7 +68,8 @@ from agentforge.__main__ import main
 sys.exit(main())
 """
 _COMMIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "commit", "-q")
-_NO_PLUGINS = '[test.env]\nPYTEST_DISABLE_PLUGIN_AUTOLOAD = "1"\n'
+# Every world runs its suites bare, in this environment: no search for a python, none of the plugins that lie here.
+_BARE = f'[test]\npython = {json.dumps(sys.executable)}\n[test.env]\nPYTEST_DISABLE_PLUGIN_AUTOLOAD = "1"\n'
 _DATES = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
 
 Reply = dict[str, Any]
@@ -314,7 +315,8 @@ def make_world(
     """Put the small repository at `repo` (whatever stood there goes) and make a home.
 
     Args:
-        plugins: whether the project's pytest loads the plugins that this environment holds; they double what a run costs.
+        plugins: whether the project's python is looked for, and its pytest loads the plugins that it finds, as at a
+            user's; both double what a run costs.
     """
     shutil.rmtree(repo, ignore_errors=True)
     (repo / "tests").mkdir(parents=True)
@@ -336,7 +338,7 @@ def own_settings(home: Path, text: str) -> None:
     """Write the user's own settings; what stands in every world stays."""
     folder = home / "af" / "config"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"{text}{_NO_PLUGINS}")
+    (folder / "config.toml").write_text(f"{text}{_BARE}")
 
 
 def share_results(world: World, results: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 
 def test_workers_that_are_killed_deliver_everything_once(fleet: ModuleType, tmp_path: Path) -> None:
-    found = fleet.run_fleet(tmp_path, tasks=12, workers=2, kill_every_s=3.0, kills=4, lease_s=3.0, deadline_s=300.0)
+    found = fleet.run_fleet(
+        tmp_path, tasks=12, workers=2, kill_every_s=3.0, kills=4, lease_s=3.0, deadline_s=300.0, plugins=False
+    )
     assert (found.delivered, found.branches, found.delivered_twice) == (12, 12, 0)
     assert (found.kills, found.freezes) == (3, 1)
     assert found.worst_repeated <= 0  # at most one model call for each time that a task was taken over
@@ -20,7 +22,7 @@ def test_the_same_on_a_postgresql_that_goes_away_and_comes_back(fleet: ModuleTyp
         with fleet.postgres() as server:
             found = fleet.run_fleet(
                 tmp_path, tasks=3, workers=2, url=server.url, kill_every_s=4.0, kills=1, lease_s=3.0, server=server,
-                away_s=1.5,
+                away_s=1.5, plugins=False,
             )  # fmt: skip
     except fleet.NoPostgres as exc:
         pytest.skip(str(exc))

@@ -44,6 +44,25 @@ def test_a_file_of_a_commit_is_read_once(git: Git, calls: list[str]) -> None:
     assert calls == ["cat-file", "rev-parse"]
 
 
+def test_a_file_that_a_commit_has_not_is_looked_for_once_and_one_that_is_lost_again(git: Git, calls: list[str]) -> None:
+    commit = git.found_at
+    assert [git.show(commit, "missing.txt") for _ in range(3)] == [None] * 3
+    assert calls == ["cat-file", "ls-tree", "rev-parse"]
+    blob = git.command.output("rev-parse", f"{commit}:a.txt").decode().strip()
+    lost = git.common_dir / "objects" / blob[:2] / blob[2:]
+    lost.rename(git.top / "kept")
+    assert git.show(commit, "a.txt") is None
+    (git.top / "kept").rename(lost)
+    assert git.show(commit, "a.txt") == b"one\n"
+
+
+def test_the_files_of_a_tree_are_listed_once(git: Git, calls: list[str]) -> None:
+    tree = git.tree_of("HEAD")
+    calls.clear()
+    assert git.list_files(tree) == git.list_files(tree) == ["a.txt"]
+    assert calls == ["ls-tree"]
+
+
 def test_a_name_that_moves_is_asked_anew(git: Git) -> None:
     before = git.tree_of("main")
     assert git.show("main", "a.txt") == b"one\n"
@@ -64,20 +83,20 @@ def test_changes_between_two_trees_are_listed_once(git: Git, calls: list[str]) -
 
 def test_a_file_that_is_not_there_is_asked_for_again() -> None:
     memo = GitMemo()
-    memo.hold(("cat-file",), answer(b"", exit_code=128))
+    memo.hold(("cat-file",), answer(b"", exit_code=128), for_ever=False)
     assert memo.held(("cat-file",)) is None
 
 
 def test_the_oldest_answers_make_room() -> None:
     memo = GitMemo(limit_bytes=2500)
     for name in "abc":
-        memo.hold((name,), answer(b"x" * 500))
+        memo.hold((name,), answer(b"x" * 500), for_ever=True)
     assert [name for name in "abc" if memo.held((name,))] == ["b", "c"]
 
 
 def test_a_large_answer_is_not_kept() -> None:
     memo = GitMemo()
-    memo.hold(("big",), answer(b"x" * (1 << 20)))
+    memo.hold(("big",), answer(b"x" * (1 << 20)), for_ever=True)
     assert memo.held(("big",)) is None
 
 

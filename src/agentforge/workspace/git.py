@@ -15,6 +15,7 @@ from agentforge.workspace.gitcommand import (
     Identity,
     call_as_user,
     identity_environment,
+    refused,
 )
 
 if TYPE_CHECKING:
@@ -95,8 +96,11 @@ class Git:
 
     def list_files(self, rev: str) -> list[str]:
         """List the files of a commit or tree, sorted; submodules are not files."""
-        listing = os.fsdecode(self._command.output("ls-tree", "-r", "-z", "--full-tree", rev))
-        entries = (entry.partition("\t") for entry in listing.split("\0") if entry)
+        asked = ("ls-tree", "-r", "-z", "--full-tree", rev)
+        done = self._command.recall(*asked, of=(rev,))
+        if done.exit_code != 0:
+            raise refused(asked, done)
+        entries = (entry.partition("\t") for entry in os.fsdecode(done.output).split("\0") if entry)
         return sorted(path for head, _, path in entries if " blob " in head)
 
     def show(self, rev: str, path: str) -> bytes | None:
@@ -105,7 +109,8 @@ class Git:
         Raises:
             RepositoryError: there is no such revision.
         """
-        done = self._command.recall("cat-file", "blob", f"{rev}:{path}", of=(rev,))
+        listing = ("ls-tree", "-z", "--full-tree", rev, "--", path)
+        done = self._command.recall("cat-file", "blob", f"{rev}:{path}", of=(rev,), unless=listing)
         if done.exit_code == 0:
             return done.output
         self.tree_of(rev)

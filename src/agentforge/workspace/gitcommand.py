@@ -97,18 +97,26 @@ class GitCommand:
         argv = ["git", *self._options, f"--git-dir={at.git_dir}", f"--work-tree={at.work_tree}", *arguments]
         return _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
 
-    def recall(self, *arguments: str, of: tuple[str, ...]) -> Completed:
+    def recall(self, *arguments: str, of: tuple[str, ...], unless: tuple[str, ...] = ()) -> Completed:
         """Run git like `run`, but once only where all that is asked about is named by the full id of an object.
 
         Args:
             of: the revisions in the arguments.
+            unless: a question that git answers with nothing where its refusal of the first one is for ever.
         """
         answer = self._memo.held(arguments)
         if answer is None:
             answer = self.run(*arguments)
             if all(is_object_id(rev) for rev in of):
-                self._memo.hold(arguments, answer)
+                self._memo.hold(arguments, answer, for_ever=answer.exit_code == 0 or self._is_empty(unless))
         return answer
+
+    def _is_empty(self, question: tuple[str, ...]) -> bool:
+        """Whether git has an answer, and nothing is in it."""
+        if not question:
+            return False
+        done = self.run(*question)
+        return done.exit_code == 0 and not done.output
 
     def output(
         self,

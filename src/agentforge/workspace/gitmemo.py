@@ -27,9 +27,9 @@ class GitMemo:
         """The answer to this call, when it is known."""
         return self._answers.get(arguments)
 
-    def hold(self, arguments: tuple[str, ...], answer: Completed) -> None:
-        """Keep an answer, unless it is large, or a refusal: what git does not have it may get."""
-        if answer.exit_code != 0 or _cost(answer) > _ENTRY_BYTES or arguments in self._answers:
+    def hold(self, arguments: tuple[str, ...], answer: Completed, *, for_ever: bool) -> None:
+        """Keep an answer, unless it is large, or a refusal that is not for ever: what git does not have it may get."""
+        if not for_ever or _cost(answer) > _ENTRY_BYTES or arguments in self._answers:
             return
         self._answers[arguments] = answer
         self._held_bytes += _cost(answer)
