@@ -120,7 +120,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
             "stage": state.stage,
             "step": effect.step,
             "stage_step": (stage.steps if stage else 0) + (0 if effect.step == state.turn.step else 1),
-            **({"candidate": state.candidate} if state.candidate else {}),
+            **state.place_among,
         },
     )
     request = spec.shape(state, request)

@@ -98,6 +98,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "marks": list(state.marks),
         "pull_request": dict(result.pull) if result.pull is not None else None,
         **_attempts(state),
+        **({"analysis": dict(state.artifacts.get("analyze", {}))} if state.outcome == "analyzed" else {}),
         "folder": str(result.folder),
         "error": _error(result),
     }
@@ -141,6 +142,7 @@ def _parts(state: RunState) -> list[dict[str, object]]:
     return [
         {
             "repo": part.repo,
+            "part": part.name,
             "task_id": part.task_id,
             "folder": str(part.row.folder),
             "outcome": part.row.outcome,

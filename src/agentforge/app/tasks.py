@@ -248,35 +248,35 @@ def _create(
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
     task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
-    place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
-    first = kinds.RunStarted(
-        kind="task",
-        run_id=task,
-        request=request,
-        repo=str(git.top),
-        base_commit=base,
-        base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
-        worktree=str(place),
-        branch=str(options.pull.get("branch") or branch_name(task)),
-        mode=options.mode,
-        approve=options.approve,
-        model=_model_name(options, models),
-        limits={**models.limits(profile), **options.limits},
-        tests=tuple(tests),
-        digests={},
-        versions=program_versions(),
-        apply=options.apply,
-        workflow=options.workflow,
-        candidates=options.candidates,
-        candidates_from=options.candidates_from,
-        profile=profile,
-        grade=models.grade() if profile and graded else {},
-        violations=options.violations,
-        after=options.after,
-        pull=options.pull,
-        left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
-    )
     with _removed_on_error(folder):
+        place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
+        first = kinds.RunStarted(
+            kind="task",
+            run_id=task,
+            request=request,
+            repo=str(git.top),
+            base_commit=base,
+            base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
+            worktree=str(place),
+            branch=str(options.pull.get("branch") or branch_name(task)),
+            mode=options.mode,
+            approve=options.approve,
+            model=_model_name(options, models),
+            limits={**models.limits(profile), **options.limits},
+            tests=tuple(tests),
+            digests={},
+            versions=program_versions(),
+            apply=options.apply,
+            workflow=options.workflow,
+            candidates=options.candidates,
+            candidates_from=options.candidates_from,
+            profile=profile,
+            grade=models.grade() if profile and graded else {},
+            violations=options.violations,
+            after=options.after,
+            pull=options.pull,
+            left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
+        )
         first = replace(first, digests={**digests(settings, git.top, folder, tests), **options.bound})
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)

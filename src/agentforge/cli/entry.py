@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -78,8 +78,27 @@ def _reader_left() -> int:
 
 
 def _tolerant_streams() -> None:
-    """A terminal that cannot show a character gets an escape, not a crash."""
+    """A terminal that cannot show a character gets one that looks like it; elsewhere an escape stands for it, no crash."""
+    plain = _is_plain(os.environ)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
+        if reconfigure is None:
+            continue
+        if plain and stream.isatty():
+            from agentforge.tui.lookalikes import ERRORS, register
+
+            register()
+            known = stream.encoding.lower().replace("-", "")
+            reconfigure(encoding="ascii" if known.startswith("utf") else None, errors=ERRORS)
+        else:
             reconfigure(errors="backslashreplace")
+
+
+def _is_plain(environ: Mapping[str, str]) -> bool:
+    """Whether the user's locale is one that is not UTF-8; Python may have taken another one for itself."""
+    said = environ.get("LC_ALL") or environ.get("LANG") or ""
+    if not said or "utf" in said.lower():
+        return False
+    from agentforge.tui.looks import knows_unicode
+
+    return not knows_unicode(environ)

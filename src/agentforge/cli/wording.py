@@ -152,7 +152,7 @@ def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     if not isinstance(tests, int) or not isinstance(passed, int):
         return Notice(text="baseline: measured", detail=True)
     failing = f", {tests - passed} do not" if passed < tests else ""
-    told = f"baseline: {passed} of {tests} tests pass before the change{failing}"
+    told = f"baseline: {passed} of {tests} tests pass before the change{failing}" if tests else "baseline: no tests yet"
     if event.facts.get("sandbox") == "none":
         told += (
             "\nno sandbox: neither bubblewrap nor Landlock works here, so tests run with your own rights and the model "

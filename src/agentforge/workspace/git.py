@@ -233,18 +233,6 @@ class Git:
         if done.exit_code != 0:
             raise ConflictError(f"branch {name} cannot be made: {_words(done.stderr)}", hint="choose another name")
 
-    def delete_branch(self, name: str) -> None:
-        """Delete a local branch; it is no error when there is none.
-
-        Raises:
-            ConflictError: it is checked out.
-        """
-        ref = f"refs/heads/{name}"
-        if self.head_ref() == ref:
-            raise ConflictError(f"branch {name} is checked out in {self.top}", hint="switch to another branch first")
-        if self._ref(ref) is not None:
-            self._command.output("update-ref", "-d", ref)
-
     def update_ref(self, ref: str, oid: str) -> None:
         """Let any ref point at an object, whatever it pointed at before."""
         self._command.output("update-ref", ref, oid)

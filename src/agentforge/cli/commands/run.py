@@ -147,11 +147,12 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
     sys.stdout.flush()
     if value.get("swarm"):
         sys.stderr.write(f"note: {printable(value['swarm']['told'])}\n")
+    for name, why in value.get("not_loaded", {}).items():
+        sys.stderr.write(f"note: not loaded: {printable(name)}: {printable(why)}\n")
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
     if value["is_error"]:
-        hint = (value.get("error") or {}).get("hint")
-        sys.stderr.write(f"{value['outcome']}: {printable(value['reason'])}" + (f" - {hint}" if hint else "") + "\n")
+        sys.stderr.write(f"{value['outcome']}: {printable(value['reason'])}\n")
         if value["outcome"] != "blocked":
             sys.stderr.write(f'go on with: agentforge run "..." --resume {value["session_id"]}\n')
 

@@ -68,7 +68,11 @@ Examples:
 @option(
     "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
 )
-@option("--split", is_flag=True, help="One request over several --repo: planned, verified, then a task for each part.")
+@option(
+    "--split",
+    is_flag=True,
+    help="Plan the request first, over all --repo (else this one): verified parts, each a task that waits for those it needs.",
+)
 @option(
     "--after",
     multiple=True,
