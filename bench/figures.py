@@ -39,6 +39,12 @@ def ours() -> Program:
     )
 
 
+def headless() -> Program:
+    """AgentForge with one prompt and nobody at the terminal."""
+    program = str(Path(sys.executable).with_name("agentforge"))
+    return Program(name="AgentForge", start=lambda _home: (program, "run", REQUEST, "--model", "custom/bench"))
+
+
 def bare() -> Program:
     """The interpreter itself."""
     return Program(name="bare Python", start=lambda _home: (), version=(sys.executable, "-c", "pass"))

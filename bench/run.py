@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from conversation import WINDOWS, conversation_rows
-from figures import Bench, Program, bare, ours, peer, stdlib_loop
+from figures import Bench, Program, bare, headless, ours, peer, stdlib_loop
 from floor import over_bare_ms
 from policy import policy_rows
 from screen import screen_rows
@@ -80,6 +80,7 @@ def measured(
     _tell("first request", on=note)
     first = {one.name: bench.first_request(one, runs=runs) for one in programs}
     configured = {ours().name: bench.first_request(ours(), runs=runs, settings=True)}
+    unattended = {ours().name: bench.first_request(headless(), runs=runs)}
     _tell("steps over HTTP", on=note)
     asked = {one.name: bench.http_steps(one, steps=peer if one is other else http) for one in programs}
     _tell("steps of the scripted model", on=note)
@@ -94,6 +95,7 @@ def measured(
         ("--version / bare Python", "1.3", {name: value / versions[bare().name] for name, value in versions.items()}),
         ("start to first request, CPU s", "0.15", column(first, "cpu_s")),
         ("  with a settings file", "0.15", column(configured, "cpu_s")),
+        ("  `run` instead of `start`", "0.15", column(unattended, "cpu_s")),
         ("  children of the first (git, bwrap)", "", column(first, "children_s")),
         ("  memory then, MiB", "", column(first, "rss_mib")),
         ("  tokens of the request's body", "", column(first, "tokens")),

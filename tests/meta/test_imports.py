@@ -25,6 +25,11 @@ _HEAVY = frozenset(
         "importlib.metadata",
     }
 )
+_NOT_YET = """
+agent.doubt app.heads app.workplace cli.errors models.refusals models.sse pipeline.delivery pipeline.excerpts pipeline.impact
+pipeline.tracing proof safety.boundary safety.scope store.intact tools.arguments views.report_md workspace.files workspace.gitdiff
+"""
+"""What a run needs after its first request, or only when something goes wrong."""
 _SERVERS = ("src/agentforge/acp_server/", "src/agentforge/mcp_server/")
 _OF_SERVERS = ("acp", "anyio", "mcp", "mcp_types", "pydantic")
 _EVIDENCE = "src/agentforge/runners/evidence/"
@@ -79,6 +84,18 @@ def test_help_loads_click_and_the_table() -> None:
 def test_the_start_command_loads_nothing_heavy_before_it_begins() -> None:
     loaded = _loaded_by("import agentforge.cli.commands.start, agentforge.cli.following, agentforge.cli.place")
     assert not loaded & _HEAVY
+
+
+def test_the_road_to_the_first_request_loads_no_module_that_is_needed_later_or_never() -> None:
+    road = "commands.start, commands.run, following", "tasks, wiring", "controller, stage_agent, material"
+    ours = [f"agentforge.{package}.{name}" for package, names in zip(("cli", "app", "pipeline"), road, strict=True)
+            for name in names.split(", ")]  # fmt: skip
+    loaded = _loaded_by(
+        "from agentforge.cli.later import load_later; load_later()\n"
+        f"import agentforge.cli.entry, agentforge.models.providers.custom, agentforge.store.log, {', '.join(ours)}"
+    )
+    late = {f"agentforge.{name}" for name in _NOT_YET.split()}
+    assert not loaded & (_HEAVY | late | {"inspect", "ast", "tokenize", "email", "http.client", "ssl", "random"})
 
 
 def _top_level_imports(tree: ast.Module) -> list[str]:

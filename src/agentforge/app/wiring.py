@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -35,15 +35,22 @@ _STAGE_OUTPUT_TOKENS = 16_000
 _SMALL_ATTEMPTS, _SMALL_STEPS = 2, 8
 
 
-@dataclass(slots=True)
 class Models:
     """The models of a run, opened when a stage first asks for its own and closed together."""
 
-    settings: Settings
-    environ: Mapping[str, str]
-    flag: str | None
-    limiter: Callable[[str], None] | None = None
-    _open: dict[str, Model] = field(default_factory=dict)
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        environ: Mapping[str, str],
+        flag: str | None,
+        limiter: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.environ = environ
+        self.flag = flag
+        self.limiter = limiter
+        self._open: dict[str, Model] = {}
 
     def of_stage(self, stage: str) -> Model:
         """The model of a stage: its own setting, else the run's, with the fallback chain behind it.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache, partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Flag(click.Option):
@@ -22,6 +27,28 @@ class Command(click.Command):
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Give `--help`."""
         return help_flag(tuple(sorted(self.get_help_option_names(ctx), key=len)))
+
+
+class Folder(click.ParamType[str]):
+    """A folder; one that is not there is left to whoever looks into it. `click.Path` would look for translations."""
+
+    name = "directory"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse a file, and a folder that cannot be read."""
+        folder = Path(value)
+        if folder.is_file():
+            self.fail(f"Directory {value!r} is a file.", param, ctx)
+        if folder.exists() and not os.access(value, os.R_OK):
+            self.fail(f"Directory {value!r} is not readable.", param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete folders."""
+        from click.shell_completion import CompletionItem
+
+        del ctx, param
+        return [CompletionItem(incomplete, type="dir")]
 
 
 option = partial(click.option, cls=Flag)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from agentforge.app.raising import GivenLimits, Increase
-from agentforge.cli.flag import option
+from agentforge.cli.flag import Folder, option
 from agentforge.cli.form import FORMS, Form
 from agentforge.config.durations import parse_duration
 
@@ -69,9 +69,9 @@ class Duration(click.ParamType[object]):
 
 def cwd_option(command: Decorated) -> Decorated:
     """Add `--cwd`."""
-    return option(
-        "--cwd", type=click.Path(file_okay=False), metavar="DIR", help="Work in this folder instead of the current one."
-    )(command)
+    return option("--cwd", type=Folder(), metavar="DIR", help="Work in this folder instead of the current one.")(
+        command
+    )
 
 
 def json_option(command: Decorated) -> Decorated:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 from agentforge.canonical import Digest, digest_bytes, digest_value
 from agentforge.contracts.contract import FIX_STAGE_OF, SPLIT_STAGE_OF, STAGE_OF, Contract
@@ -109,7 +111,7 @@ def compile_builtin(builtin: Mapping[str, str]) -> str:
 
 def _precompiled(builtin: Mapping[str, str], compiled: str) -> dict[str, Document | str]:
     """The document where the compiled form belongs to this very text, else the text."""
-    entries = json.loads(compiled) if compiled else {}
+    entries = _entries(compiled)
     documents: dict[str, Document | str] = {}
     for name in _in_stage_order(builtin):
         text, entry = builtin[name], entries.get(name)
@@ -118,6 +120,13 @@ def _precompiled(builtin: Mapping[str, str], compiled: str) -> dict[str, Documen
         else:
             documents[name] = text
     return documents
+
+
+@lru_cache(maxsize=1)
+def _entries(compiled: str) -> Mapping[str, dict[str, Any]]:
+    """The compiled form read: it is asked for by everything that asks for contracts, and nobody writes into documents."""
+    read: dict[str, dict[str, Any]] = json.loads(compiled) if compiled else {}
+    return read
 
 
 def _in_stage_order(names: Iterable[str]) -> list[str]:

@@ -118,6 +118,8 @@ def read_body(payload: Payload) -> Answer:
 
 @dataclass(slots=True)
 class _Call:
+    """A call of a tool as its pieces have come so far."""
+
     call_id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
