@@ -80,6 +80,10 @@ def _run_foreign(
         from agentforge.runners.cargo_runner import run_cargo
 
         return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
+    if plan.runner == "java":
+        from agentforge.runners.java_runner import run_java
+
+        return run_java(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
     from agentforge.runners.junit_runner import run_junit
 
     return run_junit(plan, place, tests=tests, timeout_s=timeout_s)

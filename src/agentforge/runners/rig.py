@@ -13,7 +13,7 @@ from agentforge.runners.cache import ResultCache
 from agentforge.runners.execute import run_suite
 from agentforge.runners.launch import remove
 from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan, plan_digest
+from agentforge.runners.plan import COMPILED, TestPlan, plan_digest
 from agentforge.runners.traced import TRACE_VERSION
 from agentforge.workspace.git import Git
 from agentforge.workspace.sandbox import Sandbox
@@ -154,7 +154,7 @@ def sound(run: SuiteRun, plan: TestPlan) -> bool:
     """Whether a run is evidence: it ended by itself, and every control that its runner can have has held."""
     if not run.complete or run.timed_out:
         return False
-    unbuilt = plan.runner in ("go", "cargo") and bool(run.collection_errors) and not run.outcomes
+    unbuilt = plan.runner in COMPILED and bool(run.collection_errors) and not run.outcomes
     if plan.has_canary and run.canary != "held" and not unbuilt:  # what the compiler refuses has run nothing
         return False
     return run.agree is True if plan.has_second_channel else True

@@ -19,9 +19,8 @@ _RANK = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "er
 
 
 def prepare() -> None:
-    """Import all of unittest that is watched for tampering, before the checkout is on `sys.path`."""
-    import unittest.async_case
-    import unittest.mock  # noqa: F401
+    """Import what of unittest is watched from the start, before the checkout is on `sys.path`."""
+    import unittest  # noqa: F401
 
     sys.modules["__main__"].load("time_limit")
 
