@@ -88,3 +88,21 @@ def test_an_example_that_any_constant_satisfies_is_tested_beside_another_one(wor
     request = "Add is_long(text) to textkit: is_long('ab') is False, is_long('abcd') is True, is_long('abc') is False"
     done = world.start(script, request=request)
     assert done.code == 0, done.err
+
+
+def test_an_example_with_steps_is_tested_on_an_object_and_no_sample_may_know_its_number(world: World) -> None:
+    """The examples of a method: what only knows the number is refused, a branch that nobody asked for is left out."""
+    world.settings(SMALL)
+    source = "class Till:\n    def __init__(self):\n        self.rows = []\n\n    def add(self, cents):\n        self.rows.append(cents)\n"
+    (world.repo / "till.py").write_text(source)
+    world.commit_all("A till")
+    known = "def total(self):\n    return 750 if self.rows else 0"
+    good = "def total(self):\n    if len(self.rows) == 1:\n        only = self.rows[0]\n        return only\n    return sum(self.rows)"
+    also = "def total(self):\n    if len(self.rows) == 1:\n        (one,) = self.rows\n        return one\n    return sum(one for one in self.rows)"
+    request = "Give Till in till.py a method total(). An empty Till has total() == 0; after add(1000) and add(-250) total() is 750."
+    done = world.start({"green": [{"samples": [known, known]}, {"samples": [good, also]}]}, request=request)
+    assert done.code == 0, done.err
+    assert tried(world)[0] == "none of 2 samples of Till.total passes"
+    assert tried(world)[1].endswith("written, without lines that no example reaches")
+    diff = world.git("diff", "main", done.json["branch"])
+    assert "till.add(-250)" in diff and "assert till.total() == 750" in diff and "len(self.rows)" not in diff
