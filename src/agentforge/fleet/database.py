@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -62,7 +63,13 @@ class Database:
             with self.engine.begin() as connection:
                 yield connection
         except DBAPIError as exc:
-            raise _unreachable(self.shown, exc.orig) from exc
+            raise unreachable(self.shown, exc.orig) from exc
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is, when it is a file."""
+        url = self.engine.url
+        return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
     def clock(self) -> float:
         """The present moment, in seconds since 1970, as the database has it.
@@ -127,7 +134,8 @@ def shown_url(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{name.partition(':')[0]}:***@{place}"))
 
 
-def _unreachable(shown: str, reason: object) -> StorageError:
+def unreachable(shown: str, reason: object) -> StorageError:
+    """The error of a database that does not answer."""
     told = " ".join(str(reason).split())[:300]
     return StorageError(
         f"the database of the queue, {shown}, does not answer: {told}", hint="the tasks are safe; start it"
