@@ -30,6 +30,7 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS agentforge_buckets (
         name TEXT PRIMARY KEY, level DOUBLE PRECISION NOT NULL, at DOUBLE PRECISION NOT NULL)""",
 )
+_IDLE_S = 30
 _NOW = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "extract(epoch from clock_timestamp())::double precision",
@@ -114,6 +115,8 @@ def open_database(url: str) -> Database:
     place = url if dialect == "sqlite" else f"postgresql+psycopg:{url.partition(':')[2]}"
     waits = {"timeout": 30} if dialect == "sqlite" else {"connect_timeout": 5}
     engine = sqlalchemy.create_engine(place, connect_args=waits, pool_pre_ping=True)
+    if dialect == "postgresql":
+        sqlalchemy.event.listen(engine, "connect", _bound_idle_transactions)
     database = Database(url=url, shown=shown_url(url), now=_NOW[dialect], engine=engine)
     with database.change() as connection:
         if dialect == "sqlite":
@@ -132,6 +135,13 @@ def shown_url(url: str) -> str:
         return url
     name, _, place = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=f"{name.partition(':')[0]}:***@{place}"))
+
+
+def _bound_idle_transactions(connection: Any, _record: object) -> None:
+    """Who is frozen in the middle of a change loses it, and what it had locked is free."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_S}s'")
+    connection.commit()
 
 
 def unreachable(shown: str, reason: object) -> StorageError:
