@@ -110,9 +110,9 @@ class Place:
         encoding = environ.get("PYTHONIOENCODING", "utf-8").partition(":")[0]
         return done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding)
 
-    def terminal(self, *replies: object, options: tuple[str, ...] = ()) -> Terminal:
+    def terminal(self, *replies: object, options: tuple[str, ...] = (), **environ: str) -> Terminal:
         """Run on a terminal."""
-        return Terminal(self.arguments(*replies, options=options), cwd=self.repo, environ=self.environ)
+        return Terminal(self.arguments(*replies, options=options), cwd=self.repo, environ={**self.environ, **environ})
 
 
 @pytest.fixture
@@ -151,6 +151,17 @@ def test_a_stream_without_utf8_gets_ascii(place: Place) -> None:
     assert code == 0
     assert "  + write_file new.txt" in out
     assert "caf\\xe9" in out
+
+
+@pytest.mark.parametrize("environ", [{"LANG": "C"}, {"LANG": "", "LC_ALL": "POSIX"}])
+def test_a_terminal_without_utf8_gets_what_looks_like_it(place: Place, environ: dict[str, str]) -> None:
+    terminal = place.terminal({"text": "caf\u00e9 \u2014 \u201cyes\u201d \u2713"}, **environ)
+    terminal.until("> ")
+    terminal.send("go\n")
+    assert 'cafe - "yes" +' in terminal.until('"yes" +') + '"yes" +'
+    terminal.until("> ")
+    terminal.send("\x04")
+    assert terminal.end() == 0 and terminal.out.isascii()
 
 
 def test_escapes_of_a_model_do_not_reach_the_terminal(place: Place) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import analysis, edit, good_script, intake, reply, submit, write
+from agentforge_world import analysis, edit, good_script, intake, own_settings, reply, submit, write
 
 if TYPE_CHECKING:
     from agentforge_world import Done, Script, World
 
 
 def _user_settings(world: World, text: str) -> None:
-    folder = world.home / "af" / "config"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"hooks_enabled = true\n{text}")
+    own_settings(world.home, f"hooks_enabled = true\n{text}\n")
 
 
 def _hook(trigger: str, command: str, **more: Any) -> str:
@@ -110,6 +109,17 @@ def test_on_error_fires_when_the_model_fails(world: World) -> None:
     assert done.code == 5, done.out
     assert "bad key" in log.read_text()
     assert _hooks(world) == [("on_error", "", "pass")]
+
+
+def test_on_error_fires_in_a_conversation_too_and_the_failure_is_told_once(world: World, tmp_path: Path) -> None:
+    log = world.home / "log"
+    log.touch()
+    _user_settings(world, _hook("on_error", f'echo "$AGENTFORGE_ERROR" >> {log}', writes=[str(log)]))
+    script = tmp_path / "chat.yaml"
+    script.write_text("chat: [{error: {status: 401, message: bad key}}]")
+    done = world.run("run", "go", "--model", f"scripted/{script}")
+    assert done.code == 5 and done.err.count("check the provider's API key") == 1, done.err
+    assert "bad key" in log.read_text()
 
 
 @pytest.mark.parametrize("switched_on", [True, False])

@@ -8,11 +8,14 @@ import re
 import shutil
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+
+from agentforge.tools.chromium import chromium
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -85,6 +88,17 @@ def test_a_server_runs_in_the_sandbox_and_sees_no_keys(world: World, tmp_path: P
     assert (world.repo / "written.txt").read_text() == "by the server"
 
 
+def test_a_server_that_is_not_there_is_told_with_its_own_words(world: World, tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    _settings(world, "[mcp_servers.dead]\ncommand = 'sh'\nargs = ['-c', 'echo lost its mind >&2; exit 3']\n")
+    script = tmp_path / "chat.yaml"
+    script.write_text(yaml.safe_dump({"chat": [{"text": "Done."}]}))
+    done = world.run("run", "go", "--model", f"scripted/{script}")
+    assert done.code == 0 and "note: not loaded: dead: " in done.err and "lost its mind" in done.err
+    value = json.loads(world.run("run", "go", "--model", f"scripted/{script}", "--json").out)
+    assert "lost its mind" in value["not_loaded"]["dead"]
+
+
 def test_plan_mode_offers_what_a_server_calls_read_only_and_nothing_else(world: World, tmp_path: Path) -> None:
     pytest.importorskip("mcp")
     _mcp_json(world)
@@ -118,11 +132,9 @@ def test_the_reference_file_server_works_in_the_sandbox_and_sees_the_workspace_a
     named = world.repo / "sub" / "note.txt"
     seen = _play(
         world, tmp_path,
-        ("tool_search", {"query": "write a file"}),
         ("filesystem__write_file", {"path": str(named), "content": "from far"}),
         ("filesystem__read_text_file", {"path": str(world.home / ".bashrc")}),
     )  # fmt: skip
-    assert "filesystem__write_file" in seen["tool_search"]
     assert named.read_text() == "from far"
     assert (
         "denied" in seen["filesystem__read_text_file"].lower()
@@ -188,6 +200,37 @@ def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_
     assert world.run("replay", rows[0]["session_id"]).code == 0
 
 
+@pytest.mark.skipif(
+    not chromium(os.environ) or find_spec("playwright") is None, reason="Chromium or playwright is not installed"
+)
+def test_the_browser_sees_what_a_background_command_serves_and_nobody_else_does(world: World, tmp_path: Path) -> None:
+    (world.repo / "index.html").write_text("<title>Shop</title><body>Served by the session</body>")
+    serve = "python3 -u -m http.server --bind 127.0.0.1 8125"
+    wait = "for i in $(seq 100); do python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8125))' && break; sleep 0.05; done 2>/dev/null"
+    script = tmp_path / "chat.yaml"
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("shell", {"command": serve, "background": True}),
+        ("shell", {"command": wait}),
+        ("browser", {"action": "open", "url": "http://localhost:8125/"}),
+        ("browser", {"action": "text"}),
+        ("browser", {"action": "open", "url": "http://127.0.0.1:8126/"}),
+    ]
+    seen = _told(world, script, *asked)
+    assert "Shop - http://localhost:8125/" in seen[2] and "Served by the session" in seen[3], seen
+    assert "ERR_CONNECTION_REFUSED" in seen[4]
+
+
+def _told(world: World, script: Path, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    """What each call of a session was answered, in order."""
+    chat = [{"text": "", "tool_calls": [{"name": name, "args": args}]} for name, args in calls] + [{"text": "Done."}]
+    script.write_text(yaml.safe_dump({"chat": chat}))
+    done = world.run(
+        "run", "go", "--model", f"scripted/{script}", "--approval", "yolo", "--output-format", "stream-json"
+    )
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    return [row["message"]["content"][0]["content"] for row in rows if row["type"] == "user"]
+
+
 @pytest.mark.parametrize(
     "raw", ['["a"]', "null", "7", '"x"', '{"path": "a', "{'path': 'a'}", '{"path": 1}', "[[[[" * 500]
 )
@@ -229,6 +272,13 @@ def test_the_first_request_with_all_built_in_tools_stays_small(world: World, tmp
     lines = [line for file in world.home.rglob("events.jsonl") for line in file.read_text().splitlines()]
     found = [int(size) for line in lines for size in re.findall(r'"context_tokens": ?(\d+)', line)]
     assert found and max(found) < 3000
+
+
+def test_a_tool_that_is_seldom_called_is_found_and_can_be_called_unseen(world: World, tmp_path: Path) -> None:
+    seen = _play(world, tmp_path, ("git_status", {}), ("tool_search", {"query": "log of commits"}), ("git_log", {}))
+    assert "git_log takes: revision" in seen["tool_search"] and "main" in seen["git_status"] and seen["git_log"].strip()
+    lines = [line for file in world.home.rglob("events.jsonl") for line in file.read_text().splitlines()]
+    assert sum('"found_tools"' in line and "git_log" in line for line in lines) >= 1
 
 
 def test_a_command_that_wants_to_commit_is_told_what_commits(world: World, tmp_path: Path) -> None:

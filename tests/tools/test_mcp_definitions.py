@@ -11,7 +11,6 @@ from jsonschema_rs import Draft202012Validator
 
 from agentforge.errors import ConfigError
 from agentforge.tools.base import Observation, Tool
-from agentforge.tools.mcp.deferring import deferred, ranked
 from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, definition_of, offered_names, plain_schema
 from agentforge.tools.mcp.spec import ServerSpec, read_mcp_json, read_spec
 
@@ -125,34 +124,3 @@ def test_pins_are_kept_compared_and_forgotten_when_damaged(tmp_path: Path) -> No
     assert before.changes(now) == {"a": "changed", "c": "new"}
     next((tmp_path / "pins").iterdir()).write_text("{")
     assert pins.load("sha256:ab") is None
-
-
-def _tools(count: int, words: int) -> dict[str, Tool]:
-    def run(_arguments: object, _context: object) -> Observation:
-        return Observation(status="success", summary="")
-
-    names = [
-        f"hub__{verb}_{thing}" for verb in ("create", "list", "close") for thing in ("issue", "pull", "branch", "tag")
-    ]
-    return {
-        name: Tool(
-            name=name,
-            description=f"{name} " + "word " * words,
-            parameters={"type": "object"},
-            effect="network",
-            run=run,
-        )
-        for name in names[:count]
-    }
-
-
-def test_few_tools_are_offered_as_they_are_and_many_are_searched_for() -> None:
-    assert list(deferred(_tools(3, 5), found=())) == ["hub__create_issue", "hub__create_pull", "hub__create_branch"]
-    many = _tools(12, 400)
-    offered = deferred(many, found=("hub__close_tag", "gone__tool"))
-    assert list(offered) == ["hub__close_tag", "tool_search"]
-    seen = offered["tool_search"].run({"query": "create an issue"}, None)  # type: ignore[arg-type]
-    assert seen.text.startswith("hub__create_issue")
-    assert "hub__create_issue" in seen.payload["found_tools"] and "hub__close_tag" in seen.payload["found_tools"]  # type: ignore[index,operator]
-    assert offered["tool_search"].run({"query": "zebra"}, None).payload is None  # type: ignore[arg-type]
-    assert ranked("close tag", many)[0] == "hub__close_tag"

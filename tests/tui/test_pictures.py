@@ -200,5 +200,10 @@ def test_without_utf8_everything_is_ascii(theatre: Theatre) -> None:
         await stage.modal("ApprovalScreen")
         await stage.picture("ascii")
         assert stage.text().isascii()
+        await stage.pilot.press("escape")
+        await stage.idle()
+        assert "| a" in stage.text() and "* naive - cafe" in stage.text()
+        assert stage.text().isascii()
 
-    theatre.play(steps, LOOK, COMMIT, environ={"LANG": "C"})
+    answer = {"text": "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n- naïve — café\n" + "- more\n" * 40 + "- naïve — café"}
+    theatre.play(steps, LOOK, COMMIT, answer, environ={"LANG": "C"})

@@ -246,6 +246,9 @@ def test_a_file_is_completed_and_its_contents_go_along(theatre: Theatre) -> None
         await stage.pilot.press("enter")
         await stage.idle()
         assert "def shout" in stage.app.engine.chat.state.talk.entries[0].text
+        (stage.app.engine.root / "freshly.py").write_text("x = 1\n")
+        await stage.type("and @fresh")
+        await stage.until(lambda: stage.app.prompt.completing)
 
     theatre.play(steps, {"text": "Hm."})
 
@@ -360,13 +363,22 @@ def test_the_conversation_stays_on_the_normal_screen() -> None:
     assert farewell([], session_id="", colour=True, unicode=True) == ""
 
 
-def test_no_color_is_honoured(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-
+@pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "vt100"}])
+def test_without_colours_nothing_is_coloured_and_what_is_chosen_is_reversed(
+    theatre: Theatre, environ: dict[str, str]
+) -> None:
     async def steps(stage: Stage) -> None:
-        assert stage.app.no_color
+        await stage.say("look")
+        await stage.idle()
+        await stage.type("/th")
+        await stage.pilot.pause()
+        drawn = [segment for line in stage.app.screen._compositor.render_strips() for segment in line]
+        styles = [style for _, style, _ in drawn if style is not None]
+        assert styles and not any(style.color or style.bgcolor for style in styles)
+        assert any(style.reverse for style in styles) and any(style.bold for style in styles)
 
-    theatre.play(steps)
+    look = {"tool_calls": [{"name": "read_file", "args": {"path": "textkit.py"}}]}
+    theatre.play(steps, look, {"text": "**Well** done"}, environ=environ)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 10), (40, 15), (60, 16), (20, 20), (160, 50)])

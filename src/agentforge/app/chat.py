@@ -176,6 +176,7 @@ class Chat:
             self.drop(outcome="interrupted", reason="the user stopped it")
             raise
         except ModelError as error:
+            self._tell_hooks(error)
             self.drop(outcome="failed", reason=str(error))
             return TurnResult(text=last_words(self.state), outcome="failed", reason=str(error), error=error)
         return TurnResult(text=last_words(state), outcome=state.talk.outcome, reason=state.talk.reason)
@@ -188,6 +189,11 @@ class Chat:
             except ContextTooLong:
                 continue
         return run_turn(self.log, runtime)
+
+    def _tell_hooks(self, error: ModelError) -> None:
+        hooks = self.workshop.hooks
+        for run in hooks.on_error(self.workshop.scrubbed(str(error))).runs if hooks is not None else ():
+            self.log.append(run)
 
     def stop(self) -> None:
         """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""

@@ -9,6 +9,7 @@ from agentforge.context.conversation import OVERHEAD, Budget, output_room
 from agentforge.context.minimal import tool_tokens
 from agentforge.session.decide import TurnRules
 from agentforge.tokens import count_tokens
+from agentforge.tools.deferring import sent
 
 if TYPE_CHECKING:
     from agentforge.app.chat import ChatOptions
@@ -74,8 +75,9 @@ class Sizing:
     def fixed(self) -> int:
         """Tokens of a request beside its history; counted anew only when something was switched."""
         system, tools = self._system(), self._tools()
-        key = (system, *tools)
+        schemas = sent(tools)
+        key = (system, *(schema.name for schema in schemas))
         if self._fixed[0] != key:
-            counted = count_tokens(system) + sum(tool_tokens(tool.schema) for tool in tools.values()) + OVERHEAD
+            counted = count_tokens(system) + sum(map(tool_tokens, schemas)) + OVERHEAD
             self._fixed = (key, counted)
         return self._fixed[1]

@@ -15,6 +15,7 @@ from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.runtime import SessionRuntime
+from agentforge.tools.deferring import searchable
 from agentforge.workspace.watching import Watch
 
 if TYPE_CHECKING:
@@ -176,15 +177,16 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        return self.around.offered(modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode))
+        tools = modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
+        return searchable(self.around.offered(tools), found=self.log.state.talk.settings.get("found_tools"))
 
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
         """All tools of the session, whatever the mode."""
-        from agentforge.app.tool_shed import built_in
+        from agentforge.app.tool_shed import built_in, seldom_described
 
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
-        return {**built_in(self, allowed), **self.around.delegating(allowed)}
+        return seldom_described({**built_in(self, allowed), **self.around.delegating(allowed)})
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""

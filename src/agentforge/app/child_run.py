@@ -27,6 +27,7 @@ from agentforge.store import sessions
 from agentforge.store.clock import utc_now
 from agentforge.store.log import RunLog
 from agentforge.store.session_views import SessionViews
+from agentforge.tools.deferring import searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,11 +120,12 @@ class ChildWorkshop(Workshop):
         """Those that its parent could call now and that it may; never one that starts a subagent."""
         allowed = self._subagent.allowed_tools
         mine = {
-            name: tool
+            name: tool if allowed is None else replace(tool, deferred=False)  # who names tools wants them described
             for name, tool in self._parent.tools().items()
             if not name.startswith(SPAWNS) and (allowed is None or name in allowed)
         }
-        return modes.offered(mine, work_mode=self.work_mode)
+        found = self.log.state.talk.settings.get("found_tools")
+        return searchable(modes.offered(mine, work_mode=self.work_mode), found=found)
 
     @cached_property
     def sizing(self) -> Sizing:

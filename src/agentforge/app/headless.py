@@ -69,6 +69,9 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
             {"tool_name": one["tool"], "step": one["step"], "reason": one["reason"]} for one in denials
         ],
     }
+    missing = chat.workshop.shed.missing()
+    if missing:
+        value["not_loaded"] = missing
     if result.swarm:
         value["swarm"] = dict(result.swarm)
     if result.error is not None:

@@ -80,13 +80,14 @@ def cost_rows(state: RunState) -> list[dict[str, Any]]:
 def context_value(chat: Chat) -> dict[str, Any]:
     """What the next request would hold, in tokens by category, and what each category may hold."""
     from agentforge.context.conversation import build_request
+    from agentforge.tools.deferring import sent
 
     runtime = chat.workshop.runtime()
     budget, fixed = runtime.budget(), chat.workshop.sizing.fixed()
     request = build_request(
         chat.state.talk,
         system=runtime.system(),
-        tools=tuple(tool.schema for tool in runtime.tools().values()),
+        tools=sent(runtime.tools()),
         budget=budget,
         situation=runtime.situation(chat.state),
     )

@@ -53,7 +53,7 @@ def tool_list(folder: Path, environ: Mapping[str, str], *, work_mode: str) -> To
         chat = Chat(log, Nobody(), options, settings=settings, environ=environ)
         shed = chat.workshop.shed
         found, origins = chat.workshop.tools(), shed.origins()
-        refused = {**shed.refused, **shed.failed()}
+        refused = shed.missing()
         chat.workshop.close()
     tools = tuple(
         Listed(name=name, description=tool.description, origin=origins.get(name, "built in"))

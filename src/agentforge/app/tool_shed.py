@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from agentforge.tools.loaded import Loaded
     from agentforge.tools.mcp.servers import Servers
     from agentforge.workspace.git import Git
+
+_FEW = 12
+"""Up to so many tools are described whatever they are: somebody chose them."""
 
 
 class ToolShed:
@@ -50,6 +54,10 @@ class ToolShed:
         known = self.servers.statuses() if self.servers is not None else ()
         return {one.name: one.reason for one in known if one.reason}
 
+    def missing(self) -> dict[str, str]:
+        """The servers and files of tools that this session goes without, and why."""
+        return {} if self._workshop.options.bare else {**self.refused, **self.failed()}
+
     @cached_property
     def custom(self) -> Loaded:
         """The tools that the user wrote, and the project's after trust."""
@@ -78,11 +86,9 @@ class ToolShed:
     def _of_servers(self) -> dict[str, Tool]:
         if self.servers is None:
             return {}
-        from agentforge.tools.mcp.deferring import deferred
+        from agentforge.tools.deferring import deferred
 
-        found = self._workshop.log.state.talk.settings.get("found_tools")
-        names = tuple(map(str, found)) if isinstance(found, list | tuple) else ()
-        return deferred(self.servers.tools(), found=names)
+        return deferred(self.servers.tools())
 
     @cached_property
     def repository(self) -> Git | None:
@@ -118,7 +124,12 @@ class ToolShed:
 
         settings = self._workshop.settings
         hosts = cast("list[str]", settings.get("browser.hosts", []))
-        return Browser(environ=self._workshop.environ, hosts=tuple(hosts), program=settings.text("browser.program"))
+        return Browser(
+            environ=self._workshop.environ,
+            hosts=tuple(hosts),
+            program=settings.text("browser.program"),
+            private=lambda: self._workshop.left_running.loopback,
+        )
 
     def close(self) -> None:
         """End what was started."""
@@ -151,6 +162,15 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
 
         tools["shell"] = SESSION_TOOL
     return tools
+
+
+def seldom_described(tools: Mapping[str, Tool]) -> dict[str, Tool]:
+    """The tools of a session, those that are seldom called to be searched for; a short list is described as it is."""
+    from agentforge.session.modes import SELDOM_CALLED
+
+    if len(tools) <= _FEW:
+        return dict(tools)
+    return {name: replace(tool, deferred=True) if name in SELDOM_CALLED else tool for name, tool in tools.items()}
 
 
 def left_out(workshop: Workshop) -> frozenset[str]:

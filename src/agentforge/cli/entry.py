@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
-from agentforge.cli.errors import report_error, report_internal, report_refused, report_usage
-from agentforge.cli.form import wanted_form
+from agentforge.cli.form import Form, wanted_form
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
 
 _COMPLETE = "_AGENTFORGE_COMPLETE"
@@ -26,21 +25,29 @@ def run(arguments: Sequence[str]) -> int:
     _tolerant_streams()
     try:
         return _finished(_invoke(list(arguments)))
-    except click.UsageError as exc:
-        return report_usage(exc, form=form)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted\n")
         return EXIT_INTERRUPTED
-    except AgentForgeError as exc:
-        return report_error(exc, form=form)
     except BrokenPipeError:
         return _reader_left()
-    except click.ClickException as exc:
-        return report_error(AgentForgeError(exc.format_message()), form=form)
-    except PermissionError as exc:
-        return report_refused(exc, form=form)
     except Exception as exc:  # noqa: BLE001 - the last place before the user's eyes
-        return report_internal(exc, form=form, environ=os.environ)
+        return _reported(exc, form=form)
+
+
+def _reported(exc: Exception, *, form: Form) -> int:
+    """Tell the person what went wrong; what can tell is loaded only now."""
+    from agentforge.cli.errors import report_error, report_internal, report_refused, report_usage
+
+    match exc:
+        case click.UsageError():
+            return report_usage(exc, form=form)
+        case AgentForgeError():
+            return report_error(exc, form=form)
+        case click.ClickException():
+            return report_error(AgentForgeError(exc.format_message()), form=form)
+        case PermissionError():
+            return report_refused(exc, form=form)
+    return report_internal(exc, form=form, environ=os.environ)
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -71,8 +78,27 @@ def _reader_left() -> int:
 
 
 def _tolerant_streams() -> None:
-    """A terminal that cannot show a character gets an escape, not a crash."""
+    """A terminal that cannot show a character gets one that looks like it; elsewhere an escape stands for it, no crash."""
+    plain = _is_plain(os.environ)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
+        if reconfigure is None:
+            continue
+        if plain and stream.isatty():
+            from agentforge.tui.lookalikes import ERRORS, register
+
+            register()
+            known = stream.encoding.lower().replace("-", "")
+            reconfigure(encoding="ascii" if known.startswith("utf") else None, errors=ERRORS)
+        else:
             reconfigure(errors="backslashreplace")
+
+
+def _is_plain(environ: Mapping[str, str]) -> bool:
+    """Whether the user's locale is one that is not UTF-8; Python may have taken another one for itself."""
+    said = environ.get("LC_ALL") or environ.get("LANG") or ""
+    if not said or "utf" in said.lower():
+        return False
+    from agentforge.tui.looks import knows_unicode
+
+    return not knows_unicode(environ)

@@ -40,12 +40,18 @@ class Style:
 
 
 def style_for(stream: object, environ: Mapping[str, str]) -> Style:
-    """Find out what a stream can show; honours `NO_COLOR` and `TERM=dumb`."""
+    """Find out what a stream can show; honours `NO_COLOR`, `TERM=dumb` and terminals without colours."""
     is_terminal = bool(getattr(stream, "isatty", lambda: False)())
     encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
-    colour = is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    colour = is_terminal and environ.get("TERM") != "dumb" and _knows_colour(environ)
     columns = terminal_columns(stream) if is_terminal else 0
     return Style(colour=colour, unicode=encoding.startswith("utf"), columns=columns)
+
+
+def _knows_colour(environ: Mapping[str, str]) -> bool:
+    from agentforge.tui.looks import knows_colour
+
+    return knows_colour(environ)
 
 
 def terminal_columns(stream: object) -> int:

@@ -7,6 +7,7 @@ as many steps as possible (context/window.py). What no shortening can hold is co
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -90,7 +91,7 @@ class Budget:
             room=room,
             summary=room // 10,
             observations=room * 3 // 10,
-            history=room // 8,
+            history=room // 10,
             message=room // 3,
         )
 
@@ -139,14 +140,22 @@ def pinned(talk: Talk, window: Window, *, room: int) -> str:
 
     if not window.lost and not talk.compactions:
         return ""
-    asked = [text for text in (talk.goal, *talk.asked, talk.said) if text]
+    shown = {entry.text for entry in window.entries if entry.kind == "user"}
+    asked = [text for text in (talk.goal, *talk.asked, talk.said) if text and text not in shown]
     words = list(dict.fromkeys(" ".join(text.split())[:400] for text in asked))
     lines = [f"The user asked: {text}" for text in words]
     if talk.changed_paths:
         lines.append(f"Files changed so far: {', '.join(talk.changed_paths)}")
-    if talk.last_command:
+    if talk.last_command and not _is_shown(talk.last_command, window):
         lines.append(f"Last command: {talk.last_command}")
     return "\n".join(cut_end(line, limit=max(60, room // 3)) for line in lines[:1] + lines[1:][-6:])
+
+
+def _is_shown(command: str, window: Window) -> bool:
+    """Whether the call of a command stands in the history as it was made."""
+    line = json.dumps(command.rpartition(" -> ")[0] or command)[1:-1]
+    calls = (call for entry in window.entries for call in entry.calls)
+    return any(line in str(call.get("arguments", "")) for call in calls)
 
 
 def compactable(talk: Talk, *, budget: Budget, fixed: int, asked: bool = False) -> int:

@@ -98,7 +98,8 @@ def shortened(entry: Entry) -> Entry:
         return replace(entry, calls=tuple(map(_short_call, entry.calls)))
     if entry.kind != "tool":
         return entry
-    line = f"[{entry.status}] {entry.summary} (older result; call again to see it)"
+    how = "" if entry.status == "success" else f"[{entry.status}] "
+    line = f"{how}{entry.summary} (older; call again to see it)"
     return replace(entry, text=line) if len(line) < len(entry.text) else entry
 
 

@@ -13,14 +13,20 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 
+SELDOM_CALLED = frozenset(
+    {
+        "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch", "browser",
+        "subagent_explore", "subagent_debugger", "subagent_codebase_investigator", "subagent_code_reviewer",
+        "subagent_test_planner", "subagent_architect",
+    }
+)  # fmt: skip
+"""What most conversations never call: named in every request, described once it was searched for."""
+
 BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "glob")
 """What `run --bare` offers."""
 
 LOOKING_MODES = ("plan", "swarm")
 """The modes in which nothing is changed."""
-
-CHOSEN_MODES = ("build", "plan", "swarm")
-"""The modes in which a session can be begun."""
 
 _LOOKING = ("read", "ask", "submit")
 _HARMLESS = ("read-only", "git-read")

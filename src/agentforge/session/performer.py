@@ -14,6 +14,7 @@ from agentforge.context.conversation import build_request
 from agentforge.events import kinds
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
+from agentforge.tools.deferring import sent
 from agentforge.tools.invocation import InvocationPolicy
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class SessionPerformer:
             context=lambda now: build_request(
                 now.talk,
                 system=runtime.system(),
-                tools=tuple(tool.schema for tool in tools.values()),
+                tools=sent(tools),
                 budget=runtime.budget(),
                 situation="\n\n".join(part for part in (runtime.situation(now), warning(now)) if part),
             ),

@@ -152,6 +152,7 @@ class Tool:
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
         looks: whoever offers it says that it changes nothing: plan mode offers it, approval still decides.
         acts: the class of what this very call does, where that depends on its arguments; "" is `does`.
+        deferred: it can be called, and is described to a model only after it was searched for (tools/deferring.py).
     """
 
     name: str
@@ -167,6 +168,7 @@ class Tool:
     does: str = ""
     looks: bool = False
     acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
+    deferred: bool = False
 
     @property
     def schema(self) -> ToolSchema:

@@ -1,11 +1,17 @@
-"""One browser for a session: Chromium of the machine, driven by Playwright in a thread of its own, loopback by default."""
+"""One browser for a session: Chromium of the machine, driven by Playwright in a thread of its own, loopback by default.
+
+What the session's background commands serve lies on a private loopback. For an address there Chromium itself runs in that network:
+it reaches their ports and nothing else, and nobody on this machine reaches either.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -16,8 +22,11 @@ from agentforge.tools.chromium import chromium
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Playwright, Route
 
+    from agentforge.workspace.loopback import SharedLoopback
+
 _T = TypeVar("_T")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_PORTS = {"http": 80, "https": 443}
 _LOCAL_SCHEMES = ("about", "data", "blob")
 _MOST_NOTED = 50
 _ARGUMENTS = (
@@ -34,10 +43,23 @@ class Browser:
 
     Attributes:
         hosts: other hosts that may be opened, beside this machine.
+
+    Args:
+        private: the network of the session's background commands, None when there is none.
     """
 
-    def __init__(self, *, environ: Mapping[str, str], hosts: tuple[str, ...] = (), program: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        environ: Mapping[str, str],
+        hosts: tuple[str, ...] = (),
+        program: str = "",
+        private: Callable[[], SharedLoopback | None] = lambda: None,
+    ) -> None:
         self.hosts = hosts
+        self._private = private
+        self._inside = False
+        self._door: TemporaryDirectory[str] | None = None
         self._program = program
         self._environ = environ
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="browser")
@@ -64,7 +86,7 @@ class Browser:
             page.goto(url)
             return f"{page.title()} - {page.url}"
 
-        return self._do(work)
+        return self._do(work, at=url)
 
     def text(self, selector: str) -> str:
         """What a person reads on the page, or in a part of it."""
@@ -101,18 +123,41 @@ class Browser:
             self._thread.submit(self._stop).result()
         self._thread.shutdown()
 
-    def _do(self, work: Callable[[Page], _T]) -> _T:
-        future = self._thread.submit(lambda: work(self._opened()))
+    def _do(self, work: Callable[[Page], _T], *, at: str = "") -> _T:
+        future = self._thread.submit(lambda: work(self._opened(at)))
         stopped: Future[None] = Future()
         with interruptible(lambda: None if stopped.done() else stopped.set_result(None)):
             either: tuple[Future[Any], ...] = (future, stopped)
             wait(either, return_when="FIRST_COMPLETED")
         return future.result()
 
-    def _opened(self) -> Page:
+    def _opened(self, at: str) -> Page:
+        """The page; where an address lies in the other network, one of a browser that runs there."""
+        if at and self._is_inside(at) != self._inside:
+            self._shut()
+            self._inside = not self._inside
         if self._page is None or self._page.is_closed():
             self._page = self._started()
         return self._page
+
+    def _is_inside(self, url: str) -> bool:
+        """Whether a background command of the session serves an address of this machine."""
+        private, parts = self._private(), urlsplit(url)
+        if private is None or (parts.hostname not in _LOOPBACK and not str(parts.hostname).endswith(".localhost")):
+            return False
+        return (parts.port or _PORTS.get(parts.scheme, 0)) in private.ports()
+
+    def _entered(self, program: str) -> str:
+        """A program that becomes another one in the network of the background commands."""
+        private = self._private()
+        joining = private.joining() if private is not None else []
+        if not joining:
+            return program
+        self._door = TemporaryDirectory(prefix="agentforge-browser-")
+        door = Path(self._door.name) / "chromium"
+        door.write_text(f'#!/bin/sh\nexec {shlex.join([*joining, program])} "$@"\n')
+        door.chmod(0o700)
+        return str(door)
 
     def _started(self) -> Page:
         try:
@@ -126,6 +171,7 @@ class Browser:
             raise ToolchainError("no Chromium was found", hint="install chromium, or Google Chrome")
         self._playwright = self._playwright or sync_playwright().start()
         arguments = [*_ARGUMENTS, _only_hosts(self.hosts), *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+        program = self._entered(program) if self._inside else program
         browser = self._playwright.chromium.launch(executable_path=program, args=arguments, env=_plain(self._environ))
         context = browser.new_context(accept_downloads=False, service_workers="block")
         context.set_default_timeout(_WAIT_MS)
@@ -152,12 +198,19 @@ class Browser:
         if len(self._noted) < _MOST_NOTED:
             self._noted.append(text[:500])
 
+    def _shut(self) -> None:
+        if self._page is not None and self._page.context.browser is not None:
+            self._page.context.browser.close()
+        self._page = None
+        if self._door is not None:
+            self._door.cleanup()
+            self._door = None
+
     def _stop(self) -> None:
         if self._playwright is not None:
-            if self._page is not None and self._page.context.browser is not None:
-                self._page.context.browser.close()
+            self._shut()
             self._playwright.stop()
-            self._playwright = self._page = None
+            self._playwright = None
 
 
 def _only_hosts(hosts: tuple[str, ...]) -> str:

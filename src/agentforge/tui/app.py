@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from agentforge.tui import engine as engines
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.flow import Flow
-from agentforge.tui.looks import THEMES, Signs, knows_unicode, themes
+from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, themes
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.transcript import Transcript
 from agentforge.tui.watching import Lines, Parts, Todos, Working
@@ -26,6 +27,7 @@ from agentforge.tui.watching import Lines, Parts, Todos, Working
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
+    from textual.filter import LineFilter
 
 _JOBS_S = 1.0
 _WAITING_S = 30.0
@@ -63,6 +65,7 @@ class ScreenApp(App[int]):
 
         super().__init__(driver_class=TerminalDriver)
         self.engine = engine
+        self.no_color = not knows_colour(engine.environ)
         self.signs = Signs(unicode=knows_unicode(engine.environ))
         self.crash: BaseException | None = None
         self.transcript = Transcript(self.signs)
@@ -79,6 +82,16 @@ class ScreenApp(App[int]):
         self.choices = Choices(self)
         self.flow = Flow(self)
         self._pressed = 0
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What everything drawn goes through: nothing coloured where there are no colours."""
+        filters = super().get_line_filters()
+        if not self.no_color and self.signs.unicode:
+            return filters
+        from agentforge.tui.filters import Colourless, Lookalikes
+
+        filters = (Colourless(),) if self.no_color else filters
+        return filters if self.signs.unicode else (*filters, Lookalikes())
 
     def compose(self) -> ComposeResult:
         """Transcript above, everything else below."""

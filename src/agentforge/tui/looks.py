@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ COLOURS: Mapping[str, str] = {
     "note": "$foreground-muted",
 }
 
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+_COLOURED = ("xterm-256", "screen", "tmux", "linux", "rxvt", "alacritty", "foot")
+
 
 class Signs:
     """The marks of the screen; plain ASCII where the locale knows no more."""
@@ -47,9 +51,37 @@ class Signs:
 
 
 def knows_unicode(environ: Mapping[str, str]) -> bool:
-    """Whether the locale says UTF-8; a locale that nobody set counts as one that cannot."""
-    value = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
+    """Whether the locale says UTF-8. A locale that nobody set counts as one that cannot, unless Python has chosen one for it."""
+    chosen = environ.get("LC_CTYPE", "")
+    value = environ.get("LC_ALL") or ("" if _is_pythons(chosen) else chosen) or environ.get("LANG") or chosen
     return "utf" in value.lower()
+
+
+def _is_pythons(locale: str) -> bool:
+    """Whether Python has set LC_CTYPE itself, because the user's locale is C (PEP 538)."""
+    if locale not in _COERCED:
+        return False
+    try:
+        began_with = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return not any(row.startswith(b"LC_CTYPE=") for row in began_with)
+
+
+def knows_colour(environ: Mapping[str, str]) -> bool:
+    """Whether colours are wanted and the terminal has any; one that nobody has described is taken to have them."""
+    if environ.get("NO_COLOR"):
+        return False
+    terminal = environ.get("TERM", "")
+    if environ.get("COLORTERM") or terminal.startswith(_COLOURED) or not terminal:
+        return True
+    import subprocess
+
+    try:
+        told = subprocess.run(["tput", "-T", terminal, "colors"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return True
+    return not told.strip().startswith(("-1", "0"))
 
 
 def themes() -> tuple[Theme, ...]:

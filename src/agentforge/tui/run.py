@@ -38,7 +38,7 @@ def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, se
         farewell(
             app.transcript.record,
             session_id=chat.session_id if chat.state.talk.turn else "",
-            colour=not environ.get("NO_COLOR"),
+            colour=not app.no_color,
             unicode=app.signs.unicode,
         )
     )

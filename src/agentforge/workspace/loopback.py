@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 
 _OWNER_OF_NAMESPACE = 0xB701  # NS_GET_USERNS
+_STATE, _LISTENS = 3, "0A"
+"""Where a row of /proc/net/tcp tells its state, and what it says of a socket that listens."""
 
 
 class SharedLoopback:
@@ -38,15 +40,39 @@ class SharedLoopback:
                 raise
             self._network = network
 
-    def entering(self) -> list[str]:
-        """The command line that goes before a box's own; [] where a box makes its own network."""
+    def entering(self, *, holder: str = "self") -> list[str]:
+        """The command line that goes before a box's own; [] where a box makes its own network.
+
+        Args:
+            holder: the process whose descriptors are entered: "self" where the entering one inherits them, else our number.
+        """
         import shutil
 
         program = shutil.which("nsenter", path=os.defpath) if self.descriptors else None
         if program is None:
             return []
-        user, network = (f"/proc/self/fd/{number}" for number in self.descriptors)
+        user, network = (f"/proc/{holder}/fd/{number}" for number in self.descriptors)
         return [program, f"--user={user}", f"--net={network}", "--preserve-credentials", "--"]
+
+    def joining(self) -> list[str]:
+        """The command line that goes before a program of ours which is to run in it, with our own files and user; [] = there is none."""
+        entering = self.entering(holder=str(os.getpid()))
+        own = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", *_own_number(), "--die-with-parent", "--"]
+        return [*entering, *own] if entering else []
+
+    def ports(self) -> frozenset[int]:
+        """The TCP ports on which somebody listens in it; none before a network was kept."""
+        import subprocess
+
+        entering = self.entering(holder=str(os.getpid()))
+        if not entering:
+            return frozenset()
+        tables = [f"/proc/self/net/{name}" for name in ("tcp", "tcp6")]
+        said = subprocess.run([*entering, "cat", *tables], capture_output=True, text=True, check=False).stdout
+        rows = (line.split() for line in said.splitlines())
+        return frozenset(
+            int(row[1].rpartition(":")[2], 16) for row in rows if len(row) > _STATE and row[_STATE] == _LISTENS
+        )
 
     def close(self) -> None:
         """Let the network go; it ends with the last process in it."""
@@ -57,4 +83,8 @@ class SharedLoopback:
 
 def staying() -> list[str]:
     """The arguments of a box that stays in the network it was entered into, under the user's own number."""
-    return ["--share-net", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
+    return ["--share-net", *_own_number()]
+
+
+def _own_number() -> list[str]:
+    return ["--uid", str(os.getuid()), "--gid", str(os.getgid())]

@@ -1,0 +1,57 @@
+"""Signs that look like those that a terminal without UTF-8 cannot show: always ASCII, as wide as what they stand for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("textual")
+
+from agentforge.tui.looks import knows_colour, knows_unicode
+from agentforge.tui.lookalikes import lookalike
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("naïve café", "naive cafe"),
+        ("┌─┬╴│", "+-+-|"),
+        ("• “yes” – no…", '* "yes" - no~'),
+        ("日本", "????"),
+        ("ＡＢ", "A B "),
+        ("e\u0301", "e"),
+        ("⠋ ▅ ✓", "* # +"),
+        ("plain", "plain"),
+    ],
+)
+def test_what_stands_for_a_sign_looks_like_it(text: str, plain: str) -> None:
+    assert lookalike(text) == plain
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x1FFFF, exclude_categories=("Cs", "Cc", "Cn", "Co"))))
+def test_nothing_but_ascii_is_left(text: str) -> None:
+    assert lookalike(text).isascii()
+
+
+@pytest.mark.parametrize(
+    ("environ", "unicode"),
+    [
+        ({"LANG": "C"}, False),
+        ({"LANG": "POSIX"}, False),
+        ({"LANG": "de_DE.ISO-8859-1"}, False),
+        ({"LANG": "de_DE.UTF-8"}, True),
+        ({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, False),
+        ({"LC_CTYPE": "en_US.UTF-8", "LANG": "C"}, True),
+        ({}, False),
+    ],
+)
+def test_the_locale_says_which_signs_there_are(environ: dict[str, str], *, unicode: bool) -> None:
+    assert knows_unicode(environ) is unicode
+
+
+def test_a_terminal_that_has_no_colours_gets_none() -> None:
+    assert not knows_colour({"TERM": "vt100"})
+    assert not knows_colour({"TERM": "xterm-256color", "NO_COLOR": "1"})
+    assert all(knows_colour({"TERM": name}) for name in ("xterm-256color", "xterm", "nobody-has-described-it"))
+    assert knows_colour({"TERM": "vt100", "COLORTERM": "truecolor"})
