@@ -308,6 +308,9 @@ def test_every_rule_that_a_builtin_contract_names_is_broken_by_some_case(contrac
     repairs = {"violations-present", "violations-gone", "place-guarded", "guards-still-pass"}  # test_fix_contracts.py
     plans = {
         "repositories-covered",
+        "repositories-have-parts",
+        "parts-named",
+        "parts-in-line",
         "part-needs",
         "parts-acyclic",
         "provided-versions",

@@ -7,6 +7,8 @@ from types import ModuleType
 
 import pytest
 
+from agentforge.fleet.database import open_database
+
 
 def test_workers_that_are_killed_deliver_everything_once(fleet: ModuleType, tmp_path: Path) -> None:
     found = fleet.run_fleet(
@@ -20,6 +22,7 @@ def test_workers_that_are_killed_deliver_everything_once(fleet: ModuleType, tmp_
 def test_the_same_on_a_postgresql_that_goes_away_and_comes_back(fleet: ModuleType, tmp_path: Path) -> None:
     try:
         with fleet.postgres() as server:
+            _assert_idle_changes_end(server.url)
             found = fleet.run_fleet(
                 tmp_path, tasks=3, workers=2, url=server.url, kill_every_s=4.0, kills=1, lease_s=3.0, server=server,
                 away_s=1.5, plugins=False,
@@ -28,3 +31,11 @@ def test_the_same_on_a_postgresql_that_goes_away_and_comes_back(fleet: ModuleTyp
         pytest.skip(str(exc))
     assert (found.delivered, found.branches, found.delivered_twice, found.database) == (3, 3, 0, "PostgreSQL")
     assert "does not answer" in (tmp_path / "home" / "workers.log").read_text()
+
+
+def _assert_idle_changes_end(url: str) -> None:
+    """Who is frozen in the middle of a change holds nobody up for long."""
+    database = open_database(url)
+    with database.change() as connection:
+        assert connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one() == "30s"
+    database.close()

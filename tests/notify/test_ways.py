@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -143,6 +143,9 @@ def test_the_desktop_gets_title_and_body(tmp_path: Path) -> None:
 
 def test_a_digest_holds_every_message_and_one_alone_stays_itself() -> None:
     assert digest_of([_MESSAGE]) is _MESSAGE
+    again = replace(_MESSAGE, notice="reminder")
+    assert digest_of([again, again]).notice == "reminder"
+    assert digest_of([again, _MESSAGE]).notice == "first"
     both = digest_of([_MESSAGE, _MESSAGE])
     assert both.title == "AgentForge: 2 matters"
     assert both.text.count("Which name?") == 2 and both.text.count("Answer with:") == 2

@@ -37,9 +37,8 @@ def planned(*started: str, parts: list[dict[str, Any]] = PARTS) -> RunState:
         stages={"plan": StageState(status="verified")},
     )
     for name in started:
-        begun = PartStarted(
-            repo=name, path=f"/r/{name}", task_id=f"task-{name}", part=name if parts is not PARTS else ""
-        )
+        repo = next(str(part["repo"]) for part in parts if part.get("name", part["repo"]) == name)
+        begun = PartStarted(repo=repo, path=f"/r/{name}", task_id=f"task-{name}", part=name if name != repo else "")
         state = evolve(state, begun, at=AT)
     return state
 

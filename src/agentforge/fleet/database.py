@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -29,6 +30,7 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS agentforge_buckets (
         name TEXT PRIMARY KEY, level DOUBLE PRECISION NOT NULL, at DOUBLE PRECISION NOT NULL)""",
 )
+_IDLE_S = 30
 _NOW = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "extract(epoch from clock_timestamp())::double precision",
@@ -62,7 +64,13 @@ class Database:
             with self.engine.begin() as connection:
                 yield connection
         except DBAPIError as exc:
-            raise _unreachable(self.shown, exc.orig) from exc
+            raise unreachable(self.shown, exc.orig) from exc
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is, when it is a file."""
+        url = self.engine.url
+        return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
     def clock(self) -> float:
         """The present moment, in seconds since 1970, as the database has it.
@@ -107,6 +115,8 @@ def open_database(url: str) -> Database:
     place = url if dialect == "sqlite" else f"postgresql+psycopg:{url.partition(':')[2]}"
     waits = {"timeout": 30} if dialect == "sqlite" else {"connect_timeout": 5}
     engine = sqlalchemy.create_engine(place, connect_args=waits, pool_pre_ping=True)
+    if dialect == "postgresql":
+        sqlalchemy.event.listen(engine, "connect", _bound_idle_transactions)
     database = Database(url=url, shown=shown_url(url), now=_NOW[dialect], engine=engine)
     with database.change() as connection:
         if dialect == "sqlite":
@@ -127,7 +137,15 @@ def shown_url(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{name.partition(':')[0]}:***@{place}"))
 
 
-def _unreachable(shown: str, reason: object) -> StorageError:
+def _bound_idle_transactions(connection: Any, _record: object) -> None:
+    """Who is frozen in the middle of a change loses it, and what it had locked is free."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_S}s'")
+    connection.commit()
+
+
+def unreachable(shown: str, reason: object) -> StorageError:
+    """The error of a database that does not answer."""
     told = " ".join(str(reason).split())[:300]
     return StorageError(
         f"the database of the queue, {shown}, does not answer: {told}", hint="the tasks are safe; start it"

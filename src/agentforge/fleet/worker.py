@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.config.paths import data_dir
 from agentforge.errors import InfrastructureError, StorageError
-from agentforge.fleet.database import Database
+from agentforge.fleet.database import Database, unreachable
+from agentforge.fleet.holders import end_frozen_holders
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.parts import queue_parts
 from agentforge.fleet.rescue import Frozen, Unheard, Waiting, ask_human, kill_holder, send_again
@@ -94,12 +95,14 @@ class Worker:
     _waiting: Waiting = field(init=False)
     _frozen: Frozen = field(init=False)
     _unheard: Unheard = field(init=False)
+    _holders: Frozen = field(init=False)
     _workflow: Any = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.ledger, self.environ)
         self._frozen = Frozen(patience_s=self.plan.lease_s)
         self._unheard = Unheard(lease_s=self.plan.lease_s)
+        self._holders = Frozen(patience_s=self.plan.lease_s)
 
     @property
     def ledger(self) -> Ledger:
@@ -113,6 +116,7 @@ class Worker:
             0.
         Side effects: signal handlers; processes; everything that the tasks do.
         """
+        self._patiently(lambda: self.ledger.beat(self.name))  # whether the database takes changes
         dbos = self._launch()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
@@ -162,6 +166,7 @@ class Worker:
     def _launch(self) -> Any:
         try:
             from dbos import DBOS, DBOSConfig
+            from sqlalchemy.exc import DBAPIError
         except ImportError as exc:
             raise InfrastructureError(
                 "a worker needs the extra `fleet`", hint="pip install 'agentforge-pipeline[fleet]'"
@@ -179,7 +184,10 @@ class Worker:
             return self.drive(job_id, attempt)
 
         self._workflow = DBOS.workflow(name=WORKFLOW)(drive_job)
-        DBOS.launch()
+        try:
+            DBOS.launch()
+        except DBAPIError as exc:
+            raise unreachable(self.database.shown, exc.orig) from exc
         DBOS.register_queue(
             QUEUE,
             worker_concurrency=self.plan.concurrency,
@@ -250,7 +258,7 @@ class Worker:
             self._stop_what_was_set_aside()
             self._end_what_stands_still()
         except StorageError as exc:
-            self.tell(f"{exc.message}; trying again")
+            self._told_of(exc)
             self._unheard.begin_again()
             return False
         return True
@@ -301,8 +309,14 @@ class Worker:
             try:
                 return act()
             except StorageError as exc:
-                self.tell(f"{exc.message}; trying again")
+                self._told_of(exc)
                 time.sleep(self.plan.period_s)
+
+    def _told_of(self, error: StorageError) -> None:
+        """The database does not answer: say so, and end who keeps it from everybody."""
+        self.tell(f"{error.message}; trying again")
+        if self.database.file is not None:
+            end_frozen_holders(self.database.file, self._holders, tell=self.tell)
 
     # -- below: stopping
 

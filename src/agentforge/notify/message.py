@@ -40,11 +40,12 @@ def digest_of(messages: list[Message]) -> Message:
     if len(messages) == 1:
         return messages[0]
     parts = [f"{item.title}\n{item.body}" for item in messages]
+    again = all(item.notice == "reminder" for item in messages)
     return Message(
         message_id="+".join(item.message_id for item in messages),
         task_id="",
         about="digest",
-        notice="first",
-        title=f"AgentForge: {len(messages)} matters",
+        notice="reminder" if again else "first",
+        title=f"AgentForge: {'again: ' if again else ''}{len(messages)} matters",
         text="\n\n".join(parts),
     )

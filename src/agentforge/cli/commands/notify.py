@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 from agentforge.errors import UsageError
+
+if TYPE_CHECKING:
+    from agentforge.app.notifying import Tried
 
 
 @click.command(
@@ -51,8 +56,15 @@ def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
         )
     else:
         for item in tried:
-            name = f"{item.task_id} {item.about}".strip()
-            click.echo(f"{name}: {item.notice} by {item.channel}" + (f" failed: {item.error}" if item.error else ""))
+            click.echo(_line(item))
         if not tried:
             click.echo("nothing is due")
     return 7 if any(item.error for item in tried) else 0
+
+
+def _line(item: Tried) -> str:
+    """What was done, and what a person may do next."""
+    name = f"{item.task_id} {item.about}".strip()
+    if item.notice != "deadline":
+        return f"{name}: {item.notice} by {item.channel}" + (f" failed: {item.error}" if item.error else "")
+    return f"{name}: nobody answered in time, so the answer is {item.channel}; carried out by: agentforge resume {item.task_id}"
