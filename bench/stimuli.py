@@ -124,6 +124,10 @@ def _anthropic(ground: Ground) -> Seen:
 
     ground.provider.answer = answer
     ground.finish(ground.start("run", "Look"))
+    if not ground.provider.asked:
+        said = (ground.home / "said").read_text(errors="replace")
+        error = next((line for line in said.splitlines() if "error" in line.lower()), said[-100:])
+        return True, f"with the SDK that it installs no request is sent: {error.strip(' []')[:120]}"
     body = ground.asked(1).body
     wrong = [] if body.get("stream") else ["not streamed"]
     wrong += [] if "cache_control" in json.dumps(body) else ["no cache markers"]
