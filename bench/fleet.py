@@ -180,6 +180,7 @@ def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
         url: of a database that is used for nothing else.
     """
     import sqlalchemy
+
     from agentforge.fleet.database import open_database
     from agentforge.fleet.ledger import Ledger
 
@@ -260,7 +261,7 @@ def _world(folder: Path) -> Any:
         module = importlib.util.module_from_spec(spec)
         sys.modules["agentforge_world"] = module
         spec.loader.exec_module(module)
-    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache")
+    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache", plugins=True)
 
 
 def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:

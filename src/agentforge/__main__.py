@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-_NEW_OBJECTS = 20_000
+_NEW_OBJECTS = 100_000
 """Before garbage is looked for: what starting makes is there to stay, and looking through it costs a tenth of the start."""
 
 
@@ -23,6 +23,9 @@ def main() -> int:
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)
+    from agentforge.cli.later import load_later
+
+    load_later()
     from agentforge.cli.entry import run
 
     return run(arguments)

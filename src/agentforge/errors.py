@@ -17,6 +17,7 @@ AgentForgeError                         1   internal error
 │   ├── ModelRateLimited                    429 after all tries
 │   ├── ModelUnavailable                    5xx, no connection, time-out, after all tries
 │   ├── LocalModelError                     a model on this machine cannot be served here
+│   ├── ModelReplyEndless                   a reply that went on far beyond what was asked for, and was cut off
 │   └── ModelReplyBroken                    a stream that ended without a finish reason, a body that is not JSON
 ├── LimitReached                        6   steps, tokens, money or time
 ├── InfrastructureError                 7   what the harness itself stands on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ def test_an_answer_without_words_is_refused_and_an_approval_needs_none(repo: Pat
     with pytest.raises(UsageError, match="needs a text"):
         resolve(repo, "E1", decision="answer", text="  ")
     assert resolve(repo, "E1", decision="reject").state.open_escalations == ()
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_a_question_of_the_request_is_answered_by_words_not_by_yes_or_no(repo: Path, tell: Tell, decision: Any) -> None:
+    asked = replace(raised(), context={"key": "Which?"})
+    tell(*begun(asked))
+    with pytest.raises(UsageError, match=rf"asks a question that --{decision} does not answer: Which\?"):
+        resolve(repo, "E1", decision=decision)
+    assert resolve(repo, "E1", decision=decision, text="b").state.open_escalations == ()
 
 
 def test_what_was_answered_cannot_be_answered_again(repo: Path, tell: Tell) -> None:

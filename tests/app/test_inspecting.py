@@ -72,6 +72,19 @@ def test_a_context_is_the_request_that_was_sent(run: Path) -> None:
     assert 'edit: {"type": "object"}' in text
 
 
+def test_the_whole_run_is_a_line_for_every_step_and_every_verdict(run: Path) -> None:
+    rows: Any = inspect_value(run, step=None, show="steps")
+    assert [(row.get("step"), row["attempt"], row.get("passed")) for row in rows] == [
+        (1, 1, None),
+        (None, 1, False),
+        (2, 1, None),
+        (None, 2, True),
+    ]
+    lines = inspect_text(run, step=None, show="steps").splitlines()
+    assert lines[0].split() == ["1", "spec", "1", "5", "+", "0"]
+    assert [line.split(maxsplit=2)[-1] for line in lines[1::2]] == ["not accepted: it does not hold", "verified"]
+
+
 def test_actions_are_calls_replies_and_results(run: Path) -> None:
     rows: Any = inspect_value(run, step=1, show="action")
     assert [row["type"] for row in rows] == [

@@ -50,7 +50,15 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
         (["start", "x", "--approve", "shipping"], "error[usage]: --approve shipping: no such stage - one of intake"),
         (["start", "x", "--max-steps", "0"], "'0' is not a number greater than 0"),
         (["start", "x", "--deadline", "soon"], "'soon' is not a duration"),
-        (["resolve", "E1"], "error[usage]: no decisions were given - pass one of --answer"),
+        (["resolve", "E1"], "error[usage]: no decision was given - pass one of --answer"),
+        (
+            ["policy"],
+            "error[usage]: agentforge policy needs a command - one of add, modes, rules, test; see `agentforge policy",
+        ),
+        (["completion"], "error[usage]: Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish - see"),
+        (["dashboard", "--port", "abc"], "'abc' is not a whole number"),
+        (["metrics", "--since", "yesterday"], "'yesterday' is not a day such as 2026-11-21"),
+        (["repo", "add", "nowhere"], "is not a folder - name the folder of a repository\n"),
         (["resolve", "E1", "--approve", "--abort"], "error[usage]: 2 decisions were given"),
     ],
 )
@@ -62,6 +70,20 @@ def test_a_wrong_command_line_is_one_line_and_two(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["config", "contracts", "keys", "model", "queue", "repo", "sessions", "skills", "tools", "violations"]
+)
+def test_a_group_without_a_command_does_the_usual_with_its_options(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    plain = run([name])
+    alone = capsys.readouterr().out
+    assert run([name, "--json"]) == plain
+    json.loads(capsys.readouterr().out)
+    assert run([name, "show" if name == "config" else "list"]) == plain
+    assert capsys.readouterr().out == alone
 
 
 def test_an_error_is_in_the_json_object_too(capsys: pytest.CaptureFixture[str]) -> None:

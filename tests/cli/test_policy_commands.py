@@ -52,6 +52,23 @@ def test_policy_test_explains_every_part(project: Path, capsys: pytest.CaptureFi
     assert value["suggestions"][0]["rule"] == "shell(npm install *)"
 
 
+def test_a_rule_that_policy_test_offers_can_be_added_and_then_holds(
+    project: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["policy", "test", "npm run lint"]) == 3
+    assert "agentforge policy add allow 'shell(npm run lint)'" in capsys.readouterr().out
+    assert run(["policy", "add", "allow", "shell(npm run lint)", "--for-ever"]) == 0
+    assert run(["policy", "test", "npm run lint"]) == 0
+    capsys.readouterr()
+    assert run(["policy", "add", "deny", "shell(npm run lint)", "--days", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["file"]) == ("deny", str(home / "af" / "config" / "config.toml"))
+    assert told["until"]
+    assert run(["policy", "test", "npm run lint"]) == 4
+    assert run(["policy", "add", "allow", "shell(npm"]) == 2
+    assert run(["policy", "add", "allow", "shell(ls)", "--days", "2", "--for-ever"]) == 2
+
+
 def test_a_bad_rule_stops_everything_with_its_line(
     project: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

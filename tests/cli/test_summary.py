@@ -37,6 +37,20 @@ def test_a_delivery_is_told_in_a_screenful(story: Story) -> None:
     ]
 
 
+def test_an_analysis_tells_what_it_found_and_where_it_can_be_read(story: Story) -> None:
+    events = story.stage("analyze")
+    state = story.tell(story.started, *events, kinds.RunFinished(outcome="analyzed"))
+    found = {"summary": "tasks lie in a file", "findings": ["as JSON: todo.py:11"]}
+    state = replace(state, artifacts={"analyze": found})
+    lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
+    assert lines[1:5] == [
+        "+ analyzed  task-1  in 1s",
+        "  found    tasks lie in a file",
+        "           as JSON: todo.py:11",
+        "  report   /f/artifacts/phases/analyze/analysis.md",
+    ]
+
+
 def test_an_unknown_price_is_said(story: Story) -> None:
     events = story.stage("spec")
     unknown = kinds.ModelReplied(step=1, text="", tool_calls=(), finish="stop", usage={}, model="m", cost_usd=None)

@@ -7,10 +7,18 @@ from typing import Any
 import pytest
 
 from agentforge.contracts.rule import Case
-from agentforge.contracts.rulebook.splitting import circle_in, in_order
+from agentforge.contracts.rulebook.splitting import circle_in, earlier_parts, in_order
 from agentforge.contracts.rules import find_rule, judge
 
-RULES = ("repositories-covered", "part-needs", "parts-acyclic", "provided-versions", "used-versions")
+RULES = (
+    "repositories-have-parts",
+    "parts-named",
+    "part-needs",
+    "parts-acyclic",
+    "parts-in-line",
+    "provided-versions",
+    "used-versions",
+)
 SCHEMA = {"artifact": "events", "version": "1.2.0"}
 USE = {"repo": "data", "artifact": "events", "version": ">=1.2, <2"}
 
@@ -31,8 +39,8 @@ def broken(parts: dict[str, Any], *, present: str = "", more: tuple[dict[str, An
     [
         ({"data": {}, "api": {}}, "", []),
         ({"data": {}, "api": {"needs": [{"repo": "data"}]}}, "", []),
-        ({"data": {}}, "", ["repositories-covered"]),
-        ({"data": {}, "api": {}, "web": {}}, "", ["repositories-covered"]),
+        ({"data": {}}, "", ["repositories-have-parts"]),
+        ({"data": {}, "api": {}, "web": {}}, "", ["repositories-have-parts"]),
         ({"data": {}, "api": {"needs": [{"repo": "api"}]}}, "", ["part-needs", "parts-acyclic"]),
         ({"data": {}, "api": {"needs": [{"repo": "web"}]}}, "", ["part-needs"]),
         ({"data": {"needs": [{"repo": "api"}]}, "api": {"needs": [{"repo": "data"}]}}, "", ["parts-acyclic"]),
@@ -54,13 +62,62 @@ def test_a_plan_is_judged_by_its_parts_and_what_the_repositories_hold(
     assert broken(parts, present=present) == wrong
 
 
-def test_a_repository_has_one_part_only() -> None:
-    assert broken({"data": {}, "api": {}}, more=({"repo": "api", "request": "more"},)) == ["repositories-covered"]
+def part(name: str, *needs: str, repo: str = "data", stage: str = "", **more: Any) -> dict[str, Any]:
+    """A part with a name that needs others of the same repository, or by `repo:part`."""
+    rows = []
+    for need in needs:
+        place, _, other = need.rpartition(":")
+        rows.append({"repo": place or repo, "part": other, **({"required_stage": stage} if stage else {})})
+    return {"repo": repo, "name": name, "request": "do what is asked", "needs": rows, **more}
+
+
+NEWER = {"artifact": "events", "version": "1.3.0"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "wrong"),
+    [
+        ((part("one"), part("two", "one"), part("three", "two")), []),
+        ((part("one"), part("two")), []),
+        ((part("one"), part("one")), ["parts-named"]),
+        ((part("one"), part("")), ["parts-named"]),
+        ((part("one"), part("api")), ["parts-named"]),
+        ((part("one"), part("data")), ["parts-named"]),
+        ((part("one"), part("two", repo="data", needs=[{"repo": "data"}])), ["part-needs"]),
+        ((part("one"), part("two", repo="data", needs=[{"repo": "api", "part": "one"}])), ["part-needs"]),
+        ((part("one", "two"), part("two", "one")), ["parts-acyclic"]),
+        ((part("one"), part("two"), part("three", "one", "two")), ["parts-in-line"]),
+        ((part("one"), part("two", "one", stage="spec")), ["parts-in-line"]),
+        ((part("one"), part("two", "one"), part("three", "one", "two")), []),
+        ((part("one", provides=[SCHEMA]), part("two", "one", provides=[NEWER])), []),
+        ((part("one", provides=[NEWER]), part("two", "one", provides=[SCHEMA])), ["provided-versions"]),
+        ((part("one", provides=[SCHEMA]), part("two", provides=[NEWER])), ["provided-versions"]),
+        ((part("one", provides=[SCHEMA]), part("two", "one", uses=[USE])), []),
+        ((part("one", provides=[SCHEMA]), part("two", uses=[USE])), ["used-versions"]),
+    ],
+)
+def test_several_parts_of_a_repository_have_names_and_stand_in_a_line(
+    parts: tuple[dict[str, Any], ...], wrong: list[str]
+) -> None:
+    assert broken({"api": {}}, more=parts) == wrong
+
+
+def test_what_a_part_starts_from_may_lie_behind_another_repository() -> None:
+    plan = {"parts": [part("last", "api:serve"), part("serve", "data:first", repo="api"), part("first")]}
+    assert earlier_parts(plan, "last") == ["first"]
+    assert earlier_parts(plan, "serve") == []
+
+
+def test_plans_of_before_had_one_part_for_each_repository() -> None:
+    facts = {"repositories": [{"name": "api", "commit": "b"}]}
+    two = Case(artifact={"parts": [part("a", repo="api"), part("b", repo="api")]}, facts=facts)
+    assert not judge(find_rule("every named repository has one part", source="test"), two).passed
+    assert judge(find_rule("every named repository has a part", source="test"), two).passed
 
 
 def test_what_was_not_measured_does_not_hold() -> None:
     case = Case(artifact={"parts": []}, facts={})
-    assert not judge(find_rule("repositories-covered", source="test"), case).passed
+    assert not judge(find_rule("repositories-have-parts", source="test"), case).passed
 
 
 def test_parts_come_after_what_they_wait_for_and_a_circle_is_named() -> None:

@@ -37,7 +37,9 @@ class Foreign:
         module: a package with a folder in MODULES.
         product, old, new: the file that GREEN changes, a text in it and what it becomes.
         test, code, name: RED's file, its text, and the test's name.
-        settings: the project's `[test]` table.
+        settings: tables of the project's settings; mutants are few where each costs the start of a slow runner.
+        system: files of this machine that it needs.
+        owner, signature: of the declared function.
         canary: whether the runner has planted tests.
     """
 
@@ -52,6 +54,9 @@ class Foreign:
     module: str = ""
     settings: str = ""
     canary: bool = True
+    system: tuple[str, ...] = ()
+    owner: str = ""
+    signature: str = ""
     env: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -64,6 +69,9 @@ class Foreign:
         """What this machine lacks for it, in words; empty when nothing."""
         if shutil.which(self.needs) is None:
             return f"{self.needs} is not installed"
+        missing = next((one for one in self.system if not Path(one).exists()), "")
+        if missing:
+            return f"{missing} is not installed"
         if self.module and not self.modules.is_dir():
             return f"{self.module} is not in {MODULES}: run scripts/javascript_runners.sh"
         return ""
@@ -87,7 +95,9 @@ class Foreign:
 
     def script(self, *, code: str = "", new: str = "") -> Script:
         """The replies of a model that does it well; `code` or `new` replaces what it writes."""
-        symbol = {"name": "slugify" if self.needs != "go" else "Slugify", "file": self.product, "change": "new"}
+        name = "slugify" if self.needs != "go" else "Slugify"
+        symbol = {"name": f"{self.owner}.{name}" if self.owner else name, "file": self.product, "change": "new"}
+        symbol |= {"signature": self.signature} if self.signature else {}
         names = [{"path": self.product, "purpose": "text functions"}]
         drafted = specification(_CRITERIA, symbol, files_to_modify=[self.product])
         change = submit({"files_modified": [{"path": self.product, "changes_summary": "as asked"}]})
@@ -119,6 +129,12 @@ _GO_NEW = (
 )
 _RUST = 'pub fn shout(text: &str) -> String {\n    text.to_uppercase() + "!"\n}\n'
 _RUST_NEW = f"{_RUST}\npub fn slugify(text: &str) -> String {{\n    text.to_lowercase().split(' ').collect::<Vec<_>>().join(\"-\")\n}}\n"
+_JAVA = 'package org.example;\n\npublic final class Textkit {\n    public static String shout(String text) {\n        return text.toUpperCase() + "!";\n    }\n}\n'
+_JAVA_NEW = (
+    _JAVA[:-2]
+    + '\n    public static String slugify(String text) {\n        return String.join("-", text.toLowerCase().split(" "));\n    }\n}\n'
+)
+_JAVA_TEST = "package org.example;\n\nimport static org.junit.jupiter.api.Assertions.assertEquals;\n\nimport org.junit.jupiter.api.Test;\n\nclass {0}Test {{\n    @Test void holds() {{\n        assertEquals({1});\n    }}\n}}\n"
 _UNIT = (
     "import unittest\n\nimport textkit\n\n\nclass TestText(unittest.TestCase):\n    def test_{0}(self):\n        {1}\n"
 )
@@ -158,7 +174,7 @@ PROJECTS = {
         code=_NODE.format("slugify") + "test('lowers and joins', () => assert.equal(slugify('Hello World'), 'hello-world'));\n",
     ),
     "vitest": Foreign(
-        needs="node", module="vitest", product="textkit.ts", old=_ESM.replace("(text)", "(text: string)"),
+        needs="node", module="vitest", settings="[verification]\nmutants = 1\n", product="textkit.ts", old=_ESM.replace("(text)", "(text: string)"),
         new=_ESM_NEW.replace("(text)", "(text: string)"),
         files={"package.json": '{"type": "module", "scripts": {"test": "vitest"}}',
                "textkit.ts": _ESM.replace("(text)", "(text: string)"),
@@ -168,14 +184,14 @@ PROJECTS = {
         + f"describe('slugify', () => {{\n test('lowers [and] joins', () => {{\n{_EXPECT} }});\n}});\n",
     ),
     "jest": Foreign(
-        needs="node", module="jest", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
+        needs="node", module="jest", settings="[verification]\nmutants = 0\n", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
         files={"package.json": '{"scripts": {"test": "jest"}}', "textkit.js": _CJS,
                "__tests__/shout.js": "const { shout } = require('../textkit');\ntest('shouts', () => { expect(shout('a')).toBe('A!'); });\n"},
         test="__tests__/slug.js", name="lowers and joins",
         code=f"const {{ slugify }} = require('../textkit');\ntest('lowers and joins', () => {{\n{_EXPECT}}});\n",
     ),
     "mocha": Foreign(
-        needs="node", module="mocha", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
+        needs="node", module="mocha", settings="[verification]\nmutants = 0\n", product="textkit.js", old=_CJS, new=_CJS.partition("module")[0] + _CJS_NEW,
         files={"package.json": '{"scripts": {"test": "mocha"}}', "textkit.js": _CJS,
                "test/shout.js": "const assert = require('assert');\nconst { shout } = require('../textkit');\n"
                "it('shouts', () => assert.equal(shout('a'), 'A!'));\n"},
@@ -184,19 +200,26 @@ PROJECTS = {
         "describe('slugify', () => it('lowers', () => assert.equal(slugify('Hello World'), 'hello-world')));\n",
     ),
     "go": Foreign(
-        needs="go", env=_GO_CACHE, product="textkit.go", old=_GO, new=_GO_NEW,
+        needs="go", env=_GO_CACHE, settings="[verification]\nmutants = 1\n", product="textkit.go", old=_GO, new=_GO_NEW,
         files={"go.mod": "module example.org/textkit\n\ngo 1.19\n", "textkit.go": _GO,
                "shout_test.go": 'package textkit\n\nimport "testing"\n\nfunc TestShout(t *testing.T) {\n\tif Shout("a") != "A!" {\n\t\tt.Fatal("no")\n\t}\n}\n'},
-        test="slug_test.go", name="TestSlugify",
+        test="slug_test.go", name="TestSlugify", signature="func Slugify(text string) string",
         code='package textkit\n\nimport "testing"\n\nfunc TestSlugify(t *testing.T) {\n\tif got := Slugify("Hello World"); got != "hello-world" {\n\t\tt.Fatalf("got %q", got)\n\t}\n}\n',
     ),
     "cargo": Foreign(
-        needs="cargo", env=_RUST_HOME, product="src/lib.rs", old=_RUST, new=_RUST_NEW,
+        needs="cargo", env=_RUST_HOME, settings="[verification]\nmutants = 1\n", product="src/lib.rs", old=_RUST, new=_RUST_NEW,
         files={"Cargo.toml": '[package]\nname = "textkit"\nversion = "0.1.0"\nedition = "2021"\n', ".gitignore": "target\n",
                "Cargo.lock": '# made by cargo\nversion = 3\n\n[[package]]\nname = "textkit"\nversion = "0.1.0"\n', "src/lib.rs": _RUST,
                "tests/shout.rs": '#[test]\nfn shouts() {\n    assert_eq!(textkit::shout("a"), "A!");\n}\n'},
-        test="tests/slug.rs", name="lowers_and_joins",
+        test="tests/slug.rs", name="lowers_and_joins", signature="pub fn slugify(text: &str) -> String",
         code='use textkit::slugify;\n\n#[test]\nfn lowers_and_joins() {\n    assert_eq!(slugify("Hello World"), "hello-world");\n}\n',
+    ),
+    "java": Foreign(
+        needs="javac", system=("/usr/share/java/junit-platform-console.jar",), settings="[verification]\nmutants = 1\n", product="src/org/example/Textkit.java",
+        old=_JAVA, new=_JAVA_NEW,
+        files={"src/org/example/Textkit.java": _JAVA, "test/org/example/ShoutTest.java": _JAVA_TEST.format("Shout", '"A!", Textkit.shout("a")')},
+        test="test/org/example/SlugTest.java", name="SlugTest::holds", owner="Textkit", signature="public static String slugify(String text)",
+        code=_JAVA_TEST.format("Slug", '"hello-world", Textkit.slugify("Hello World")'),
     ),
     "junit": Foreign(
         needs="python3", product="textkit.py", old=_PYTHON,

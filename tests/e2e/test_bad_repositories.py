@@ -122,6 +122,15 @@ def test_no_model_is_told_with_the_ways_to_get_one(world: World) -> None:
     assert not (world.repo / ".agentforge" / "tasks").exists()
 
 
+@pytest.mark.parametrize("model", ["scripted//nowhere.yaml", "custom/m", "nobody/m", "name"])
+def test_a_task_that_cannot_begin_leaves_nothing_that_looks_like_one(world: World, model: str) -> None:
+    done = world.run("start", REQUEST, "--model", model, "--json")
+    assert done.code == 2, done.out
+    assert not list((world.repo / ".agentforge" / "tasks").glob("*"))
+    listed = world.run("status", "--json")
+    assert (listed.code, listed.json) == (0, []), listed.out
+
+
 def test_a_project_without_tests_delivers_and_says_so(world: World) -> None:
     shutil.rmtree(world.repo / "tests")
     world.commit_all("no tests")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from agentforge_world import own_settings
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -34,9 +35,7 @@ def _talk(
 
 
 def _own_settings(world: World, file: Path) -> None:
-    folder = world.home / "af" / "config"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(file, folder / "config.toml")
+    own_settings(world.home, file.read_text("utf-8"))
 
 
 def _put(world: World, file: Path, folder: str) -> None:

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from agentforge_world import World, good_script
+from agentforge_world import World, good_script, own_settings
 
 from agentforge.safety.boundary import unwrap
 from agentforge.store.blobs import Blobs
@@ -20,9 +20,7 @@ def let_in(world: World, **modes: str) -> None:
     lines = [
         line for stage, mode in modes.items() for line in (f"[stages.{stage}]", f"agent = {json.dumps(name_of(mode))}")
     ]
-    folder = world.home / "af" / "config"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text("\n".join(lines))
+    own_settings(world.home, "".join(f"{line}\n" for line in lines))
 
 
 def name_of(mode: str) -> str:
@@ -89,7 +87,7 @@ def test_an_agent_that_cannot_work_pauses_the_run_and_it_goes_on_with_one_that_c
     assert done.code == 7 and "something went wrong in here" in done.json["error"]["message"], done.out
 
     world.settings('[stages.green]\nagent = "acp:python3 tools/agent.py honest"\n')
-    (world.home / "af" / "config" / "config.toml").unlink()
+    own_settings(world.home, "")
     (world.repo / "tools").mkdir()
     (world.repo / "tools" / "agent.py").write_text(AGENT.read_text())  # the project's own, which no commit holds yet
     again = world.run("resume", world.task, "--json")

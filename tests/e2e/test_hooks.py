@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import analysis, edit, good_script, intake, reply, submit, write
+from agentforge_world import analysis, edit, good_script, intake, own_settings, reply, submit, write
 
 if TYPE_CHECKING:
     from agentforge_world import Done, Script, World
 
 
 def _user_settings(world: World, text: str) -> None:
-    folder = world.home / "af" / "config"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"hooks_enabled = true\n{text}")
+    own_settings(world.home, f"hooks_enabled = true\n{text}\n")
 
 
 def _hook(trigger: str, command: str, **more: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def test_init_writes_settings_and_a_private_key_file(world: World) -> None:
+    shutil.rmtree(world.home / "af" / "config")  # nobody has settings yet
     done = world.run("init", "--provider", "openai", "--key-from-stdin", stdin=b'sk-o\'dd "key"\n')
     assert done.code == 0, done.err
     config = world.home / "af" / "config"

@@ -20,6 +20,7 @@ from agentforge_world import (
     edit,
     intake,
     make_world,
+    own_settings,
     reply,
     specification,
     submit,
@@ -64,10 +65,8 @@ def follow_up_script() -> Script:
 
 def connected(world: World, bare: Path, forge: Any, kind: str) -> World:
     """The world with a bare remote, and the user's settings for the forge."""
-    config = world.home / "af" / "config"
-    config.mkdir(parents=True, exist_ok=True)
     own = f'[forge]\nkind = "{kind}"\napi = "{forge.address}"\nproject = "acme/textkit"\nbundle = true\n'
-    (config / "config.toml").write_text(f"{own}[verification]\nmutants = 0\n")  # other tests are about those
+    own_settings(world.home, f"{own}[verification]\nmutants = 0\n")  # other tests are about those
     shutil.rmtree(bare, ignore_errors=True)
     world.git("clone", "-q", "--bare", str(world.repo), str(bare))
     world.git("remote", "add", "origin", str(bare))

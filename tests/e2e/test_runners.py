@@ -17,7 +17,10 @@ _SPEC.loader.exec_module(_FOREIGN)
 PROJECTS, REQUEST = _FOREIGN.PROJECTS, _FOREIGN.REQUEST
 
 
-@pytest.fixture(params=list(PROJECTS))
+_SLOW = ("java",)  # a virtual machine for every build and every run
+
+
+@pytest.fixture(params=[pytest.param(one, marks=pytest.mark.chaos) if one in _SLOW else one for one in PROJECTS])
 def project(request, world):
     """A project of each runner that this machine has."""
     chosen = PROJECTS[request.param]

@@ -125,10 +125,70 @@ def test_a_process_that_dies_between_two_parts_makes_no_part_twice(two: dict[str
 def test_what_cannot_be_split_is_said(two: dict[str, World]) -> None:
     data, _ = two.values()
     model = ("--model", script(data, good()))
-    assert "name several" in data.run("start", "x y", "--repo", "data", "--split", *model).err
+    assert "has a name yet" in data.run("start", "x y", "--split", *model, cwd=data.home).err
     assert "no repository is known" in data.run("start", "x y", "--repo", "data", "--repo", "no", "--split", *model).err
     both = ("--repo", "data", "--repo", "api", "--split", *model)
     assert "--tests belongs to one" in data.run("start", "x y", *both, "--tests", "tests").err
     assert not (data.repo / ".agentforge" / "tasks").exists() or not any(
         (data.repo / ".agentforge" / "tasks").iterdir()
     )
+
+
+ONE = '    return "".join(word[0] for word in text'
+TWO = '    words = text.split()[:2]\n    return "".join(word[0] for word in words)\n'
+THREE = '    firsts = [word[0] for word in text.split()[:2]]\n    return "".join(firsts)\n'
+
+
+def refactoring(part: str, change: tuple[str, Any]) -> dict[str, Any]:
+    """Replies that deliver a change of `initials`, for a part of that name; two guards that need few test runs."""
+    from agentforge_world import IMPLEMENTED, intake, reply, specification, submit, suite, write
+
+    path = f"tests/test_{part}.py"
+    tests = [
+        f"def test_{part}_{n}():\n    assert initials('{a}') == '{b}'\n"
+        for n, a, b in ((1, "a b", "ab"), (2, "a", "a"))
+    ]
+    rows = [(f"test_{part}_{n}", "REQ-001.1", "guard") for n in (1, 2)]
+    symbol = {"name": "initials", "signature": "(text: str) -> str", "change": "changed"}
+    replies = {
+        "intake": [submit(intake("refactor", examples=[]))],
+        "spec": [submit(specification(["initials('a b') -> 'ab'"], symbol, title=f"Split initials {part}"))],
+        "red": [write(path, "from textkit import initials\n\n\n" + "\n\n".join(tests)), submit(suite(path, *rows))],
+        "green": [change, IMPLEMENTED],
+    }
+    return {f"{stage}@{part}": [reply(*calls)] for stage, calls in replies.items()}
+
+
+def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(two: dict[str, World]) -> None:
+    from agentforge_world import edit, good_script, reply, submit
+
+    data, _ = two.values()
+    parts = [
+        {
+            "repo": "data",
+            "name": "then",
+            "request": "Name what initials joins",
+            "needs": [{"repo": "data", "part": "first"}],
+        },
+        {"repo": "data", "name": "first", "request": "Name the words in initials"},
+    ]
+    wrong = {"summary": "both at once", "parts": [{**part, "name": "same"} for part in parts]}
+    plans = [reply(submit(wrong)), reply(submit({"summary": "one after the other", "parts": parts}))]
+    first = refactoring("first", edit(f"{ONE}.split()[:2])\n", TWO))
+    then = refactoring("then", edit(TWO, THREE))  # fits only where the first part stands already
+    model = data.model({**good_script(), **first, **then, "plan": plans})
+    done = data.run("start", "Make initials easier to read", "--split", "--json", "--model", model)
+    assert done.code == 0, done.out + done.err
+    rows = {row["part"]: row for row in done.json["parts"]}
+    assert [(name, row["repo"], row["outcome"]) for name, row in rows.items()] == [
+        ("first", "data", "delivered"),
+        ("then", "data", "delivered"),
+    ]
+    below, above, task = rows["first"]["branch"], rows["then"]["branch"], rows["then"]["task_id"]
+    assert data.git("rev-parse", f"{above}^", f"{below}^").split() == data.git("rev-parse", below, "main").split()
+    assert data.git("diff", "--name-only", below, above).split() == ["tests/test_then.py", "textkit.py"]
+    assert data.run("replay", task).code == 0
+    assert data.run("verify", task).code == 0
+    assert f"the part of data (then) in {done.json['task_id']}" in audit(data, task)
+    assert f"git diff {below}...{above}" in data.run("status", task).out
+    assert "data (then): " in data.run("status", done.json["task_id"]).out

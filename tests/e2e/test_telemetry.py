@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from agentforge_world import own_settings
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -110,9 +111,7 @@ def test_a_task_over_two_processes_is_one_trace_with_the_names_of_the_convention
 
 
 def test_contents_are_in_spans_when_they_are_asked_for(world: World, collector: Collector) -> None:
-    config = world.home / "af" / "config"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text(f'[telemetry]\nendpoint = "{collector.url}"\ncontents = true\n')
+    own_settings(world.home, f'[telemetry]\nendpoint = "{collector.url}"\ncontents = true\n')
     assert world.start().code == 0
     (edit,) = collector.named("execute_tool edit")
     assert "hyphens" in attributes(edit)["gen_ai.tool.call.arguments"]

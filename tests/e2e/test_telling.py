@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge_world import REQUEST
+from agentforge_world import REQUEST, own_settings
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -15,9 +15,7 @@ _SECRET = "sk-ant-api03-" + "Zx8Qv2Lm" * 11
 
 
 def _settings(world: World, text: str) -> None:
-    config = world.home / "af" / "config"
-    config.mkdir(parents=True, exist_ok=True)
-    (config / "config.toml").write_text(f"[notify]\n{text}")
+    own_settings(world.home, f"[notify]\n{text}\n")
 
 
 def _inbox(world: World, more: str = "") -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from agentforge_world import own_settings
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -28,9 +29,7 @@ def remote(world: World, tmp_path: Path) -> Path:
 
 
 def _settings(world: World, text: str = '[fleet]\nremote = "origin"\n') -> None:
-    config = world.home / "af" / "config"
-    config.mkdir(parents=True, exist_ok=True)
-    (config / "config.toml").write_text(text)
+    own_settings(world.home, f"{text}\n")
 
 
 def _machine(world: World, remote: Path, place: Path) -> World:

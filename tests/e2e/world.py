@@ -68,6 +68,7 @@ from agentforge.__main__ import main
 sys.exit(main())
 """
 _COMMIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "commit", "-q")
+_NO_PLUGINS = '[test.env]\nPYTEST_DISABLE_PLUGIN_AUTOLOAD = "1"\n'
 _DATES = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
 
 Reply = dict[str, Any]
@@ -307,20 +308,35 @@ class World:
         return yaml.safe_load((self.folder / path).read_text("utf-8"))
 
 
-def make_world(repo: Path, home: Path, *, pycache: Path, results: Path | None = None, git: bool = True) -> World:
-    """Put the small repository at `repo` (whatever stood there goes) and make a home."""
+def make_world(
+    repo: Path, home: Path, *, pycache: Path, results: Path | None = None, git: bool = True, plugins: bool = False
+) -> World:
+    """Put the small repository at `repo` (whatever stood there goes) and make a home.
+
+    Args:
+        plugins: whether the project's pytest loads the plugins that this environment holds; they double what a run costs.
+    """
     shutil.rmtree(repo, ignore_errors=True)
     (repo / "tests").mkdir(parents=True)
     home.mkdir(parents=True, exist_ok=True)
     (repo / "textkit.py").write_text(TEXTKIT)
     (repo / "tests" / "test_textkit.py").write_text(TEST_TEXTKIT)
     world = World(repo=repo, home=home, pycache=pycache, results=results)
+    if not plugins:
+        own_settings(home, "")
     if git:
         world.git("init", "-q", "-b", "main")
         world.commit_all("base")
     if git and results is not None:
         share_results(world, results)
     return world
+
+
+def own_settings(home: Path, text: str) -> None:
+    """Write the user's own settings; what stands in every world stays."""
+    folder = home / "af" / "config"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(f"{text}{_NO_PLUGINS}")
 
 
 def share_results(world: World, results: Path) -> None:

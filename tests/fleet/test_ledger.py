@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,16 +51,26 @@ def test_who_lost_a_job_cannot_end_it(ledger: Ledger) -> None:
     assert ledger.get(mine.id).status == "sent"
 
 
-def test_silence_is_measured_by_the_clock_of_the_database(ledger: Ledger, database: Database) -> None:
+def test_a_job_is_taken_back_from_a_worker_that_was_not_heard_of_since(ledger: Ledger, database: Database) -> None:
     sent = ledger.send(ledger.add(REPO, "t"))
     assert sent is not None
+    assert [job.status for job in ledger.out()] == ["sent"]
     ledger.begin(sent.id, 1, worker="a")
-    assert ledger.silent(lease_s=5) == []
+    (seen,) = ledger.out()
     with database.change() as connection:
         connection.execute(sqlalchemy.text("UPDATE agentforge_queue SET beat = beat - 6"))
-    assert [job.task_id for job in ledger.silent(lease_s=5)] == ["t"]
-    ledger.beat("a")
-    assert ledger.silent(lease_s=5) == []
+    assert not ledger.take_back(seen, "queued", note="lost", crashes=1)  # it said something meanwhile
+    (seen,) = ledger.out()
+    assert ledger.take_back(seen, "queued", note="lost", crashes=1)
+    assert (ledger.out(), ledger.get(seen.id).crashes) == ([], 1)
+
+
+def test_a_clock_that_was_set_back_holds_no_job(ledger: Ledger, database: Database) -> None:
+    job = ledger.add(REPO, "t")
+    ledger.end(job, "queued", delay_s=15, since="queued")
+    assert ledger.ready(ahead=5) == []
+    an_hour_ago = Ledger(replace(database, now=f"({database.now} - 3600)"))
+    assert [job.task_id for job in an_hour_ago.ready(ahead=5)] == ["t"]
 
 
 def test_a_paused_queue_sends_nothing_and_a_paused_job_stays(ledger: Ledger) -> None:

@@ -34,9 +34,9 @@ def world(fleet: ModuleType, tmp_path: Path) -> Any:
     asked = kit.submit(kit.intake("analyze", examples=[]))
     answered = kit.submit(kit.analysis(findings=["shout upper-cases: textkit.py:4"]))
     model = made.model({"intake": [kit.reply(asked)], "analyze": [kit.reply(answered)]})
-    config = made.home / "af" / "config" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f'[model]\nprovider = "scripted"\nname = "{model.removeprefix("scripted/")}"\n{_SETTINGS}')
+    kit.own_settings(
+        made.home, f'[model]\nprovider = "scripted"\nname = "{model.removeprefix("scripted/")}"\n{_SETTINGS}'
+    )
     return made
 
 

@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from agentforge.fleet.ledger import Job
-from agentforge.fleet.rescue import Frozen, ask_human
+from agentforge.fleet.rescue import Frozen, Unheard, ask_human
 
 _PATIENCE_S = 30.0
 
@@ -45,3 +46,19 @@ def test_a_run_that_cannot_be_opened_is_told_about(tmp_path: Path) -> None:
     assert said == [
         f"task-gone: is quarantined, and cannot ask: {tmp_path}/.agentforge/tasks/task-gone/events.jsonl is missing"
     ]
+
+
+def test_who_is_silent_is_found_whatever_the_clocks_say() -> None:
+    now = [0.0]
+    unheard = Unheard(lease_s=5.0, clock=lambda: now[0])
+    dead = Job(id="d", repo="/r", task_id="dead", status="running", attempt=1, beat=1e9)  # years ahead, or
+    alive = Job(id="a", repo="/r", task_id="alive", status="running", attempt=1, beat=-1e9)  # long ago: it says nothing
+    for second in range(6):
+        now[0] = float(second)
+        assert unheard.among([dead, replace(alive, beat=-1e9 - second)]) == []
+    now[0] = 5.5
+    assert unheard.among([dead, alive]) == [dead]
+    unheard.begin_again()  # the database was away: nobody could say anything
+    assert unheard.among([dead, alive]) == []
+    now[0] = 11.0
+    assert unheard.among([dead, replace(alive, attempt=2)]) == [dead]

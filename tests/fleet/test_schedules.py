@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,3 +62,14 @@ def test_a_bucket_is_shared_and_runs_dry(database: Database) -> None:
             connection.exec_driver_sql("UPDATE agentforge_buckets SET at = at - 2")
 
     assert buckets[0].take(sleep=sleep) == sum(naps) > 0
+
+
+def test_a_clock_that_is_set_back_or_ahead_does_not_stop_a_provider(database: Database) -> None:
+    ahead = Bucket(replace(database, now=f"({database.now} + 3600)"), "openai", per_minute=30)
+    here = Bucket(database, "openai", per_minute=30)
+    assert [ahead.try_take() for _ in range(3)] == [0.0, 0.0, 0.0]
+    assert 1.0 < here.try_take() <= 2.0  # not an hour
+
+
+def test_a_time_is_meant_by_the_clock_that_the_workers_go_by(database: Database) -> None:
+    assert replace(database, now=f"({database.now} + 3600)").clock() - database.clock() > 3599

@@ -27,7 +27,7 @@ def main() -> int:
     world_module = _world()
     with tempfile.TemporaryDirectory(prefix="agentforge-release-") as name:
         place = Path(name).resolve()
-        world = world_module.make_world(place / "repo", place / "home", pycache=place / "pycache")
+        world = world_module.make_world(place / "repo", place / "home", pycache=place / "pycache", plugins=True)
         assert world.run("keys", "init").code == 0
         done = world.start(world_module.good_script())
         assert done.code == 0, done.out + done.err

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.errors import AgentForgeError
+
 _PRIVATE = re.compile(
     "|".join(("/work" + "/(?:main|shared)", r"\.\./" + "shared", "broker" + r"\.py", r"/root/" + r"\."))
 )
@@ -43,6 +45,17 @@ def test_the_reference_pages_are_those_of_the_program(root: Path) -> None:
     spec.loader.exec_module(module)
     for name, text in module.pages().items():
         assert (module.FOLDER / name).read_text(encoding="utf-8") == text, f"{name}: run `make golden`"
+
+
+def test_every_error_has_a_row_that_says_what_to_do(root: Path) -> None:
+    text = (root / "docs" / "failures.md").read_text(encoding="utf-8")
+    kinds, slugs = [AgentForgeError], set()
+    while kinds:
+        kind = kinds.pop()
+        slugs.add(kind.slug)
+        kinds += kind.__subclasses__()
+    told = {"limit": "exit 6"}
+    assert [slug for slug in sorted(slugs) if told.get(slug, f"`error[{slug}]`") not in text] == []
 
 
 def test_pip_and_uv_install_the_same_versions(root: Path) -> None:

@@ -74,7 +74,7 @@ def test_help_loads_click_and_the_table() -> None:
     ours = {name for name in loaded if name.startswith("agentforge")}
     assert ours <= {
         "agentforge", "agentforge.__main__", "agentforge.errors", "agentforge.cli", "agentforge.cli.entry",
-        "agentforge.cli.errors", "agentforge.cli.form", "agentforge.cli.lazy",
+        "agentforge.cli.flag", "agentforge.cli.form", "agentforge.cli.later", "agentforge.cli.lazy",
     }  # fmt: skip
 
 

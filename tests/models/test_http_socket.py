@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -31,14 +32,26 @@ def open_socket(listening: socket.socket) -> Iterator[HttpSocket]:
     made.close()
 
 
-def reply(owner: HttpSocket, answer: bytes) -> HttpReply:
-    """The reply that these bytes are."""
-    return HttpReply(owner, io.BufferedReader(io.BytesIO(answer)))  # type: ignore[arg-type]  # bytes are a raw stream
+def reply(owner: HttpSocket, answer: bytes, *, at_once: int = 65_536) -> HttpReply:
+    """The reply that these bytes are, arriving in pieces; then the other side says no more."""
+    if owner.sock is not None:
+        owner.sock.close()
+    owner.sock, far = socket.socketpair()
+
+    def send() -> None:
+        with far, contextlib.suppress(OSError):  # what is refused is not read to its end
+            for first in range(0, len(answer), at_once):
+                far.sendall(answer[first : first + at_once])
+                if at_once < 100:
+                    time.sleep(0)
+
+    threading.Thread(target=send, daemon=True).start()
+    return HttpReply(owner)
 
 
-def body(found: HttpReply, *, most: int = 65_536) -> bytes:
+def body(found: HttpReply) -> bytes:
     """Its whole body."""
-    return b"".join(iter(lambda: found.read(most), b""))
+    return b"".join(iter(found.read, b""))
 
 
 @pytest.mark.parametrize(
@@ -47,37 +60,31 @@ def body(found: HttpReply, *, most: int = 65_536) -> bytes:
         (OK + b"Content-Length: 5\r\n\r\nhello", b"hello", True),
         (OK + b"content-length:5\r\nConnection: Close\r\n\r\nhello", b"hello", False),
         (OK + b"\r\nuntil the end", b"until the end", False),
-        (OK + b"Content-Length: -3\r\n\r\nuntil the end", b"until the end", False),
-        (OK + b"Content-Length: 9e9\r\n\r\nall", b"all", False),
-        (OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nall", b"all", False),
         (OK + b"Content-Length: 0\r\n\r\n", b"", True),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok", b"ok", True),
         (b"HTTP/1.1 204 No Content\r\n\r\n", b"", True),
-        (b"HTTP/1.1 200\nContent-Length: 2\n\nok", b"ok", True),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + OK + b"Content-Length: 1\r\n\r\nx", b"x", True),
         (CHUNKED + b"5\r\nhello\r\n6;name=value\r\n world\r\n0\r\n\r\n", b"hello world", True),
         (CHUNKED + b"A\r\n0123456789\r\n000\r\nDigest: x\r\nExpires: y\r\n\r\n", b"0123456789", True),
-        (OK + b"Transfer-Encoding: gzip, CHUNKED\r\nContent-Length: 3\r\n\r\n1\r\nx\r\n0\r\n\r\n", b"x", True),
+        (OK + b"Transfer-Encoding: gzip, CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n", b"x", True),
     ],
 )  # fmt: skip
 def test_every_way_to_end_a_body_is_understood(
     open_socket: HttpSocket, answer: bytes, expected: bytes, kept: bool
 ) -> None:
-    for most in (65_536, 2):
-        found = reply(open_socket, answer)
-        assert body(found, most=most) == expected
+    for at_once in (65_536, 1):
+        found = reply(open_socket, answer, at_once=at_once)
+        assert body(found) == expected
         assert found.whole
-        assert found.read(10) == b""
+        assert found.read() == b""
     found.close()
     assert (open_socket.sock is not None) == kept
 
 
-def test_headers_have_names_in_lower_case_and_may_go_on_below(open_socket: HttpSocket) -> None:
-    found = reply(
-        open_socket, OK + b"Retry-After:  7 \r\nX-Long: a\r\n  b\r\nno header at all\r\nX-Caf\xe9: \xe9\r\n\r\n"
-    )
-    assert found.headers == {"retry-after": "7", "x-long": "a b", "x-caf\xe9": "\xe9"}
+def test_headers_have_names_in_lower_case_and_one_that_comes_twice_is_a_list(open_socket: HttpSocket) -> None:
+    found = reply(open_socket, OK + b"Retry-After:  7 \r\nX-List: a\r\nx-list: b\r\nX-Cafe: \xe9\r\n\r\n")
+    assert found.headers == {"retry-after": "7", "x-list": "a, b", "x-cafe": "\xe9"}
 
 
 @pytest.mark.parametrize(
@@ -109,8 +116,12 @@ def test_a_body_that_ends_too_early_or_is_misspelled_is_broken(open_socket: Http
         b"HTTP/1.1 20 OK\r\n\r\n",
         b"HTTP/1.1 2OO OK\r\n\r\n",
         OK + b"Content-Length: 5\r\n",
-        OK + b"X: " + b"x" * 70_000 + b"\r\n\r\n",
-        OK + b"X: y\r\n" * 300 + b"\r\n",
+        OK + b"Content-Length: -3\r\n\r\nuntil the end",
+        OK + b"Content-Length: 9e9\r\n\r\nall",
+        OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nall",
+        OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        OK + b"X: " + b"x" * 300_000 + b"\r\n\r\n",
+        OK + b"X: y\r\n" * 60_000 + b"\r\n",
     ],
 )
 def test_what_is_no_head_is_an_error_of_the_connection(open_socket: HttpSocket, answer: bytes) -> None:

@@ -17,7 +17,6 @@ from agentforge.errors import ConflictError
 from agentforge.events.state import RunState, Submission, Totals
 from agentforge.pipeline.delivery import (
     assumptions,
-    branch_name,
     commit_message,
     make_branch,
     make_commit,
@@ -164,7 +163,7 @@ def test_commit_and_branch_hold_the_verified_tree_and_leave_the_checkout_alone(r
         base_commit=head,
         trees={"green": tree},
         last_at="2026-01-02T03:04:05.000000Z",
-        branch=branch_name("task-1"),
+        branch="agentforge/task-1",
     )
     facts = make_commit(state, made)
     assert (facts["tree"], facts["verified_tree"], facts["tree_matches"]) == (tree, tree, True)

@@ -9,11 +9,12 @@ from agentforge.events.evolve import evolve
 from agentforge.events.kinds import PartStarted
 from agentforge.events.state import RunState
 from agentforge.pipeline.decide import decide
-from agentforge.pipeline.dependencies import needs
+from agentforge.pipeline.dependencies import Sight, event_of, needs
 from agentforge.pipeline.effects import Finish, StartPart
 from agentforge.pipeline.splitting import part_after, part_of, part_request
 from agentforge.pipeline.stages import load_stages
 
+AT = "2026-01-01T00:00:00Z"
 PARTS = [
     {"repo": "app", "request": "show the events", "needs": [{"repo": "api", "required_stage": "spec"}]},
     {
@@ -26,19 +27,20 @@ PARTS = [
 ]
 
 
-def planned(*started: str) -> RunState:
+def planned(*started: str, parts: list[dict[str, Any]] = PARTS) -> RunState:
     from agentforge.events.state import StageState
 
     state = RunState(
         run_id="task-plan",
         workflow="split",
-        artifacts={"plan": {"parts": PARTS}},
+        artifacts={"plan": {"parts": parts}},
         stages={"plan": StageState(status="verified")},
     )
     for name in started:
-        state = evolve(
-            state, PartStarted(repo=name, path=f"/r/{name}", task_id=f"task-{name}"), at="2026-01-01T00:00:00Z"
+        begun = PartStarted(
+            repo=name, path=f"/r/{name}", task_id=f"task-{name}", part=name if parts is not PARTS else ""
         )
+        state = evolve(state, begun, at=AT)
     return state
 
 
@@ -46,7 +48,7 @@ def test_a_part_becomes_a_task_after_those_that_it_waits_for() -> None:
     stages = load_stages("split")
     order: list[str] = []
     while isinstance(effect := decide(planned(*order), stages), StartPart):
-        order.append(effect.repo)
+        order.append(effect.part)
     assert order == ["data", "api", "app"]
     assert effect == Finish(outcome="analyzed")
 
@@ -67,3 +69,35 @@ def test_a_part_is_told_which_contracts_it_delivers_and_relies_on() -> None:
     assert told.startswith("store the events\n\n")
     assert 'events.toml with the top-level entry version: "1.2.0"' in told
     assert "Rely on the contract events >=1.2 of the repository data." in part_request(part_of(state, "api"))
+
+
+def test_a_part_starts_from_the_last_part_of_its_repository_that_comes_before() -> None:
+    chain = [
+        {"repo": "data", "name": "one", "request": "first"},
+        {"repo": "api", "request": "serve", "needs": [{"repo": "data", "part": "one"}]},
+        {"repo": "data", "name": "two", "request": "then", "needs": [{"repo": "api"}]},
+    ]
+    state = planned("one", "api", parts=chain)
+    rows = part_after(state, part_of(state, "two"))
+    assert [(row["repo"], row["task_id"], row.get("onto")) for row in rows] == [
+        ("api", "task-api", None),
+        ("data", "task-one", True),
+    ]
+    assert not any(row.get("onto") for row in part_after(state, part_of(state, "api")))
+    assert state.parts["one"] == {
+        "repo": "data",
+        "part": "one",
+        "path": "/r/one",
+        "task_id": "task-one",
+        "base_commit": "",
+    }
+
+
+def test_a_run_starts_from_what_it_waited_for() -> None:
+    state = RunState(base_commit="old", base_ref="main", after=({"task_id": "t", "repo": "data", "onto": True},))
+    (need,) = needs(state)
+    sight = Sight(status="arrived", found={"stage": "deliver", "commit": "new"}, branch="agentforge/t")
+    moved = evolve(state, event_of(need, sight), at=AT)
+    assert (moved.base_commit, moved.base_ref) == ("new", "agentforge/t")
+    kept = evolve(state, event_of(replace(need, onto=False), sight), at=AT)
+    assert (kept.base_commit, kept.base_ref) == ("old", "main")

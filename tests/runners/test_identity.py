@@ -53,3 +53,18 @@ def test_a_declared_name_means_an_id(nodeid, path, name, meant):
 )
 def test_ids_files_folders_and_groups_select(one, chosen):
     assert selected("a/b.js::g > t", {one}) is chosen
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "same"),
+    [
+        ("adds %i to $b", "sums > adds 1 to [2]", True),
+        ("sums > adds %i to $b", "sums > adds 1 to 2", True),
+        ("is (%s) ::%j", 'is (a.b*) ::{"x": [1]}', True),
+        ("adds %i", "subtracts 1", False),
+        ("%s", "anything", False),
+        ("costs 5% of $", "costs 5% of all", False),
+    ],
+)
+def test_the_title_of_many_cases_means_each_of_them(said, title, same):
+    assert means(f"test/a.test.js::{title}", path="test/a.test.js", name=said) is same

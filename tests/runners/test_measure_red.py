@@ -261,7 +261,7 @@ def test_a_stub_that_loops_for_ever_is_stopped_soon_and_satisfies_nothing(projec
     made = project(base)
     first, red = made.tree(), made.tree({PATH: code})
     suite = Suite(tests=[{"path": PATH, "name": "test_count", "kind": "target"}], symbols=[symbol], action="modify")
-    facts, _ = measure_red(made.rig(timeout_s=2.0), suite, base_tree=first, red_tree=red)
+    facts, _ = measure_red(made.rig(test_limit_s=0.5), suite, base_tree=first, red_tree=red)
     assert facts["controls"]["stubs"] is True and facts["stub_survivors"] == []
 
 

@@ -218,6 +218,55 @@ def test_a_patched_runner_is_named(project):
     )
 
 
+MOCKED = "from unittest.mock import Mock\ndef test_bad():\n    one = Mock()\n    one.assert_called_once()\n"
+LOOSENED = "import unittest.mock\nunittest.mock.NonCallableMock.assert_called_once = lambda self: None\n"
+CASE = """import unittest
+class TestA(unittest.IsolatedAsyncioTestCase):
+    async def test_a(self): self.assertEqual(1, 1)
+    async def test_bad(self): self.assertEqual(1, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "named"),
+    [
+        (LOOSENED, "unittest.mock.NonCallableMock.assert_called_once"),
+        ("import sys\nsys.meta_path[:] = [one for one in sys.meta_path if 'Settled' not in type(one).__name__]\n" + LOOSENED,
+         "unittest.mock, imported past the watch"),
+        ("import unittest.async_case as a\na.IsolatedAsyncioTestCase._callTestMethod = lambda self, method: None\n",
+         "unittest.async_case.IsolatedAsyncioTestCase._callTestMethod"),
+    ],
+    ids=["mock", "finder-gone", "async-case"],
+)  # fmt: skip
+def test_parts_of_the_runner_that_are_imported_later_are_watched_too(project, conftest, named):
+    run = project({"tests/test_a.py": MOCKED, "tests/test_b.py": CASE, "tests/conftest.py": conftest}).run()
+    assert not run.complete
+    assert any(f"replaced parts of the test runner: {named}" in problem for problem in run.problems), run.problems
+
+
+def test_later_parts_come_from_where_they_lay_before_the_checkout_and_are_as_usual(project):
+    code = MOCKED + (
+        "def test_places():\n    import asyncio, inspect, unittest, unittest.mock\n"
+        "    assert 'def assert_called_once(' in inspect.getsource(unittest.mock)\n"
+        "    assert type(unittest.mock.__spec__.loader).__name__ == 'SourceFileLoader'\n"
+        "    assert not hasattr(asyncio, 'fake')\n"
+    )
+    files = {
+        "tests/test_a.py": code,
+        "tests/test_b.py": CASE,
+        "asyncio.py": "fake = True\n",
+        "pytest.ini": "[pytest]\npythonpath = .\n",
+    }
+    run = project(files).run()
+    assert [one.outcome for one in run.outcomes.values()] == ["failed", "passed", "passed", "failed"]
+    assert run.complete and run.canary == "held" and run.agree, run.problems
+
+
+def test_a_suite_that_needs_no_mocks_pays_for_none(project):
+    code = "import sys\ndef test_a(): assert not {'asyncio', 'unittest.mock'} & set(sys.modules)\n"
+    assert project({"tests/test_a.py": code}).run().passed_ids == ("tests/test_a.py::test_a",)
+
+
 def test_a_hang_is_killed_and_the_finished_tests_are_kept(project):
     hang = "import threading\ndef test_a(): assert True\ndef test_b(): threading.Event().wait()\ndef test_c(): assert True\n"
     run = project({"tests/test_a.py": hang}).run(timeout_s=3.0)

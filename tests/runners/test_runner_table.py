@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 
 from agentforge.runners.freeze import duplicates, test_hashes
 from agentforge.runners.javascript_runner import _command
-from agentforge.runners.plan import JAVASCRIPT, Runner, TestPlan
+from agentforge.runners.mutants_by_runs import maker
+from agentforge.runners.plan import COMPILED, JAVASCRIPT, Runner, TestPlan
 from agentforge.runners.steering import steering_changes
+from agentforge.runners.stubs import variants
+from agentforge.runners.symbols import Symbol
+from agentforge.runners.vacuity import vacuous_tests
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "runners.md").read_text("utf-8").partition("## Controls")[2]
 _ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in _TEXT.splitlines() if line.startswith("|")]
@@ -21,12 +26,20 @@ _TEST = {
     "node": ("a.test.js", "test('a', f);\n", "package.json"), "vitest": ("a.test.ts", "test('a', f);\n", "vitest.config.ts"),
     "jest": ("a.test.js", "test('a', f);\n", "jest.config.js"), "mocha": ("a.js", "it('a', f);\n", ".mocharc.json"),
     "go": ("a_test.go", "func TestA(t *testing.T) {}\n", "go.mod"), "cargo": ("tests/a.rs", "#[test]\nfn a() {}\n", "Cargo.toml"),
+    "java": ("ATest.java", "class ATest { @Test void a() {} }\n", "pom.xml"),
     "junit": ("t.txt", "a\n", "run.sh"),
 }  # fmt: skip
+_PRODUCT = {
+    "pytest": "a.py", "unittest": "a.py", "node": "a.mjs", "vitest": "a.ts", "jest": "a.jsx", "mocha": "a.cjs", "go": "a.go",
+    "cargo": "src/a.rs", "java": "A.java", "junit": "a.txt",
+}  # fmt: skip
+_LANGUAGE = {"pytest": "python", "unittest": "python", "go": "go", "cargo": "rust", "java": "java", "junit": "other"}
+_SIGNATURE = {"go": "func f() string", "cargo": "fn f() -> String", "java": "static String f()"}
 _CHANGED = {
     "package.json": b'{"scripts": {"test": "x"}}',
     "go.mod": b"replace a => b\n",
     "Cargo.toml": b"[lib]\ntest = false\n",
+    "pom.xml": b"<project><build><plugins/></build></project>",
 }
 
 
@@ -53,8 +66,21 @@ def test_the_controls_are_those_of_the_code(runner):
     steered = steering_changes([steering], before=lambda _: None, after=lambda _: _CHANGED.get(steering, b"x"))
     assert _yes("runner configuration of the base commit", runner) == bool(steered)
     assert _yes("targets fail again without the change (after GREEN)", runner) == (
-        runner in ("pytest", "unittest") or runner in JAVASCRIPT
+        runner in ("pytest", "unittest") or runner in JAVASCRIPT or runner in COMPILED
     )
     if runner in JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
+
+
+@pytest.mark.parametrize("runner", _RUNNERS)
+def test_wrong_implementations_mutants_and_empty_tests_are_those_of_the_code(runner):
+    symbol = Symbol(name="f", file=_PRODUCT[runner], kind="function", signature=_SIGNATURE.get(runner, ""))
+    assert _yes("stub controls in RED", runner) == bool(variants([symbol], source=lambda _: ""))
+    plan = TestPlan(runner=runner, language=_LANGUAGE.get(runner, "javascript"))
+    made = plan.language == "python" or maker(SimpleNamespace(plan=plan)) is not None
+    assert _yes("mutants of changed lines", runner) == made
+    path, name = _TEST[runner][0], "test_a" if plan.language == "python" else "a"
+    empty = {"a.py": "def test_a(): pass\n"}.get(_PRODUCT[runner], "test('a', () => {});\n").encode()
+    found = vacuous_tests([path], read=lambda _: empty, names={f"{path}::{name}"}, units=())
+    assert _yes("tests that cannot fail are refused by their source", runner) == bool(found)

@@ -246,6 +246,9 @@ def test_a_file_is_completed_and_its_contents_go_along(theatre: Theatre) -> None
         await stage.pilot.press("enter")
         await stage.idle()
         assert "def shout" in stage.app.engine.chat.state.talk.entries[0].text
+        (stage.app.engine.root / "freshly.py").write_text("x = 1\n")
+        await stage.type("and @fresh")
+        await stage.until(lambda: stage.app.prompt.completing)
 
     theatre.play(steps, {"text": "Hm."})
 

@@ -51,6 +51,12 @@ OTHERS = {
         "interface I { a: number }\nexport type T = string;\nexport class K { private m(a: string): void {} }\n",
         ["I", "T", "K", "K.m"],
     ),
+    "a.tsx": (
+        "export default function () {}\nconst api = { m(x) {}, k: (y) => 2 };\nexports.s = async (a) => a;\nKit.prototype.go = function () {};\n"
+        "abstract class A { abstract z(): void; private open = (x) => 1; static #p() {} }\nnamespace N { export function i() {} }\n"
+        "export const Row = memo(({ a }: P) => <b>{a}</b>);\nconst n = count(3);\nmodule.exports = { w: () => 1 };\n",
+        ["default", "api.m", "api.k", "s", "Kit.go", "A", "A.z", "A.open", "A.#p", "N.i", "Row", "w"],
+    ),
     "a.go": ("package m\nfunc A(x int) int { return 1 }\ntype T struct{}\nfunc (t *T) M() {}\n", ["A", "T", "T.M"]),
     "a.rs": ("pub fn a() -> i32 { 1 }\nstruct S;\nimpl S { fn m(&self) {} }\n", ["a", "S", "S.m"]),
     "A.java": ("class A { int m() { return 1; } }\n", ["A", "A.m"]),
@@ -244,3 +250,11 @@ def test_words_are_split_and_stemmed() -> None:
 )  # fmt: skip
 def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:
     assert is_test_path(path) is expected
+
+
+def test_components_are_called_by_their_tags_and_names_may_hold_dollars(tmp_path: Path) -> None:
+    text = "const Row = ({ a }) => <b>{a}</b>;\nfunction App() {\n  $get(Row);\n  return <div><Row a={1} /><Row>x</Row></div>;\n}\n"
+    (tmp_path / "a.tsx").write_text(text)
+    assert [(one.line, one.enclosing) for one in find(tmp_path, "Row", kind="callers").places] == [(4, "App")]
+    assert [one.line for one in find(tmp_path, "Row", kind="references").places] == [3, 4]
+    assert [one.line for one in find(tmp_path, "$get", kind="callers").places] == [3]

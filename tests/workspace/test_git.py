@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agentforge.errors import ConflictError, RepositoryError
-from agentforge.workspace.git import AGENTFORGE, Change, Git, Identity
+from agentforge.workspace.git import AGENTFORGE, Git, Identity
+from agentforge.workspace.gitdiff import Change
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]
@@ -182,7 +184,7 @@ class TestSnapshots:
         (tmp_path / "wt" / "a.txt").write_text("more\n")
         opened.snapshot(tmp_path / "wt", index=tmp_path / "i2")
         opened.remove_worktree(tmp_path / "wt")
-        opened.delete_branch("agentforge/t")
+        subprocess.run(["git", "update-ref", "-d", "refs/heads/agentforge/t"], cwd=repository, check=True)
         assert untouched() == before
         assert not hooked.exists()
 
@@ -320,16 +322,11 @@ class TestBranches:
         assert git.resolve("agentforge/task") == other
         with pytest.raises(ConflictError, match="cannot be made"):
             git.create_branch("agentforge", other)
-        git.delete_branch("agentforge/task")
-        git.delete_branch("agentforge/task")
-        assert not git.branch_exists("agentforge/task")
 
     def test_the_branch_that_is_checked_out_is_never_moved(self, git: Git) -> None:
         other = git.commit_tree(git.tree_of("HEAD"), parents=[git.head()], message="other")
         with pytest.raises(ConflictError):
             git.create_branch("main", other, force=True)
-        with pytest.raises(ConflictError, match="is checked out"):
-            git.delete_branch("main")
 
     @pytest.mark.parametrize("name", ["a..b", "-x", "with space", "x.lock", "", "@{-1}"])
     def test_a_bad_name_is_refused(self, git: Git, name: str) -> None:

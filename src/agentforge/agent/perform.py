@@ -9,9 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.decide import step_approval
-from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.agent.prose import artifact_in
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
@@ -122,7 +120,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
             "stage": state.stage,
             "step": effect.step,
             "stage_step": (stage.steps if stage else 0) + (0 if effect.step == state.turn.step else 1),
-            **({"candidate": state.candidate} if state.candidate else {}),
+            **state.place_among,
         },
     )
     request = spec.shape(state, request)
@@ -154,16 +152,18 @@ def _shown(message: Message, policy: InvocationPolicy) -> Message:
 
 def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
     """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
+    if not (spec.shows_fresh and state.turn.views):
+        return {} if spec.shows_fresh else {path: str(digest) for path, digest in state.turn.seen.items()}
     from agentforge.workspace.files import digest_file
 
-    if not spec.shows_fresh:
-        return {path: str(digest) for path, digest in state.turn.seen.items()}
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
     return {path: digest_file(file) for path, file in files.items() if file.is_file()}
 
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
     """A reply that only holds an artifact as JSON text is taken as the call that it means."""
+    from agentforge.agent.prose import artifact_in
+
     found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
     if found is None:
         return reply
@@ -210,6 +210,8 @@ def _tells_a_secret(value: object, spec: AgentSpec) -> bool:
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
+    from agentforge.agent.doubt import kept_before, settle
+
     call = state.turn.calls[effect.index]
     if effect.refusal:
         refused = Observation(

@@ -74,11 +74,9 @@ def resolve(
         settings: the answer travels where they name a remote.
     Raises:
         ConflictError: it was answered already.
-        UsageError: there is no such escalation, the id fits several, or an answer has no text.
+        UsageError: there is no such escalation, the id fits several, or it asks for words and got none.
     """
     from agentforge.app.travelling import shared
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
 
     found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
@@ -88,9 +86,7 @@ def resolve(
         options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
         raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
     row = found[0]
-    if decision == "answer" and not text.strip():
-        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
-    text = redact(text, secrets=secret_values(os.environ)).text
+    _refuse_silence(row, decision, text)
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
@@ -120,6 +116,19 @@ def stages_before(state: RunState, item: Escalation) -> list[str]:
     return [name for name in known if state.stages[name].status == "verified" and name != "intake"]
 
 
+def _refuse_silence(row: Waiting, decision: kinds.Decision, text: str) -> None:
+    """An answer has words; neither yes nor no answers a question of the request, whose words go into the artifact."""
+    if text.strip() or decision == "abort":
+        return
+    if decision == "answer":
+        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
+    if row.item.context.get("key") == row.item.question:
+        raise UsageError(
+            f"{row.address} asks a question that --{decision} does not answer: {row.item.question}",
+            hint="pass --answer TEXT",
+        )
+
+
 def _refuse_reopening(state: RunState, item: Escalation, reopen: str) -> None:
     possible = stages_before(state, item)
     if not reopen or reopen in possible:
@@ -129,8 +138,6 @@ def _refuse_reopening(state: RunState, item: Escalation, reopen: str) -> None:
 
 
 def _without_secrets(text: str) -> str:
-    import os
-
     from agentforge.app.wiring import secret_values
     from agentforge.safety.redaction import redact
 

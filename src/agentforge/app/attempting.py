@@ -67,10 +67,9 @@ def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Ma
     """Make the run of an attempt, unless an earlier process did."""
     from agentforge.app.forking import fork_here
     from agentforge.config.paths import data_dir
-    from agentforge.pipeline.delivery import branch_name
     from agentforge.store.reader import LOG
     from agentforge.workspace.git import Git
-    from agentforge.workspace.worktree import worktree_of
+    from agentforge.workspace.worktree import branch_name, worktree_of
 
     place = folder.parent / child
     if (place / LOG).is_file():

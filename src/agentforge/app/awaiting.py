@@ -85,6 +85,7 @@ def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sigh
             task_id=other.run_id,
             head=found.folded.head,
             found={"stage": need.stage, "commit": commit},
+            branch=str((other.delivered or {}).get("branch", "")),
         )
     if other.outcome:
         why = f": {other.error.get('message')}" if other.error else ""

@@ -70,11 +70,10 @@ def fork(
     Side effects: a run folder whose blobs are links to the parent's; a record in the parent's log that names the fork.
     """
     from agentforge.config.paths import data_dir
-    from agentforge.pipeline.delivery import branch_name
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import find_task, new_task_folder
     from agentforge.workspace.git import Git
-    from agentforge.workspace.worktree import worktree_of
+    from agentforge.workspace.worktree import branch_name, worktree_of
 
     git = Git.open(cwd)
     with RunLog.open(find_task(git.top, task_id)[1], clock=utc_now) as parent:

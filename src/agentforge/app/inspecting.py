@@ -13,7 +13,7 @@ from agentforge.events.codec import encode
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
 
-Show = Literal["context", "action", "diff", "events", "artifact"]
+Show = Literal["steps", "context", "action", "diff", "events", "artifact"]
 
 
 def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
@@ -34,6 +34,8 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
         raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
     if show == "events":
         return records
+    if show == "steps":
+        return _steps(records)
     if show == "context":
         return _contexts(folder, records, step)
     if show == "diff":
@@ -129,6 +131,28 @@ def _artifacts(records: list[dict[str, Any]], step: int | None) -> list[dict[str
     return out
 
 
+def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
+    """A row for every finished step, and one for every verdict, in their order."""
+    out: list[dict[str, object]] = []
+    spent = {"prompt_tokens": 0, "completion_tokens": 0}
+    attempt = 1
+    for item in records:
+        data = item["data"]
+        if item["type"] == "StageStarted":
+            attempt = data["attempt"]
+        elif item["type"] == "ModelReplied":
+            spent = {name: spent[name] + int(data["usage"].get(name, 0)) for name in spent}
+        elif item["type"] == "StepFinished":
+            out.append(
+                {"step": data["step"], "stage": data["stage"], "attempt": attempt, **spent, "did": data["summary"]}
+            )
+            spent = dict.fromkeys(spent, 0)
+        elif item["type"] == "StageVerified":
+            failed = [str(row["message"] or row["rule"]) for row in data["results"] if not row["passed"]]
+            out.append({key: data[key] for key in ("stage", "attempt", "passed")} | {"failed": failed})
+    return out
+
+
 def _step_of(data: object) -> int | None:
     value = data.get("step") if isinstance(data, Mapping) else None
     return value if isinstance(value, int) else None
@@ -174,6 +198,18 @@ def _action_text(row: Mapping[str, object]) -> str:
     return f"{head} {json.dumps(shown, ensure_ascii=False, default=str)}"
 
 
+def _step_text(row: Mapping[str, object]) -> str:
+    place = f"{row['stage']} {row['attempt']}"
+    if "step" in row:
+        return (
+            f"{row['step']:>5}  {place:<12}  {row['prompt_tokens']:>7,} + {row['completion_tokens']:<6,}  {row['did']}"
+        )
+    failed = row["failed"]
+    assert isinstance(failed, list)
+    verdict = "verified" if row["passed"] else "not accepted: " + "; ".join(failed)
+    return f"{'':>5}  {place:<12}  {verdict}"
+
+
 def _diff_text(row: Mapping[str, object]) -> str:
     return f"===== step {row['step']}\n{row['patch']}"
 
@@ -192,6 +228,7 @@ def _artifact_text(row: Mapping[str, object]) -> str:
 
 
 _TEXTS = {
+    "steps": _step_text,
     "context": _context_text,
     "action": _action_text,
     "diff": _diff_text,

@@ -110,7 +110,7 @@ def replay_records(
     records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
-    with shadow(git, state.base_commit) as copy:
+    with shadow(git, _folded(records).base_commit) as copy:  # a run that waited may have another one than it began with
         runtime = _runtime(state, records, copy, blobs, repo=git.top, settings=settings, environ=environ)
         count, divergence = replay(records, runtime)
         names, detail = _explained(divergence, blobs, runtime) if divergence else ((), ())

@@ -92,6 +92,26 @@ def named_repositories(names: Sequence[str], *, cwd: Path, environ: Mapping[str,
     return found
 
 
+def repository_around(cwd: Path, environ: Mapping[str, str]) -> Repository:
+    """The known repository that `cwd` lies in.
+
+    Raises:
+        UsageError: none of the known ones.
+    """
+    top = top_of(cwd)
+    found = [
+        entry
+        for entry in known_repositories(environ, project=top).values()
+        if top and entry.path.exists() and entry.path.samefile(top)
+    ]
+    if not found:
+        raise UsageError(
+            f"{cwd} lies in no repository that has a name yet",
+            hint=f"agentforge repo add {top or 'PATH'}, or --repo NAME",
+        )
+    return found[0]
+
+
 def all_repositories(cwd: Path, environ: Mapping[str, str]) -> list[RepositoryRow]:
     """Every known repository with its tasks, in the order of the registry; one that vanished is listed with that."""
     from agentforge.store.tasks import list_tasks

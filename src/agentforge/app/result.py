@@ -8,7 +8,6 @@ from pathlib import Path
 from agentforge import errors
 from agentforge.events.state import Escalation, RunState
 from agentforge.frozen import dataclass
-from agentforge.views.attempts_view import attempts_value
 from agentforge.views.progress import progress
 
 _BROKEN_OFF_EXIT = 1
@@ -98,7 +97,8 @@ def result_value(result: RunResult) -> dict[str, object]:
         "forks": list(state.forks),
         "marks": list(state.marks),
         "pull_request": dict(result.pull) if result.pull is not None else None,
-        **({"attempts": attempts_value(state)} if state.attempts else {}),
+        **_attempts(state),
+        **({"analysis": dict(state.artifacts.get("analyze", {}))} if state.outcome == "analyzed" else {}),
         "folder": str(result.folder),
         "error": _error(result),
     }
@@ -142,6 +142,7 @@ def _parts(state: RunState) -> list[dict[str, object]]:
     return [
         {
             "repo": part.repo,
+            "part": part.name,
             "task_id": part.task_id,
             "folder": str(part.row.folder),
             "outcome": part.row.outcome,
@@ -172,3 +173,12 @@ def _error(result: RunResult) -> Mapping[str, object] | None:
     if result.error is not None:
         return {"slug": result.error.slug, "message": result.error.message, "hint": result.error.hint}
     return result.state.error if result.state.outcome else None
+
+
+def _attempts(state: RunState) -> dict[str, object]:
+    """The independent attempts of a run that has some."""
+    if not state.attempts:
+        return {}
+    from agentforge.views.attempts_view import attempts_value
+
+    return {"attempts": attempts_value(state)}

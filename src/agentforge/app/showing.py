@@ -122,6 +122,16 @@ def duration_text(seconds: float) -> str:
     return f"{minutes}m {rest:02}s" if minutes else f"{rest}s"
 
 
+def size_text(size_bytes: int) -> str:
+    """A size on disk: `812 bytes`, `165 KiB`, `1.4 GiB`."""
+    size, unit = float(size_bytes), "bytes"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.1f} {unit}" if size < 10 and unit != "bytes" else f"{size:.0f} {unit}"
+
+
 def tokens_text(count: int) -> str:
     """Tokens in at most six characters: 950, 12.3k, 1.2M."""
     if count < 1000:

@@ -1,4 +1,4 @@
-"""One request over several repositories: the run that plans it, and the tasks that its parts become."""
+"""One request in several parts: the run that plans it, and the tasks that its parts become."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ class Part:
     """A part of a plan that has become a task.
 
     Attributes:
+        name: what the plan calls it: a name of its own, else that of its repository.
         row: how the task stands.
     """
 
+    name: str
     repo: str
     path: Path
     task_id: str
@@ -37,21 +39,21 @@ class Part:
 
 
 def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: Mapping[str, str]) -> StartOptions:
-    """Turn what was asked of several repositories into the options of the run that plans it.
+    """Turn what was asked of one or several repositories into the options of the run that plans it.
 
     The run lives in the first repository and binds all of them at the tips of their default branches.
 
+    Args:
+        names: of the repositories; none = the one around `cwd`.
     Raises:
-        UsageError: fewer than two repositories, or one that only the project around `cwd` knows.
+        UsageError: a repository is not known, or to the project around `cwd` only.
         RepositoryError: one of them is not where the registry says, or has no such branch.
     """
-    from agentforge.app.repositories import named_repositories
+    from agentforge.app.repositories import named_repositories, repository_around
     from agentforge.config.repositories import known_repositories
     from agentforge.workspace.git import Git
 
-    entries = named_repositories(names, cwd=cwd, environ=environ)
-    if len(entries) < 2:
-        raise UsageError("one repository cannot be split over", hint="name several: --repo A --repo B --split")
+    entries = named_repositories(names, cwd=cwd, environ=environ) if names else [repository_around(cwd, environ)]
     known = known_repositories(environ)
     for entry in entries:
         if entry.name not in known or known[entry.name].path != entry.path:
@@ -73,10 +75,11 @@ def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: 
     )
 
 
-def begin_part(repo: str, state: RunState, *, environ: Mapping[str, str]) -> PartStarted:
+def begin_part(name: str, state: RunState, *, environ: Mapping[str, str]) -> PartStarted:
     """Make the task of a part; the one that was made by a process that died before it could say so is found again.
 
     Args:
+        name: what the plan calls the part.
         state: of the run that planned it.
     Raises:
         AgentForgeError: no task was made; the plan can be resumed.
@@ -86,6 +89,8 @@ def begin_part(repo: str, state: RunState, *, environ: Mapping[str, str]) -> Par
     from agentforge.config.settings import load
     from agentforge.store.tasks import tasks_folder
 
+    part = part_of(state, name)
+    repo = str(part["repo"])
     named = next(row for row in named_rows(state) if row.get("name") == repo)
     path = Path(str(named["path"]))
     if not path.is_dir():
@@ -93,10 +98,11 @@ def begin_part(repo: str, state: RunState, *, environ: Mapping[str, str]) -> Par
             f"the repository {repo} is not at {path} any more",
             hint=f"put it back, then: agentforge resume {state.run_id}",
         )
-    task = _made_before(repo, state, tasks_folder(path))
+    task = _made_before(name, state, tasks_folder(path))
+    own = {"part": name} if name != repo else {}
     if task is None:
-        part = part_of(state, repo)
         plan = {
+            **own,
             "run_id": state.run_id,
             "repo": repo,
             "path": state.repo,
@@ -117,7 +123,7 @@ def begin_part(repo: str, state: RunState, *, environ: Mapping[str, str]) -> Par
         made = create(options, settings=load(path, environ), environ=environ, watch=lambda _event, _state: None)
         task = made.state.run_id
     first = first_record(tasks_folder(path) / task)
-    return PartStarted(repo=repo, path=str(path), task_id=task, base_commit=str(first.get("base_commit", "")))
+    return PartStarted(repo=repo, path=str(path), task_id=task, base_commit=str(first.get("base_commit", "")), **own)
 
 
 def parts_of(state: RunState) -> list[Part]:
@@ -127,11 +133,19 @@ def parts_of(state: RunState) -> list[Part]:
     found = []
     for name, row in state.parts.items():
         path, task = Path(str(row["path"])), str(row["task_id"])
-        found.append(Part(repo=name, path=path, task_id=task, row=task_row(tasks_folder(path) / task)))
+        found.append(
+            Part(
+                name=name,
+                repo=str(row.get("repo") or name),
+                path=path,
+                task_id=task,
+                row=task_row(tasks_folder(path) / task),
+            )
+        )
     return found
 
 
-def _made_before(repo: str, state: RunState, folder: Path) -> str | None:
+def _made_before(name: str, state: RunState, folder: Path) -> str | None:
     """The task that names this plan and this part in its first record."""
     if not folder.is_dir():
         return None
@@ -141,7 +155,9 @@ def _made_before(repo: str, state: RunState, folder: Path) -> str | None:
             break
         digests = first_record(place).get("digests")
         plan = digests.get(PLAN) if isinstance(digests, Mapping) else None
-        if isinstance(plan, Mapping) and (plan.get("run_id"), plan.get("repo")) == (state.run_id, repo):
+        if not isinstance(plan, Mapping):
+            continue
+        if (plan.get("run_id"), plan.get("part") or plan.get("repo")) == (state.run_id, name):
             return place.name
     return None
 

@@ -116,7 +116,6 @@ def _begun(
 ) -> tuple[Git, Models, RunLog]:
     """A task whose first record stands."""
     from agentforge.app.wiring import Models
-    from agentforge.app.workplace import drop_worktree
     from agentforge.workspace.git import Git
 
     if not options.request.strip():
@@ -132,6 +131,8 @@ def _begun(
     models = Models(settings=settings, environ=environ, flag=options.model)
     log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.worktree).exists():  # of a run of the same name whose folder was deleted
+        from agentforge.app.workplace import drop_worktree
+
         drop_worktree(git, log.state)
     return git, models, log
 
@@ -235,11 +236,10 @@ def _create(
     from agentforge.app.provenance import digests, supplied_tests
     from agentforge.app.wiring import secret_values
     from agentforge.config.paths import data_dir
-    from agentforge.pipeline.delivery import branch_name
     from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import new_task_folder
-    from agentforge.workspace.worktree import worktree_of
+    from agentforge.workspace.worktree import branch_name, worktree_of
 
     profile = "" if options.workflow else models.profile()
     base = base_commit(options, git, data=data_dir(environ))
@@ -248,35 +248,35 @@ def _create(
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
     task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
-    place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
-    first = kinds.RunStarted(
-        kind="task",
-        run_id=task,
-        request=request,
-        repo=str(git.top),
-        base_commit=base,
-        base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
-        worktree=str(place),
-        branch=str(options.pull.get("branch") or branch_name(task)),
-        mode=options.mode,
-        approve=options.approve,
-        model=_model_name(options, models),
-        limits={**models.limits(profile), **options.limits},
-        tests=tuple(tests),
-        digests={},
-        versions=program_versions(),
-        apply=options.apply,
-        workflow=options.workflow,
-        candidates=options.candidates,
-        candidates_from=options.candidates_from,
-        profile=profile,
-        grade=models.grade() if profile and graded else {},
-        violations=options.violations,
-        after=options.after,
-        pull=options.pull,
-        left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
-    )
     with _removed_on_error(folder):
+        place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
+        first = kinds.RunStarted(
+            kind="task",
+            run_id=task,
+            request=request,
+            repo=str(git.top),
+            base_commit=base,
+            base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
+            worktree=str(place),
+            branch=str(options.pull.get("branch") or branch_name(task)),
+            mode=options.mode,
+            approve=options.approve,
+            model=_model_name(options, models),
+            limits={**models.limits(profile), **options.limits},
+            tests=tuple(tests),
+            digests={},
+            versions=program_versions(),
+            apply=options.apply,
+            workflow=options.workflow,
+            candidates=options.candidates,
+            candidates_from=options.candidates_from,
+            profile=profile,
+            grade=models.grade() if profile and graded else {},
+            violations=options.violations,
+            after=options.after,
+            pull=options.pull,
+            left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
+        )
         first = replace(first, digests={**digests(settings, git.top, folder, tests), **options.bound})
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
@@ -306,7 +306,6 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.app.heads import keep_head
     from agentforge.app.wiring import wire
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
@@ -330,6 +329,8 @@ def _drive(
             finally:
                 models.close()
         state = log.state
+        from agentforge.app.heads import keep_head
+
         keep_head(environ, log.folder, head=log.head, records=log.length)
         result = RunResult(
             state=state,

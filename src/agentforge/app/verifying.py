@@ -242,11 +242,22 @@ def _rerun(files: Files, state: RunState, git: Git, environ: Mapping[str, str], 
     return measure_again(files, state, git, environ=environ)
 
 
+def _meant(git: Git, target: str) -> str:
+    """The commit that a word means."""
+    try:
+        return git.resolve(target)
+    except RepositoryError as exc:
+        raise UsageError(
+            f"{target!r} is no task, branch, commit or bundle here",
+            hint="`agentforge status` lists the tasks, `git branch -a` the branches",
+        ) from exc
+
+
 def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]) -> Report:
     """A branch: by its task's trail where it is here, else by its bundle in a ref, else by trailers, note and signature."""
     from agentforge.workspace.gitobjects import blob_of_ref
 
-    oid = git.resolve(options.target)
+    oid = _meant(git, options.target)
     commit = cast("Commit", _commit(git, oid))
     if not commit.task or commit.anchor is None:
         raise UsageError(

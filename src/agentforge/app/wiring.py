@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -146,7 +146,7 @@ def wire(
         worktree=worktree,
         scratch=scratch,
         git=git,
-        ready=_ready(state, log.folder, lambda: runtime),
+        ready=_ready(state, log, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
         stages=load_stages(state.workflow, profile=state.profile),
@@ -248,14 +248,14 @@ def _allowed_tools(settings: Settings) -> tuple[str, ...] | None:
     return None if names is None else (*names, "submit_artifact", "ask_human")
 
 
-def _ready(state: RunState, folder: Path, runtime: Callable[[], Runtime]) -> Callable[[], None]:
-    """Make the worktree when it is first needed."""
+def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Callable[[], None]:
+    """Make the worktree when it is first needed; a run that waited may start from another commit by then."""
 
     @lru_cache(maxsize=1)
     def ready() -> None:
         from agentforge.app.workplace import ready_worktree
 
-        ready_worktree(state, runtime(), folder)
+        ready_worktree(replace(state, base_commit=log.state.base_commit), runtime(), log.folder)
 
     return ready
 
@@ -280,10 +280,10 @@ def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
 def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartStarted]:
     """What makes tasks of the parts of a plan: loaded when there is one."""
 
-    def begin(repo: str, state: RunState) -> PartStarted:
+    def begin(part: str, state: RunState) -> PartStarted:
         from agentforge.app.splitting import begin_part
 
-        return begin_part(repo, state, environ=environ)
+        return begin_part(part, state, environ=environ)
 
     return begin
 

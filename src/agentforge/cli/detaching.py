@@ -62,11 +62,11 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
 
     if at and every:
         raise UsageError("--at and --every exclude each other", hint="use one of them")
-    now = datetime.now(UTC)
     cron = cron_of(every) if every else ""
+    database = open_database(database_url(place.settings, place.environ))
+    now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here
     first = next_time(cron, after=now.timestamp()) if cron else time_of(at or "", now=now)
     arguments = [request, *_given_flags()]
-    database = open_database(database_url(place.settings, place.environ))
     item = Schedules(database).add(cron=cron, next_at=first, arguments=arguments, folder=place.cwd)
     when = datetime.fromtimestamp(item.next_at, tz=UTC).isoformat(timespec="seconds")
     line = _cron_line(cron, arguments, place) if cron else ""

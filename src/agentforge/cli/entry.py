@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from agentforge.cli.errors import report_error, report_internal, report_refused, report_usage
-from agentforge.cli.form import wanted_form
+from agentforge.cli.form import Form, wanted_form
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
 
 _COMPLETE = "_AGENTFORGE_COMPLETE"
@@ -26,21 +25,29 @@ def run(arguments: Sequence[str]) -> int:
     _tolerant_streams()
     try:
         return _finished(_invoke(list(arguments)))
-    except click.UsageError as exc:
-        return report_usage(exc, form=form)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted\n")
         return EXIT_INTERRUPTED
-    except AgentForgeError as exc:
-        return report_error(exc, form=form)
     except BrokenPipeError:
         return _reader_left()
-    except click.ClickException as exc:
-        return report_error(AgentForgeError(exc.format_message()), form=form)
-    except PermissionError as exc:
-        return report_refused(exc, form=form)
     except Exception as exc:  # noqa: BLE001 - the last place before the user's eyes
-        return report_internal(exc, form=form, environ=os.environ)
+        return _reported(exc, form=form)
+
+
+def _reported(exc: Exception, *, form: Form) -> int:
+    """Tell the person what went wrong; what can tell is loaded only now."""
+    from agentforge.cli.errors import report_error, report_internal, report_refused, report_usage
+
+    match exc:
+        case click.UsageError():
+            return report_usage(exc, form=form)
+        case AgentForgeError():
+            return report_error(exc, form=form)
+        case click.ClickException():
+            return report_error(AgentForgeError(exc.format_message()), form=form)
+        case PermissionError():
+            return report_refused(exc, form=form)
+    return report_internal(exc, form=form, environ=os.environ)
 
 
 def _invoke(arguments: list[str]) -> int:

@@ -31,9 +31,19 @@ def report_error(error: AgentForgeError, *, form: Form) -> int:
 def report_usage(error: click.UsageError, *, form: Form) -> int:
     """Show what is wrong with the command line, and where its help is."""
     path = error.ctx.command_path if error.ctx is not None else "agentforge"
-    message = error.format_message().rstrip(".")
+    names = _commands_of(error.ctx)
+    if error.__class__.__name__ == "NoArgsIsHelpError" and names:
+        told = UsageError(f"{path} needs a command", hint=f"one of {', '.join(names)}; see `{path} --help`")
+        return report_error(told, form=form)
+    message = " ".join(error.format_message().split()).rstrip(".").replace("valid integer range", "whole number")
     hint = "" if " - " in message else f"see `{path} --help`"
     return report_error(UsageError(message, hint=hint), form=form)
+
+
+def _commands_of(context: click.Context | None) -> list[str]:
+    """The commands of the group that was called without one."""
+    listed = getattr(context.command, "list_commands", None) if context is not None else None
+    return list(listed(context)) if listed is not None else []
 
 
 def report_refused(error: PermissionError, *, form: Form) -> int:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentforge.cli.flag import help_flag, option
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -86,6 +88,10 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Give `--help`."""
+        return help_flag(tuple(sorted(self.get_help_option_names(ctx), key=len)))
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table."""
         del ctx
@@ -119,20 +125,20 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="`agentforge COMMAND --help` shows flags and examples. `agentforge demo` shows the whole way.",
 )
-@click.option("--version", "-V", is_flag=True, help="Print the version.")
-@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@click.option(
+@option("--version", "-V", is_flag=True, help="Print the version.")
+@option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
+@option(
     "--mode",
     "work_mode",
     type=click.Choice(["build", "plan", "swarm"]),
     default=None,
     help="plan only looks; swarm splits each message among subagents that only look.",
 )
-@click.option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
-@click.option("--resume", "session", metavar="ID", help="Go on with this session.")
-@click.option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")
-@click.option("--cwd", metavar="DIR", help="Work in this folder.")
-@click.option("--plain", is_flag=True, help="Line by line instead of the screen.")
+@option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
+@option("--resume", "session", metavar="ID", help="Go on with this session.")
+@option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")
+@option("--cwd", metavar="DIR", help="Work in this folder.")
+@option("--plain", is_flag=True, help="Line by line instead of the screen.")
 @click.pass_context
 def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
     """A request becomes a verified branch, with proof. Without a command: the interactive agent.

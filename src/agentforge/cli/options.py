@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from agentforge.app.raising import GivenLimits, Increase
+from agentforge.cli.flag import option
 from agentforge.cli.form import FORMS, Form
 from agentforge.config.durations import parse_duration
 
@@ -68,20 +69,20 @@ class Duration(click.ParamType[object]):
 
 def cwd_option(command: Decorated) -> Decorated:
     """Add `--cwd`."""
-    return click.option(
+    return option(
         "--cwd", type=click.Path(file_okay=False), metavar="DIR", help="Work in this folder instead of the current one."
     )(command)
 
 
 def json_option(command: Decorated) -> Decorated:
     """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def form_options(command: Decorated) -> Decorated:
     """Add `--output-format` and `--json`; read them with `form_of`."""
-    command = click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")(command)
-    return click.option(
+    command = option("--json", "as_json", is_flag=True, help="Same as --output-format json.")(command)
+    return option(
         "--output-format",
         type=click.Choice(FORMS),
         default="text",
@@ -92,14 +93,14 @@ def form_options(command: Decorated) -> Decorated:
 
 def trust_option(command: Decorated) -> Decorated:
     """Add `--trust`."""
-    return click.option(
+    return option(
         "--trust", is_flag=True, help="Use the hooks, tools and checks that the project brings, as they are now."
     )(command)
 
 
 def log_option(command: Decorated) -> Decorated:
     """Add `--log-format`; it is the setting telemetry.log_format."""
-    return click.option(
+    return option(
         "--log-format",
         type=click.Choice(("text", "json")),
         help="json: one JSON line per event on standard error, without what was said.",
@@ -134,7 +135,7 @@ def _with_limits(command: Decorated, *, increase: bool) -> Decorated:
             ("--tokens-per-minute", number, "Breaker: pause when a minute uses more tokens."),
         )
     ):
-        command = click.option(name, type=kind, help=text)(command)
+        command = option(name, type=kind, help=text)(command)
     return command
 
 

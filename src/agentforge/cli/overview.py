@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.cli.terminal import printable
+from agentforge.events.splitting import part_label
 
 if TYPE_CHECKING:
     from agentforge.app.repositories import RepositoryRow
@@ -54,7 +55,7 @@ def _plan_lines(rows: list[RepositoryRow]) -> list[str]:
         told = []
         for part in plan.parts:
             task = known.get((Path(part["path"]), part["task_id"]))
-            told.append((f"{part['repo']} {standing_words(task) if task else 'MISSING'}", task))
+            told.append((f"{part_label(part)} {standing_words(task) if task else 'MISSING'}", task))
         if any(task is None or task.outcome not in _OVER for _, task in told):
             lines.append(f"plan {plan.task_id}: {'; '.join(words for words, _ in told)}")
     return lines

@@ -65,7 +65,7 @@ def _base_of(place: Place, wanted: str) -> Path:
     return top
 
 
-def folder_of(cwd: str | None) -> Path:
+def folder_of(cwd: str | None, *, hint: str = "pass a folder to --cwd") -> Path:
     """Return the folder as an absolute path.
 
     Raises:
@@ -76,5 +76,5 @@ def folder_of(cwd: str | None) -> Path:
     except FileNotFoundError as exc:
         raise UsageError("the current folder was deleted", hint="change into another one") from exc
     if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder", hint="pass a folder to --cwd")
+        raise UsageError(f"{folder} is not a folder", hint=hint)
     return folder

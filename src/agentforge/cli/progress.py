@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
 
-from agentforge.app.showing import cost_text, tokens_text
 from agentforge.cli.form import Form
 from agentforge.cli.terminal import Style, cut, printable, style_for, terminal_columns
 from agentforge.cli.wording import Notice, doing, notice
@@ -208,6 +207,8 @@ class _Writer:
 
 def status_text(state: RunState, *, doing_now: str, elapsed_s: float, style: Style) -> str:
     """The status line: stage, attempt, step, tokens, cost, elapsed time, last action."""
+    from agentforge.app.showing import cost_text, tokens_text
+
     stage = state.stages.get(state.stage)
     totals = state.totals
     parts = [state.stage or "between stages"]

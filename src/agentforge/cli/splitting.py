@@ -1,4 +1,4 @@
-"""One request over several repositories: planned first, then the parts are driven one after the other."""
+"""One request in several parts: planned first, then the parts are driven one after the other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_ONE = ("base", "include_dirty", "tests", "compare_to")
 
 
 def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form) -> int:
-    """Plan a request over the repositories of `--repo`, then start a task for each part.
+    """Plan a request over the repositories of `--repo`, else over this one, then start a task for each part.
 
     Returns:
         The first exit code that is not 0: of the plan, else of the parts.
@@ -75,7 +75,7 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
     if form == "text":
         show_result(result, place=place, form=form)
     left = [part for part in parts_of(result.state) if part.row.outcome not in _OVER]
-    driven = {part.repo: _driven(part, form=form) for part in left}
+    driven = {part.name: _driven(part, form=form) for part in left}
     if form != "text":
         write_json(result_line(_value(result, driven), form=form), form=form)
     return next((code for code, _ in driven.values() if code), 0)
@@ -87,7 +87,7 @@ def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | 
 
     value = result_value(result)
     for row in cast("list[dict[str, object]]", value["parts"]):
-        _, error = driven.get(str(row["repo"]), (0, None))
+        _, error = driven.get(str(row["part"]), (0, None))
         row["error"] = {"slug": error.slug, "message": error.message, "hint": error.hint} if error else None
     return value
 
@@ -97,7 +97,13 @@ def part_lines(state: RunState) -> list[str]:
     from agentforge.app.splitting import parts_of
     from agentforge.cli.overview import standing_words
 
-    return [f"{part.repo}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
+    return [f"{_label(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
+
+
+def _label(part: Part) -> str:
+    from agentforge.events.splitting import part_label
+
+    return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})
 
 
 def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
@@ -114,7 +120,7 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
         return show_result(result, place=place, form=form) if form == "text" else exit_code(result)
 
     if form == "text":
-        click.echo(f"-- {printable(part.repo)}: {part.task_id}")
+        click.echo(f"-- {printable(_label(part))}: {part.task_id}")
     try:
         place = open_place(str(part.path))
         ensure_trust(place, given=False)
@@ -127,6 +133,6 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
             show=show,
         )
     except AgentForgeError as exc:
-        click.echo(f"error[{exc.slug}]: {part.repo}: {exc}", err=True)
+        click.echo(f"error[{exc.slug}]: {_label(part)}: {exc}", err=True)
         return exc.exit_code, exc
     return code, errors[0] if errors else None

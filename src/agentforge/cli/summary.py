@@ -14,6 +14,7 @@ from agentforge.events.state import Escalation, RunState
 from agentforge.views.answering import answers_for as answers_for
 from agentforge.views.attempts_view import attempt_lines
 
+_ANALYSIS = "artifacts/phases/analyze/analysis.md"
 _LISTED = 8
 _WIDTH = 160
 _INDENT = 11
@@ -32,6 +33,9 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
     lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
     if state.delivered:
         lines += _rows(style, "branch", [_branch(state)])
+    if state.outcome == "analyzed":
+        lines += _rows(style, "found", findings(state))
+        lines += _rows(style, "report", [str(folder / _ANALYSIS)])
     lines += _rows(style, "assumed", assumptions(state))
     lines += _rows(style, "proved" if state.delivered else "wanted", requirements(state))
     lines += _rows(style, "checked", checks(state))
@@ -59,6 +63,14 @@ def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[st
     lines += [f"  {part}" for line in printable_lines(item.question) for part in _fitting(line, style)]
     lines += [f"    {number}. {printable(option)}" for number, option in enumerate(item.options, start=1)]
     return [*lines, "", *(f"  {command}" for command in answers_for(item, task_id=task_id))]
+
+
+def findings(state: RunState) -> list[str]:
+    """What an analysis came to, and what it found."""
+    analysis = state.artifacts.get("analyze", {})
+    found = analysis.get("findings")
+    texts = [analysis.get("summary"), *(found if isinstance(found, (list, tuple)) else ())]
+    return [str(text) for text in texts if text]
 
 
 def assumptions(state: RunState) -> list[str]:
@@ -128,7 +140,11 @@ def _model(state: RunState) -> str:
 def _plan(state: RunState) -> list[str]:
     """The plan that a run is a part of."""
     plan = state.digests.get("plan")
-    return [f"the part of {plan.get('repo')} in {plan.get('run_id')}"] if isinstance(plan, Mapping) else []
+    if not isinstance(plan, Mapping):
+        return []
+    from agentforge.events.splitting import part_label
+
+    return [f"the part of {part_label(plan)} in {plan.get('run_id')}"]
 
 
 def _parts(state: RunState) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agentforge.app.showing import cost_text, tokens_text
 from agentforge.cli.terminal import cut, printable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -153,7 +152,7 @@ def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     if not isinstance(tests, int) or not isinstance(passed, int):
         return Notice(text="baseline: measured", detail=True)
     failing = f", {tests - passed} do not" if passed < tests else ""
-    told = f"baseline: {passed} of {tests} tests pass before the change{failing}"
+    told = f"baseline: {passed} of {tests} tests pass before the change{failing}" if tests else "baseline: no tests yet"
     if event.facts.get("sandbox") == "none":
         told += (
             "\nno sandbox: neither bubblewrap nor Landlock works here, so tests run with your own rights and the model "
@@ -176,6 +175,8 @@ def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
 
 
 def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
+    from agentforge.app.showing import cost_text, tokens_text
+
     known = state.stages.get(event.stage)
     if known is None or not known.steps:
         return Notice(text=f"{event.stage}: done, no model needed", sign="done")

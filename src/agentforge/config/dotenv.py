@@ -11,7 +11,7 @@ from pathlib import Path
 from agentforge.config.paths import config_dir, project_tops
 from agentforge.errors import ConfigError
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 _OWN = ("AGENTFORGE_", "_AGENTFORGE_", "XDG_", "HOME=", "PATH=")
@@ -78,7 +78,7 @@ def parse(text: str, *, source: str) -> dict[str, str]:
         if not stripped or stripped.startswith("#"):
             continue
         name, equals, value = stripped.removeprefix("export ").partition("=")
-        if not equals or not _NAME.fullmatch(name.strip()):
+        if not equals or not re.fullmatch(_NAME, name.strip()):
             raise ConfigError(f"{source}:{number} is not NAME=value", hint="correct the line or remove it")
         try:
             values[name.strip()] = "".join(shlex.split(value, comments=True)[:1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_FORM = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?", re.ASCII)
+_FORM = r"(?a)(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?"
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
@@ -18,7 +18,7 @@ def parse_duration(text: str) -> float:
     Raises:
         ValueError: any other text.
     """
-    found = _FORM.fullmatch(text.strip().lower())
+    found = re.fullmatch(_FORM, text.strip().lower())
     total = sum(float(number) * _SECONDS[unit] for unit, number in found.groupdict().items() if number) if found else 0
     if total <= 0:
         raise ValueError(f"{text!r} is not a duration such as 90, 45s, 30m, 2h or 1h30m")

@@ -52,7 +52,9 @@ def explained(key: str = "") -> tuple[Explained, ...]:
             hint=f"did you mean {near[0]}?" if near else "`agentforge config explain` lists all of them",
         )
     return tuple(
-        Explained(key=name, words=setting_words().get(name, ""), type=_type(schema_of(name)), default=_default(name))
+        Explained(
+            key=name, words=setting_words().get(name, ""), type=type_words(schema_of(name)), default=_default(name)
+        )
         for name in chosen
     )
 
@@ -78,11 +80,12 @@ def _default(key: str) -> object:
     return value
 
 
-def _type(schema: Mapping[str, object]) -> str:
+def type_words(schema: Mapping[str, object]) -> str:
+    """What a value must be, in words: `number or "none"`."""
     schema = resolved(schema)
     choices = schema.get("anyOf")
     if isinstance(choices, list):
-        return " or ".join(_type(cast("Mapping[str, object]", choice)) for choice in choices)
+        return " or ".join(type_words(cast("Mapping[str, object]", choice)) for choice in choices)
     if "const" in schema:
         return f'"{schema["const"]}"'
     if isinstance(schema.get("enum"), list):
@@ -90,5 +93,5 @@ def _type(schema: Mapping[str, object]) -> str:
     kind = str(schema.get("type", "text"))
     if kind == "array":
         items = resolved(cast("Mapping[str, object]", schema.get("items", {})))
-        return "list of tables" if "properties" in items else f"list of {_type(items).replace('text', 'texts')}"
+        return "list of tables" if "properties" in items else f"list of {type_words(items).replace('text', 'texts')}"
     return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.config.paths import home_dir
-from agentforge.config.writing import write_text
 from agentforge.errors import ConfigError, ConflictError, StorageError, UsageError
 from agentforge.frozen import dataclass
 
 _KEYS = ("name", "path", "default_branch", "contracts_path")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ def check_name(name: str) -> str:
     Raises:
         UsageError: it holds other characters than letters, digits, dot, hyphen and underscore.
     """
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         raise UsageError(
             f"{name!r} cannot name a repository", hint="use letters, digits, `.`, `-`, `_`: repo add PATH --name NAME"
         )
@@ -183,7 +182,7 @@ def _entry(row: object, file: Path, number: int) -> Repository:
     missing = [key for key in ("name", "path") if not values.get(key)]
     if missing:
         raise ConfigError(f"{place}: {missing[0]} is missing", hint="name and path are needed")
-    if not _NAME.fullmatch(values["name"]):
+    if not re.fullmatch(_NAME, values["name"]):
         raise ConfigError(f"{place}: {values['name']!r} cannot be a name", hint="letters, digits, `.`, `-`, `_`")
     base = file.parents[2] if file.parent.name == "config" else file.parent
     return Repository(
@@ -214,6 +213,8 @@ def _same_place(one: Path, other: Path) -> bool:
 @contextmanager
 def _changing(environ: Mapping[str, str]) -> Iterator[dict[str, Repository]]:
     """The entries, to be changed; written when the block ends well. Two programs change the file one after the other."""
+    from agentforge.config.writing import write_text
+
     file = registry_file(environ)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

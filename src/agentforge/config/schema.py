@@ -84,8 +84,9 @@ def _check_types(layer: Layer) -> None:
     for error in jsonschema_rs.Draft202012Validator(_schema()).iter_errors(layer.values):
         key = tuple(str(part) for part in error.instance_path)
         named = tuple(part for part in key if not part.isdigit())
+        wrong = f"{json.dumps(error.instance)} does not fit" if error.schema_path[-1] == "anyOf" else error.message
         raise ConfigError(
-            f"{layer.place(named)}: {'.'.join(key) or 'the file'}: {error.message}",
+            f"{layer.place(named)}: {'.'.join(key) or 'the file'}: {wrong}",
             hint=_expected(error.schema_path) or "correct the value",
         )
 
@@ -98,13 +99,9 @@ def _expected(schema_path: list[str | int]) -> str:
             node = resolved(node).get(str(part), resolved(node) if part == "$ref" else {})
     if not isinstance(node, Mapping):
         return ""
-    if "anyOf" in node:
-        choices = cast("list[Mapping[str, object]]", node["anyOf"])
-        words = [str(item) for choice in choices for item in cast("list[object]", choice.get("enum", []))]
-        return "one of " + ", ".join(words) + ", or a list of names"
-    if "enum" in node:
-        return "one of " + ", ".join(str(item) for item in cast("list[object]", node["enum"]))
-    return f"expected {node['type']}" if "type" in node else ""
+    from agentforge.config.explaining import type_words  # only for the error
+
+    return f"expected {type_words(node)}" if {"anyOf", "enum", "type"} & set(node) else ""
 
 
 def _check_hosts(layer: Layer) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from agentforge.conformance.code_contract import FOLDER, NO_CONTRACTS, CodeContracts, read_contracts
 from agentforge.conformance.configuration import steered_by
 from agentforge.conformance.equivalence import told_once
-from agentforge.conformance.finding import Finding, finding_from, fingerprinted
+from agentforge.conformance.finding import Finding, fingerprinted
 from agentforge.conformance.governing import governed
 from agentforge.conformance.recognition import known_again
 from agentforge.conformance.site import Check, CheckCrashedError, Site
@@ -183,25 +183,6 @@ def compare(base: CheckReport | None, now: CheckReport) -> Comparison:
         before=len(counted),
         after=sum(finding.counts for finding in told_once(judged)),
         ran=tuple(name for name in now.ran if name not in lost),
-    )
-
-
-def report_from(value: Mapping[str, object]) -> CheckReport:
-    """Read a report back from `CheckReport.value`."""
-
-    def listed(name: str) -> list[Mapping[str, object]]:
-        items = value.get(name)
-        return list(items) if isinstance(items, list) else []
-
-    def absences(name: str) -> tuple[Absence, ...]:
-        return tuple(Absence(check=str(item["check"]), reason=str(item["reason"])) for item in listed(name))
-
-    return CheckReport(
-        findings=tuple(finding_from(item) for item in listed("findings")),
-        ran=tuple(str(name) for name in listed("ran")),
-        crashed=absences("crashed"),
-        skipped=absences("skipped"),
-        steering=tuple(str(name) for name in listed("steering")),
     )
 
 

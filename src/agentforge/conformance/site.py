@@ -81,14 +81,27 @@ class Site:
         """Run a program of AgentForge's inside the sandbox, over a read-only checkout and without the user's settings."""
         return self._run(argv, env={"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}, stdin=stdin)
 
-    def run_project(self, argv: Sequence[str]) -> Completed:
-        """Run a program of the project's environment inside the sandbox, over a read-only checkout."""
-        return self._run(argv, env={}, stdin=None)
+    def run_project(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        writable: tuple[Path, ...] = (),
+    ) -> Completed:
+        """Run a program of the project's environment inside the sandbox, over a read-only checkout.
 
-    def _run(self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes | None) -> Completed:
+        Args:
+            writable: folders of ours, outside of the checkout, for what a compiler builds.
+        """
+        return self._run(argv, env=env or {}, stdin=stdin, writable=writable)
+
+    def _run(
+        self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes | None, writable: tuple[Path, ...] = ()
+    ) -> Completed:
         done = self.sandbox.run(
             argv,
-            box=self._box(env),
+            box=self._box(env, writable),
             timeout_s=self.timeout_s,
             output_limit_bytes=_OUTPUT_LIMIT_BYTES,
             stdin=stdin,
@@ -100,7 +113,7 @@ class Site:
             raise CheckCrashedError(f"printed {_OUTPUT_LIMIT_BYTES + done.omitted_bytes} bytes, too much to be read")
         return done
 
-    def _box(self, env: Mapping[str, str]) -> Box:
+    def _box(self, env: Mapping[str, str], writable: tuple[Path, ...]) -> Box:
         """The checkout at the user's path, with the user's environments over it."""
         overlays = [
             (self.mount_at / name, self.mount_at / name)
@@ -111,6 +124,7 @@ class Site:
             workspace=self.checkout,
             mount_at=self.mount_at,
             writable=False,
+            writable_paths=writable,
             env=env,
             overlays=tuple(overlays),
             interpreters=(Path(self.interpreter),) if self.interpreter else (),

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 
 from agentforge.canonical import digest_value
 from agentforge.contracts.contract import Contract, Rule, to_json_schema
-from agentforge.contracts.nearest import near_hint
-from agentforge.contracts.strict_yaml import load_strict
 from agentforge.contracts.translation import Place, translate_schema
 from agentforge.errors import ContractInvalid
 
 __all__ = ["contract_of", "is_for_code", "merge", "parse_contract", "read_document", "to_json_schema"]
 
 _HEAD = ("contract", "version", "description", "schema", "validation", "extends")
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_NAME = r"[a-z][a-z0-9_]{0,63}"
 _RULE_KEYS = ("cel", "command", "message")
 
 
@@ -35,6 +33,9 @@ def parse_contract(text: str, *, source: str) -> Contract:
 
 def read_document(text: str, *, source: str) -> Mapping[str, object]:
     """Read the YAML of a contract and check its head, not its schema and rules."""
+    from agentforge.contracts.nearest import near_hint
+    from agentforge.contracts.strict_yaml import load_strict
+
     document = load_strict(text, source=source)
     if not isinstance(document, Mapping):
         raise ContractInvalid(f"{source} is not a mapping", hint="a contract starts with `contract: NAME`")
@@ -43,7 +44,7 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
             raise ContractInvalid(f"{source}: unknown key {key!r}", hint=near_hint(key, _HEAD))
     for key in ("contract", "extends"):
         value = document.get(key)
-        if key in document and not (isinstance(value, str) and _NAME.fullmatch(value)):
+        if key in document and not (isinstance(value, str) and re.fullmatch(_NAME, value)):
             raise ContractInvalid(f"{source}: {key} is {value!r}", hint="a name in lower case, like test_suite")
     if "contract" not in document:
         raise ContractInvalid(f"{source}: no contract name", hint="add `contract: NAME`")
@@ -52,6 +53,8 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
 
 def is_for_code(text: str, *, source: str) -> bool:
     """Whether the file is a contract for code (`kind: code`), which the conformance checks read, and none between stages."""
+    from agentforge.contracts.strict_yaml import load_strict
+
     document = load_strict(text, source=source)
     return isinstance(document, Mapping) and document.get("kind") == "code"
 
@@ -108,6 +111,8 @@ def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
 
 def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
     """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
+    from agentforge.contracts.nearest import near_hint
+
     if isinstance(entry, str) and proved:
         return Rule(kind="named", text=entry)
     if isinstance(entry, str):

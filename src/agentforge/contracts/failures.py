@@ -41,6 +41,8 @@ def explain(error: Any, *, schema: Mapping[str, object]) -> tuple[str, str]:  # 
         names = [str(name) for name in error.kind.unexpected]
         hint = near_hint(names[0], known if isinstance(known, Mapping) else {})
         return place, f"{place or 'the artifact'} has the unknown {', '.join(map(repr, names))} - remove it ({hint})"
+    if kind == "Constant" and place.startswith("verification."):
+        return place, f"{place} was measured as {_shown(value)} - change the work until it is {expectation(own)}"
     name = place or "the artifact"
     return place, f"{name} {_shown(value)} {_problem(kind, error.kind, value)} - {_advice(own)}"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.pages import number_of
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
+from agentforge.events.splitting import part_label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +155,7 @@ def _plan(state: RunState) -> dict[str, str] | None:
     plan = state.digests.get("plan")
     if not isinstance(plan, Mapping):
         return None
-    return {"repo": str(plan.get("repo")), **_address(str(plan.get("path")), str(plan.get("run_id")))}
+    return {"repo": part_label(plan), **_address(str(plan.get("path")), str(plan.get("run_id")))}
 
 
 def _parts(state: RunState) -> list[dict[str, str]]:
@@ -164,8 +165,9 @@ def _parts(state: RunState) -> list[dict[str, str]]:
     from agentforge.app.splitting import parts_of
 
     return [
-        {"repo": part.repo, "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
+        {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
         for part in parts_of(state)
+        for row in [{"repo": part.repo, "part": part.name if part.name != part.repo else ""}]
     ]
 
 

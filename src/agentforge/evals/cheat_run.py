@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.cheat_case import CheatCase, Side
+from agentforge.evals.ground import NO_PLUGINS
 
 if TYPE_CHECKING:
     from agentforge.app.result import RunResult
@@ -165,7 +166,7 @@ def _plain_failure(result: RunResult, ground: Ground) -> str:
     done = process.run(
         [python or sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *known],
         cwd=place,
-        env=ground.environ,
+        env={**ground.environ, **NO_PLUGINS},
         timeout_s=_PLAIN_TIMEOUT_S,
     )
     return "" if done.exit_code == 0 else f"the branch's own tests fail: {done.text[-300:]}"

@@ -14,7 +14,7 @@ from agentforge.canonical import digest_bytes, digest_value
 from agentforge.evals.cheat_case import CheatCase
 from agentforge.workspace.newrepo import commit_everything, init_repository
 
-_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
 _NOT_DATA = shutil.ignore_patterns("__pycache__")
 
 
@@ -48,7 +48,7 @@ class Ground:
         Mutants refuse nothing by themselves: they make RED add tests, which a script cannot.
         """
         python = {"test.python": sys.executable} if importlib.util.find_spec("pytest") else {}
-        return {**python, "test.env": _NO_PLUGINS, "verification.mutants": 0, "verification.returns": 0}
+        return {**python, "test.env": NO_PLUGINS, "verification.mutants": 0, "verification.returns": 0}
 
     def was_delivered(self, digest: str) -> bool:
         """Tell whether an honest side that is equal in all its parts was delivered before."""

@@ -43,6 +43,7 @@ class TaskArrived(Event):
         task_id: of the run that delivered it.
         head: hash of the last record of that run when it was looked at.
         found: what was found: {commit, path, version, digest} of an artifact, {stage, commit} of a task.
+        base, base_ref: the commit that this run starts from instead, and the branch that holds it; "" = it keeps its own.
     """
 
     key: str
@@ -50,6 +51,8 @@ class TaskArrived(Event):
     task_id: str = ""
     head: str = ""
     found: Json = field(default_factory=dict)
+    base: str = ""
+    base_ref: str = ""
 
 
 def task_awaited(state: RunState, event: TaskAwaited, _at: str) -> RunState:
@@ -59,9 +62,10 @@ def task_awaited(state: RunState, event: TaskAwaited, _at: str) -> RunState:
 
 
 def task_arrived(state: RunState, event: TaskArrived, _at: str) -> RunState:
-    """The need is met."""
+    """The need is met; a run that waited for what it starts from has it now."""
     seen = {"status": "arrived", "repo": event.repo, "task_id": event.task_id, "found": event.found}
-    return replace(state, awaited={**state.awaited, event.key: seen})
+    state = replace(state, awaited={**state.awaited, event.key: seen})
+    return replace(state, base_commit=event.base, base_ref=event.base_ref or None) if event.base else state
 
 
 def looked_at_again(awaited: Mapping[str, Json]) -> dict[str, Json]:

@@ -21,8 +21,8 @@ _DEFLATED_OVER = 512
 _DEFLATE_LEVEL = 1  # a third of the time of the default for a few per cent of the size
 _LARGEST = 1 << 30
 _FORMAT = b"agentforge-pack/1"
-_HEAD = re.compile(rb"agentforge-pack/1 (0|[1-9][0-9]{0,8})\n")
-_ROW = re.compile(rb"([0-9a-f]{64}) (0|[1-9][0-9]{0,11}) (plain|deflated)\n")
+_HEAD = rb"agentforge-pack/1 (0|[1-9][0-9]{0,8})\n"
+_ROW = rb"([0-9a-f]{64}) (0|[1-9][0-9]{0,11}) (plain|deflated)\n"
 _LONGEST_ROW = 96
 
 
@@ -101,13 +101,13 @@ def pack_entries(data: bytes, *, size: int | None = None) -> Iterator[Entry]:
     Raises:
         ValueError: it is no pack, or one that was altered.
     """
-    head = _HEAD.match(data)
+    head = re.match(_HEAD, data)
     if head is None:
         raise ValueError("it is no pack")
     rows: list[re.Match[bytes]] = []
     at = head.end()
     for _ in range(int(head[1])):
-        row = _ROW.match(data, at)
+        row = re.compile(_ROW).match(data, at)
         if row is None or (rows and row[1] <= rows[-1][1]):
             raise ValueError("its table was altered")
         rows.append(row)
@@ -126,7 +126,7 @@ def table_bytes(beginning: bytes) -> int:
     Raises:
         ValueError: it is no pack.
     """
-    head = _HEAD.match(beginning)
+    head = re.match(_HEAD, beginning)
     if head is None:
         raise ValueError("it is no pack")
     return head.end() + int(head[1]) * _LONGEST_ROW

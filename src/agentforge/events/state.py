@@ -254,7 +254,7 @@ class RunState:
         attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
         profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
         awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
-        parts: the tasks that a plan became, by repository: {path, task_id, base_commit}.
+        parts: the tasks that a plan became, by what the plan calls them: {path, task_id, base_commit, repo, part}.
         untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
     """
 
@@ -332,3 +332,10 @@ class RunState:
     def waits_for(self) -> tuple[str, ...]:
         """Keys of what this run waits for and that may come yet."""
         return tuple(key for key, seen in self.awaited.items() if seen.get("status") == "waiting")
+
+    @property
+    def place_among(self) -> dict[str, str | int]:
+        """Which of several attempts, or which part of a plan, this run is, as labels of its requests."""
+        plan = self.digests.get("plan")
+        part = {"part": str(plan.get("part") or plan.get("repo"))} if isinstance(plan, Mapping) else {}
+        return {**part, **({"candidate": self.candidate} if self.candidate else {})}

@@ -64,6 +64,15 @@ class Database:
         except DBAPIError as exc:
             raise _unreachable(self.shown, exc.orig) from exc
 
+    def clock(self) -> float:
+        """The present moment, in seconds since 1970, as the database has it.
+
+        Raises:
+            StorageError: the database does not answer.
+        """
+        with self.change() as connection:
+            return float(connection.exec_driver_sql(f"SELECT {self.now}").scalar_one())
+
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()

@@ -12,6 +12,8 @@ from agentforge.errors import ConflictError, UsageError
 from agentforge.fleet.database import Database
 from agentforge.frozen import dataclass
 
+LONGEST_DELAY_S = 300.0
+"""How long a job is held back at most; who is held back longer met a clock that was set back."""
 LIVE = ("queued", "sent", "running", "parked", "paused")
 """What is still to come: to be sent, sent to the workers, driven, waiting for an answer or another task, held back."""
 
@@ -132,13 +134,14 @@ class Ledger:
         """What may be sent now, so that no more than `ahead` are with the workers; nothing while the queue is paused."""
         if self.paused():
             return []
-        counts = self.counts()
+        counts, now = self.counts(), self._database.now
         room = ahead - counts.get("sent", 0)
         if room <= 0 or not counts.get("queued"):
             return []
         return self._select(
-            f"WHERE status = 'queued' AND not_before <= {self._database.now} ORDER BY priority, added, id LIMIT {room}",
-            {},
+            f"WHERE status = 'queued' AND (not_before <= {now} OR not_before > {now} + :longest) "
+            f"ORDER BY priority, added, id LIMIT {room}",
+            {"longest": LONGEST_DELAY_S},
         )
 
     def send(self, job: Job) -> Job | None:
@@ -184,13 +187,24 @@ class Ledger:
             {"worker": worker},
         )
 
-    def silent(self, *, lease_s: float) -> list[Job]:
-        """Jobs whose worker has not been heard of for too long."""
-        return self._select(f"WHERE status = 'running' AND beat < {self._database.now} - :lease", {"lease": lease_s})
+    def take_back(self, job: Job, status: str, *, note: str, crashes: int) -> bool:
+        """Take a job from its worker; False when that was heard of meanwhile."""
+        return self._run(
+            "UPDATE agentforge_queue SET status = :status, note = :note, crashes = :crashes, not_before = 0 "
+            "WHERE id = :id AND attempt = :attempt AND status = 'running' AND beat = :beat",
+            {
+                "id": job.id,
+                "attempt": job.attempt,
+                "status": status,
+                "note": note[:500],
+                "crashes": crashes,
+                "beat": job.beat,
+            },
+        )
 
-    def lost(self, *, lease_s: float) -> list[Job]:
-        """Jobs that were sent long ago; whether the queue still holds them must be looked up."""
-        return self._select(f"WHERE status = 'sent' AND beat < {self._database.now} - :lease", {"lease": lease_s})
+    def out(self) -> list[Job]:
+        """Jobs that are with the workers, or on the way to them."""
+        return self._select("WHERE status IN ('running', 'sent')", {})
 
     def driven_by(self, worker: str) -> set[tuple[str, int]]:
         """What a worker may go on driving: (id, attempt)."""

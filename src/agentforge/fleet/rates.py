@@ -63,7 +63,7 @@ class Bucket:
             connection.execute(
                 sqlalchemy.text(
                     f"INSERT INTO agentforge_buckets (name, level, at) VALUES (:name, :size, {now}) "
-                    "ON CONFLICT (name) DO NOTHING"
+                    f"ON CONFLICT (name) DO UPDATE SET at = {least}(agentforge_buckets.at, {now})"  # a clock that was set back
                 ),
                 values,
             )

@@ -48,6 +48,31 @@ def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tel
     tell(f"{job.task_id}: is quarantined" + (" and asks: agentforge escalations list" if asks else ""))
 
 
+class Unheard:
+    """Jobs whose worker says nothing more. What counts is how long its last word stayed the same, so no clocks need agree.
+
+    Args:
+        lease_s: how long a worker may be silent.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, *, lease_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lease_s = lease_s
+        self._clock = clock
+        self._since: dict[tuple[str, int, str, float], float] = {}
+
+    def among(self, jobs: Collection[Job]) -> list[Job]:
+        """Those of all jobs that are out which were not heard of for too long."""
+        now = self._clock()
+        words = {job.id: (job.id, job.attempt, job.status, job.beat) for job in jobs}
+        self._since = {word: self._since.get(word, now) for word in words.values()}
+        return [job for job in jobs if now - self._since[words[job.id]] > self._lease_s]
+
+    def begin_again(self) -> None:
+        """Nobody could be heard for a while: everybody has the whole time again."""
+        self._since.clear()
+
+
 class Frozen:
     """Processes that were stopped (SIGSTOP) and not let go on.
 

@@ -91,15 +91,11 @@ class Schedules:
         values = {"id": item.id, "at": item.next_at}
         if not item.cron:
             return self._run("DELETE FROM agentforge_schedules WHERE id = :id AND next_at = :at", values)
-        following = next_time(item.cron, after=self._clock())
+        following = next_time(item.cron, after=self._database.clock())
         return self._run(
             "UPDATE agentforge_schedules SET next_at = :following WHERE id = :id AND next_at = :at",
             {**values, "following": following},
         )
-
-    def _clock(self) -> float:
-        with self._database.change() as connection:
-            return float(connection.exec_driver_sql(f"SELECT {self._database.now}").scalar_one())
 
     def _rows(self, rest: str) -> list[Schedule]:
         with self._database.change() as connection:

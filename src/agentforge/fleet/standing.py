@@ -6,11 +6,10 @@ import os
 import shutil
 from pathlib import Path
 
-from agentforge.fleet.ledger import Job
+from agentforge.fleet.ledger import LONGEST_DELAY_S, Job
 from agentforge.frozen import dataclass
 from agentforge.store.tasks import task_row
 
-_LONGEST_DELAY_S = 300.0
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _LOCKED = 8
 _STORAGE = "error[storage]"
@@ -51,7 +50,7 @@ def after_drive(job: Job, code: int, said: str, *, handed_back: bool, crashes_al
         return After(status="queued", note=why, crashes=job.crashes, delay_s=_UNTIL_THERE_IS_ROOM_S)
     if crashes >= crashes_allowed:
         return After(status="quarantined", note=f"ended badly {crashes} times: {why}", crashes=crashes)
-    return After(status="queued", note=why, crashes=crashes, delay_s=min(_LONGEST_DELAY_S, 2.0**crashes))
+    return After(status="queued", note=why, crashes=crashes, delay_s=min(LONGEST_DELAY_S, 2.0**crashes))
 
 
 def after_loss(job: Job, crashes: int, *, crashes_allowed: int) -> After:

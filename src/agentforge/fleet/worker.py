@@ -19,7 +19,7 @@ from agentforge.errors import InfrastructureError, StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.parts import queue_parts
-from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder, send_again
+from agentforge.fleet.rescue import Frozen, Unheard, Waiting, ask_human, kill_holder, send_again
 from agentforge.fleet.schedules import Schedules
 from agentforge.fleet.standing import After, after_drive, after_loss, without_room
 from agentforge.frozen import dataclass
@@ -93,11 +93,13 @@ class Worker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: Waiting = field(init=False)
     _frozen: Frozen = field(init=False)
+    _unheard: Unheard = field(init=False)
     _workflow: Any = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.ledger, self.environ)
         self._frozen = Frozen(patience_s=self.plan.lease_s)
+        self._unheard = Unheard(lease_s=self.plan.lease_s)
 
     @property
     def ledger(self) -> Ledger:
@@ -249,22 +251,23 @@ class Worker:
             self._end_what_stands_still()
         except StorageError as exc:
             self.tell(f"{exc.message}; trying again")
+            self._unheard.begin_again()
             return False
         return True
 
     def _take_over(self, dbos: Any) -> None:
         """Tasks of workers that were not heard of: the process that may still hold the run is ended first."""
-        for job in self.ledger.silent(lease_s=self.plan.lease_s):
+        for job in self._unheard.among(self.ledger.out()):
+            if job.status == "sent":
+                if send_again(dbos, job):
+                    self._send(dbos, job)
+                continue
             kill_holder(job.folder)
-            crashes = job.crashes + 1
-            after = after_loss(job, crashes, crashes_allowed=self.plan.crashes)
-            if self._end(job, after):
+            after = after_loss(job, job.crashes + 1, crashes_allowed=self.plan.crashes)
+            if self.ledger.take_back(job, after.status, note=after.note, crashes=after.crashes):
                 self.tell(f"{job.task_id}: taken over from {job.worker}")
                 self._asked(job, after)
                 dbos.cancel_workflow(job.send_id)
-        for job in self.ledger.lost(lease_s=self.plan.lease_s):
-            if send_again(dbos, job):
-                self._send(dbos, job)
 
     def _stop_what_was_set_aside(self) -> None:
         """Stop driving what was paused, cancelled or taken over by somebody else."""

@@ -1,7 +1,7 @@
 """One kept-alive HTTP/1.1 connection to a provider: TLS, proxies, time-outs. What a status means is not decided here.
 
 Start-up is a budget: a general HTTP client costs more CPU to import than a whole `start` may take until its first request,
-and the standard library's a tenth of that. How requests and replies are spelled stands in http_socket.py.
+and the standard library's a tenth of that. How requests are spelled and replies are parsed stands in http_socket.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _CONNECT_TIMEOUT_S = 15.0
 _END_TIMEOUT_S = 0.25
-_READ_BYTES = 65_536
 _MAX_REPLY_BYTES = 128 * 1024 * 1024
 _PORTS = {"http": 80, "https": 443}
 _CA_BUNDLES = (
@@ -199,7 +198,7 @@ class _HttpResponse:
 
     def _read(self) -> bytes:
         try:
-            return self._reply.read(_READ_BYTES)
+            return self._reply.read()
         except ConnectionResetError as exc:
             raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
         except TimeoutError as exc:

@@ -14,8 +14,6 @@ from agentforge.models.abilities import of_provider, refused, used, within
 from agentforge.models.connection import HttpConnection
 from agentforge.models.dialect import parse_object
 from agentforge.models.estimate import estimate_usage
-from agentforge.models.repetition import repeats_itself
-from agentforge.models.sse import EventSplitter
 from agentforge.models.wire import Wire
 
 if TYPE_CHECKING:
@@ -152,6 +150,8 @@ class HostedModel:
         return self._read_stream(_bounded(response, request, self.name), on_delta)
 
     def _read_stream(self, chunks: Iterator[bytes], on_delta: Callable[[str], None] | None) -> Answer:
+        from agentforge.models.sse import EventSplitter
+
         splitter, reader = EventSplitter(), self._dialect.reader()
 
         def take(events: list[str]) -> None:
@@ -203,6 +203,8 @@ class _Watch:
 
     def sees_repetition(self, reader: StreamReader) -> bool:
         """Whether every sample that is still being written repeats itself."""
+        from agentforge.models.repetition import repeats_itself
+
         self._chunks += 1
         if not self._small or self._chunks % _LOOK_EVERY:
             return False

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from agentforge.messages import FinishReason, Message, ModelRequest
 
-_VERSION = re.compile(r"v\d+[a-z0-9]*")
-_REASONING_NAME = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)")
+_VERSION = r"v\d+[a-z0-9]*"
+_REASONING_NAME = r"o\d|gpt-(?:[5-9]|\d\d)"
 
 _UNREAD = "produced output that does not match the expected"
 """llama.cpp's complaint, after the text was sent, that it found no tool call of the template's form in it: the text is whole."""
@@ -50,7 +50,7 @@ def endpoint(base_url: str) -> str:
     A path without a version segment (`v1`, `v1beta`, ...) gets `/v1`.
     """
     base = base_url.rstrip("/").removesuffix("/chat/completions")
-    versioned = any(_VERSION.fullmatch(part) for part in urlsplit(base).path.split("/"))
+    versioned = any(re.fullmatch(_VERSION, part) for part in urlsplit(base).path.split("/"))
     return f"{base}/chat/completions" if versioned else f"{base}/v1/chat/completions"
 
 
@@ -102,7 +102,7 @@ def limit_key(name: str) -> str:
     """The name of the output limit: OpenAI's reasoning models (`o1`, `o3-mini`, `gpt-5`, ...) refuse `max_tokens`,
     most compatible servers know nothing else. A vendor prefix (`openai/o3`) does not count.
     """
-    return "max_completion_tokens" if _REASONING_NAME.match(name.rsplit("/", 1)[-1]) else "max_tokens"
+    return "max_completion_tokens" if re.match(_REASONING_NAME, name.rsplit("/", 1)[-1]) else "max_tokens"
 
 
 def read_body(payload: Payload) -> Answer:

@@ -14,7 +14,8 @@ The file maps stage names to lists of replies (one list alone serves every stage
       - samples: ["def f(): ...", "def f(): ..."]     # instead of text; as many are given as were asked for
       - error: {status: 503, message: overloaded}
 
-`green@2:` holds what the second of several independent attempts says; else all of them say the same.
+`green@2:` holds what the second of several independent attempts says, `green@api:` what is said in the task of the part
+`api` of a plan; else all of them say the same.
 
 Which reply is given depends on nothing but the request's labels `stage` and `stage_step` (the number of the model call
 within the stage, from 1), so a run that is resumed goes on at the right reply.
@@ -82,8 +83,7 @@ class ScriptedModel:
             ModelError: the script prescribes an error.
         """
         stage, number = place_of(request)
-        own = f"{stage}@{request.labels.get('candidate')}"  # what one of several independent attempts says
-        line = self._line(own if own.lower() in self._stages else stage, number)
+        line = self._line(self._own(stage, request), number)
         if line.error_status is not None:
             raise error_for_status(line.error_status, line.error_message, model=self.name)
         if on_delta is not None and line.text:
@@ -92,6 +92,11 @@ class ScriptedModel:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    def _own(self, stage: str, request: ModelRequest) -> str:
+        """The entry of one of several attempts, or of one part of a plan, where the script has one."""
+        names = [f"{stage}@{request.labels.get(label)}" for label in ("candidate", "part")]
+        return next((name for name in names if name.lower() in self._stages), stage)
 
     def _line(self, stage: str, number: int) -> Line:
         lines = self._stages.get(stage.lower(), self._stages.get(_ANY_STAGE, ()))

@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
-from agentforge.models.refusals import back_off_s, error_for_status, retry_after_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,19 +79,31 @@ class Wire:
                 with self._connection.post(url, headers=headers, body=body) as response:
                     if response.status == 200:
                         return read(response), number
-                    wait_s = retry_after_s(response.headers, now=self._now())
+                    wait_s = self._asked_to_wait_s(response)
                     raise self._refusal(response)
             except ModelError as exc:
                 exc.requests = number
                 if number == MAX_REQUESTS or not isinstance(exc, RETRIED):
                     raise
-            self._sleep(back_off_s(number, jitter=self._jitter()) if wait_s is None else wait_s)
+            self._sleep(self._back_off_s(number) if wait_s is None else wait_s)
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
+    def _asked_to_wait_s(self, response: Response) -> float | None:
+        from agentforge.models.refusals import retry_after_s  # a request that succeeds needs nothing of this
+
+        return retry_after_s(response.headers, now=self._now())
+
+    def _back_off_s(self, number: int) -> float:
+        from agentforge.models.refusals import back_off_s
+
+        return back_off_s(number, jitter=self._jitter())
+
     def _refusal(self, response: Response) -> ModelError:
+        from agentforge.models.refusals import error_for_status
+
         return error_for_status(response.status, _read_text(response), model=self._model, secret=self._secret)
 
 

@@ -215,7 +215,7 @@ class Performer:
         yield event_of(need, self.look(need, state))
 
     def _start_part(self, effect: StartPart, state: RunState) -> Iterator[Event]:
-        yield self._runtime.begin_part(effect.repo, state)
+        yield self._runtime.begin_part(effect.part, state)
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]

@@ -26,7 +26,6 @@ from agentforge.pipeline.effects import (
 )
 from agentforge.pipeline.going_back import going_back
 from agentforge.pipeline.reopening import ending, reopening
-from agentforge.pipeline.small.deciding import places_first
 from agentforge.pipeline.stage import Stage, action_of, items, texts
 from agentforge.pipeline.stages import SPLIT
 
@@ -60,6 +59,8 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if action and action not in stage.actions:
             return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
         if stage.name == "analyze":
+            from agentforge.pipeline.small.deciding import places_first  # not before the first request
+
             effect = _baseline(state, action) or places_first(state)
             if effect is not None:
                 return effect

@@ -181,8 +181,3 @@ def limits(state: RunState) -> list[str]:
     if not state.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
     return out
-
-
-def branch_name(task_id: str) -> str:
-    """`agentforge/<task id>`."""
-    return f"agentforge/{task_id}"

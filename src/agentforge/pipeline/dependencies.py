@@ -25,6 +25,7 @@ class Need:
         stage: the stage that the other must have passed.
         repo: name of the other's repository, "" = wherever the task is found.
         artifact, version: what must stand in the delivered commit; "" for a task.
+        onto: the run starts from what the other delivered.
     """
 
     task_id: str = ""
@@ -33,6 +34,7 @@ class Need:
     artifact: str = ""
     version: str = ""
     reason: str = ""
+    onto: bool = False
 
     @property
     def key(self) -> str:
@@ -58,7 +60,7 @@ class Sight:
         status: "failed" = it will not come any more.
         seen: in words.
         trails: folders of the runs that are meant.
-        repo, task_id, head, found: as in events.awaiting.TaskArrived.
+        repo, task_id, head, found, branch: as in events.awaiting.TaskArrived; branch is where the delivery lies.
     """
 
     status: Literal["arrived", "waiting", "failed"]
@@ -68,6 +70,7 @@ class Sight:
     task_id: str = ""
     head: str = ""
     found: Json | None = None
+    branch: str = ""
 
 
 def needs(state: RunState) -> tuple[Need, ...]:
@@ -107,8 +110,10 @@ def await_next(state: RunState) -> Effect | None:
 def event_of(need: Need, sight: Sight) -> kinds.Event:
     """What is recorded of a look."""
     if sight.status == "arrived":
+        found = sight.found or {}
+        base = {"base": str(found.get("commit", "")), "base_ref": sight.branch} if need.onto else {}
         return kinds.TaskArrived(
-            key=need.key, repo=sight.repo, task_id=sight.task_id, head=sight.head, found=sight.found or {}
+            key=need.key, repo=sight.repo, task_id=sight.task_id, head=sight.head, found=found, **base
         )
     return kinds.TaskAwaited(
         key=need.key, need=need_value(need), status=sight.status, seen=sight.seen, trails=sight.trails
@@ -124,6 +129,7 @@ def need_value(need: Need) -> dict[str, object]:
         "artifact": need.artifact,
         "version": need.version,
         "reason": need.reason,
+        "onto": need.onto,
     }
     return {name: value for name, value in values.items() if value}
 
@@ -161,6 +167,7 @@ def _task_need(row: Json) -> Need:
         stage=str(row.get("required_stage") or "deliver"),
         repo=str(row.get("repo") or repo),
         reason=str(row.get("reason", "")),
+        onto=row.get("onto") is True,
     )
 
 

@@ -30,10 +30,10 @@ class StartPart(Effect):
     """Make a task of one part of the plan.
 
     Attributes:
-        repo: name of the part's repository.
+        part: what the plan calls it.
     """
 
-    repo: str
+    part: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,9 +166,13 @@ def _defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> 
     Args:
         exactly: `area` is not the method `Circle.area`.
     """
+    from agentforge.runners.javascript_source import defines, is_javascript
     from agentforge.workspace.symbols import language_of, outline_of
 
-    known = outline_of(path, content.decode("utf-8", "replace")) if language_of(path) else None
+    text = content.decode("utf-8", "replace")
+    if is_javascript(path) and defines(path, text, _dotted(name)):
+        return True
+    known = outline_of(path, text) if language_of(path) else None
     if known is None or known.note:
         return None
     names = {symbol.qualified for symbol in known.symbols}

@@ -6,6 +6,8 @@ Hidden examples stay in the artifact and the log; no later stage sees them in a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from agentforge.runners.claims import Claim
     from agentforge.runners.rig import Edits
 
+_JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+
 
 def split_facts(state: RunState, draft: Json) -> dict[str, object]:
     """Check the examples of a specification, and choose which are held out.
@@ -27,24 +31,25 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
     Returns:
         {seed, rows: [{number, call, ok, reason, hidden}]}; the seed follows from the run and the draft.
     """
-    from agentforge.runners.claims import claim_of, contradictions, names_of
+    from agentforge.runners.claims import contradictions
 
+    reader = _reader(draft)
     rows: list[dict[str, object]] = []
     claims: list[Claim] = []
     declared = {str(item.get("name", "")).split(".")[0] for item in product_symbols(draft)}
     ids = {str(item.get("id", "")) for item in items(draft.get("requirements"))}
-    python = all(str(item.get("file", "")).endswith(".py") for item in product_symbols(draft))
+    known = all(str(item.get("file", "")).endswith((".py", *_JAVASCRIPT)) for item in product_symbols(draft))
     for number, example in enumerate(items(draft.get("examples"))):
         row: dict[str, object] = {"number": number, "call": str(example.get("call", "")), "ok": True, "reason": ""}
         try:
-            claim = claim_of(example)
+            claim = reader.claim_of(example)
             claims.append(claim)
-            if not {*names_of(claim.call)} & {*declared, *_module_names(draft)}:
+            if not {*reader.names_of(claim.call)} & {*declared, *_module_names(draft)}:
                 row |= {"ok": False, "reason": f"{claim.call!r} calls nothing that the specification declares"}
             elif claim.requirement and claim.requirement not in ids:
                 row |= {"ok": False, "reason": f"{claim.requirement} of {claim.call!r} is not in the specification"}
         except ValueError as exc:
-            row |= {"ok": not python, "reason": str(exc)}
+            row |= {"ok": not known, "reason": str(exc)}
         rows.append(row)
     twice = contradictions(claims)
     for row in rows:
@@ -57,22 +62,23 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
 
 def claims_of(state: RunState) -> tuple[Claim, ...]:
     """Everything that request and specification claim of single calls, each call once; not what a human's answer dropped."""
-    from agentforge.runners.claims import Claim, claim_of, claims_in, distinct
+    from agentforge.runners.claims import Claim, distinct
 
     spec = state.artifacts.get("spec", {})
+    reader = _reader(spec)
     found: list[Claim] = []
     for text in texts(state.artifacts.get("intake", {}).get("examples")):
         requirement = _requirement_of(text, spec)
         found += [
             Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, asked=True)
-            for one in claims_in(text)
+            for one in reader.claims_in(text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]
     dropped = _squeezed("\n".join(answers))
     for number, example in enumerate(items(spec.get("examples"))):
         try:
-            one = claim_of(example)
+            one = reader.claim_of(example)
         except ValueError:
             continue  # another language: said when the specification was judged
         if _squeezed(one.call) in dropped:
@@ -135,6 +141,14 @@ def spoken(value: object) -> Iterator[str]:
             yield from spoken(item)
 
 
+def _reader(spec: Json) -> ModuleType:
+    """What reads claims: in JavaScript where all declared symbols are written in it, else in Python."""
+    from agentforge.runners import claims, claims_javascript
+
+    files = [str(item.get("file", "")) for item in product_symbols(spec)]
+    return claims_javascript if files and all(one.endswith(_JAVASCRIPT) for one in files) else claims
+
+
 def _rows(state: RunState) -> list[Json]:
     split = state.facts.get("spec", {}).get("claims")
     return items(split.get("rows")) if isinstance(split, dict) else []
@@ -144,14 +158,13 @@ def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed
     """Half (rounded up) of the examples of each callable that nobody can read elsewhere."""
     import random
 
-    from agentforge.runners.claims import names_of
-
+    reader = _reader(draft)
     told = {key: value for key, value in draft.items() if key != "examples"}
     known = _squeezed("\n".join([state.request, *spoken(told)]))
     groups: dict[str, list[object]] = {}
     for row in rows:
         if row["ok"] and _squeezed(str(row["call"])) not in known:
-            groups.setdefault("".join(names_of(str(row["call"]))[:1]), []).append(row["number"])
+            groups.setdefault("".join(reader.names_of(str(row["call"]))[:1]), []).append(row["number"])
     chance = random.Random(seed)
     return {number for group in groups.values() for number in chance.sample(group, (len(group) + 1) // 2)}
 
@@ -167,7 +180,7 @@ def _requirement_of(text: str, spec: Json) -> str:
 
 
 def _module_names(draft: Json) -> set[str]:
-    files = [str(item.get("file", "")).removesuffix(".py") for item in product_symbols(draft)]
+    files = [str(PurePosixPath(str(item.get("file", ""))).with_suffix("")) for item in product_symbols(draft)]
     return {part for file in files for part in file.split("/")}
 
 

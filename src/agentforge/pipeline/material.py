@@ -11,9 +11,6 @@ from agentforge.context.budget import Piece
 from agentforge.context.minimal import FRONT_ROOM
 from agentforge.context.render import render
 from agentforge.events.state import RunState
-from agentforge.pipeline.excerpts import candidate_text, code_of, likeliest_source, test_sample
-from agentforge.pipeline.held_out import shown_examples
-from agentforge.pipeline.impact import impact_text
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import named_files, suite_files
@@ -21,8 +18,8 @@ from agentforge.pipeline.stage import Json, items, texts
 from agentforge.pipeline.stages import SPLIT
 from agentforge.tokens import count_tokens
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{2,}")
-_BADGE = re.compile(r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$")
+_WORD = r"[A-Za-z_][A-Za-z0-9_.]{2,}"
+_BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _STOP_WORDS = """
 the and for that with this from into have has are was were will should would could when then than there their they
 them add new use using make sure please can not but all any each its our your you must also like such where which
@@ -53,7 +50,7 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
 def terms_of(text: str, *, limit: int = 24) -> list[str]:
     """The words of a request that may name code, in order of appearance."""
     seen: dict[str, None] = {}
-    for word in _WORD.findall(text[:20_000]):
+    for word in re.findall(_WORD, text[:20_000]):
         clean = word.strip("._")
         if len(clean) > 2 and clean.lower() not in _STOP:
             seen.setdefault(clean)
@@ -120,6 +117,8 @@ def _spec(state: RunState, runtime: Runtime) -> list[Piece]:
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Piece]:
+    from agentforge.pipeline.excerpts import test_sample
+    from agentforge.pipeline.held_out import shown_examples
     from agentforge.workspace.symbols import language_of
 
     spec = state.artifacts.get("spec", {})
@@ -148,6 +147,8 @@ def _red(state: RunState, runtime: Runtime) -> list[Piece]:
 
 
 def _green(state: RunState, runtime: Runtime) -> list[Piece]:
+    from agentforge.pipeline.impact import impact_text
+
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
     frozen = suite_files(state)
@@ -281,6 +282,8 @@ def _code(root: Path, files: Iterable[str], places: list[Place], *, room: int) -
 
 
 def _excerpt(root: Path, path: str, places: list[Place], *, limit: int) -> str:
+    from agentforge.pipeline.excerpts import code_of
+
     here = [place for place in places if place[0] == path]
     names = dict.fromkeys(name for _, name, _ in here)
     return code_of(root, path, names, lines=[line for _, _, line in here if line], limit=limit)
@@ -288,6 +291,7 @@ def _excerpt(root: Path, path: str, places: list[Place], *, limit: int) -> str:
 
 def _candidates(words: str, runtime: Runtime, *, limit: int) -> Piece:
     """Files and symbols that most likely matter, with the source of the likeliest."""
+    from agentforge.pipeline.excerpts import candidate_text, likeliest_source
     from agentforge.workspace.relevance import rank
 
     terms = terms_of(words)
@@ -321,6 +325,7 @@ def _files(runtime: Runtime, paths: Iterable[str]) -> str:
 
 def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, limit: int) -> str:
     """The files of the suite; in a long file, which held other tests before, the declared tests and what they name."""
+    from agentforge.pipeline.excerpts import code_of
     from agentforge.workspace.codemap import source_of
 
     whole = _files(runtime, paths)
@@ -334,7 +339,7 @@ def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, li
             str(row.get("name", "")).split("[")[0].replace("::", ".") for row in items(files.get(path, {}).get("tests"))
         ]
         found = [source for name in tests if (source := source_of(runtime.worktree, path, name)) is not None]
-        data = [word for source in found for word in _WORD.findall(source.text) if word.isupper()]
+        data = [word for source in found for word in re.findall(_WORD, source.text) if word.isupper()]
         names = dict.fromkeys([*tests, *data])
         parts.append(f"--- {path}\n{code_of(runtime.worktree, path, names, limit=max(64, room // left))}")
         room -= count_tokens(parts[-1])
@@ -347,6 +352,6 @@ def _sketch(state: RunState, runtime: Runtime) -> str:
 
     entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
     text = readme[:6000].decode("utf-8", "replace")
-    words = " ".join(line for line in text.splitlines() if not _BADGE.search(line)).split()
+    words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
     shown = sorted(name for name in entries if not name.startswith(".git"))
     return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentforge.runners.rig import Rig
 
 _LISTED = 200
+_TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +118,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     tree = _snapshot(runtime)
     if given:  # these files came by no step of the model: no snapshot holds them yet
         runtime.keep(state, tree)
-    declared = supplied_tests(state.tests, runtime.rig(), tree) if state.tests else _declared(draft)
+    declared = supplied_tests(state.tests, patient_rig(state, runtime), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
     if given and passing:  # a supplied test that passes today is a guard: the user need not say so
@@ -154,7 +155,14 @@ def _measured_suite(
         support=state.tests,
         superseded=superseded_tests(spec),
     )
-    return measure_red(runtime.rig(), suite, base_tree=_base(state), red_tree=tree)
+    return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)
+
+
+def patient_rig(state: RunState, runtime: Runtime) -> Rig:
+    """For new tests on old code: one that takes longer than the whole suite of the base several times over does not end."""
+    whole = state.facts.get("baseline", {}).get("duration_s")
+    seconds = float(whole) if isinstance(whole, (int, float)) else 0.0
+    return replace(runtime.rig(), test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
 
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:

@@ -209,7 +209,7 @@ class ReplayPerformer(Performer):
     """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
-        begin_part = lambda _repo, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
+        begin_part = lambda _part, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
         models = lambda _stage: _RecordedModel(log)  # noqa: E731
         super().__init__(replace(along_record(runtime, log), models=models, begin_part=begin_part))
         self._log, self._index = log, 0

@@ -53,11 +53,11 @@ def nobody_looks(need: Need, _state: RunState) -> Sight:
     return Sight(status="failed", seen=f"{need.words} cannot be looked at from here")
 
 
-def nobody_begins(repo: str, _state: RunState) -> PartStarted:
+def nobody_begins(part: str, _state: RunState) -> PartStarted:
     """No task can be started from here."""
     from agentforge.errors import InfrastructureError
 
-    raise InfrastructureError(f"the part of {repo} cannot be started from here")
+    raise InfrastructureError(f"the part {part} cannot be started from here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

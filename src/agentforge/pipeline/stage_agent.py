@@ -20,7 +20,6 @@ from agentforge.pipeline.scope import TEST_GLOBS, fix_scope, product_scope, suit
 from agentforge.pipeline.situation import recent_actions, situation, verification_status
 from agentforge.pipeline.stage import Stage, items, texts
 from agentforge.pipeline.workbench import tool_context
-from agentforge.safety.scope import WriteScope
 from agentforge.toolbox import find
 from agentforge.tools.base import Tool
 from agentforge.tools.invocation import InvocationPolicy
@@ -103,6 +102,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     """The write scope of a stage: None when a path may be written, else why not."""
     if stage.writes == "none":
         return lambda _path: f"stage {stage.name} writes no files"
+    from agentforge.safety.scope import WriteScope
+
     if stage.writes == "tests":
         declared = _baseline_test_globs(state)
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.tests)
@@ -120,6 +121,8 @@ def _frozen(state: RunState) -> tuple[str, ...]:
 
 def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
     """The files of the specification, sign for sign: a name that reads as a pattern or a folder opens nothing else."""
+    from agentforge.safety.scope import WriteScope
+
     scope = WriteScope(allow=files, deny=frozen)
 
     def refusal(path: str) -> str | None:

@@ -78,6 +78,7 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
     mapping = state.artifacts.get("red", {}).get("coverage_mapping")
     return Change(
         lines={path: bits for path, bits in lines.items() if path.endswith(".py")},
+        elsewhere={path: bits for path, bits in lines.items() if not path.endswith(".py")},
         shrunk=frozenset({one.path for one in product if one.path not in lines} | gone),
         other=tuple(one.path for one in product if not one.path.endswith(".py") and not _is_prose(one.path)),
         deleted=tuple(one.path for one in product if one.status == "deleted"),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
 from agentforge.pipeline.approving import may_read
-from agentforge.pipeline.impact import near_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, suite_files
 from agentforge.pipeline.stage import Stage
@@ -38,13 +37,19 @@ def tool_context(
             may_write=may_write if stage.writes != "none" else None,
             named=_named(stage, state),
         ),
-        run_tests=lambda tests: _run_tests(tests or (*suite_files(state), *near_tests(state)), runtime),
+        run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
         may_read=may_read(state, stage, runtime),
         seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
     )
+
+
+def _tests_at_hand(state: RunState) -> tuple[str, ...]:
+    from agentforge.pipeline.impact import near_tests
+
+    return (*suite_files(state), *near_tests(state))
 
 
 class _Shell:

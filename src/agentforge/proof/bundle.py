@@ -92,7 +92,8 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
 
 def _inflated(data: bytes) -> bytes:
     if not data.startswith(_HEADER):
-        raise IntegrityError("the bundle was not written by this version of agentforge", hint="make it anew")
+        word = "was not written by agentforge, or was altered" if data.startswith(_HEADER[:2]) else "is no bundle"
+        raise IntegrityError(f"the file {word}", hint="make a bundle with agentforge bundle TASK, or fetch it again")
     stream = zlib.decompressobj(wbits=31)
     try:
         content = stream.decompress(data, _LARGEST)

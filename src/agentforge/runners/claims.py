@@ -19,22 +19,24 @@ _NODES = (
     ast.Expression, ast.Call, ast.Name, ast.Load, ast.Attribute, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Set,
     ast.Dict, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.Starred, ast.Await,
 )  # fmt: skip
-_CONNECTOR = re.compile(
-    r"\s*(?:->|=>|→|⇒|==|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
+CONNECTOR = re.compile(
+    r"\s*(?:->|=>|→|⇒|={2,3}|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
     r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
 )
-_WANTED = re.compile(r"should|must|will|shall")
-_RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
-_EXCEPTION = re.compile(
+WANTED = re.compile(r"should|must|will|shall")
+RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
+EXCEPTION = re.compile(
     r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
 )
-_START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
-_GOES_ON = re.compile(
+START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
+GOES_ON = re.compile(
     r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
 )
-_COMPLAINT = re.compile(
+COMPLAINT = re.compile(
     r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
+_END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
+"""Where a docstring that was quoted with its signature ends: right behind the last result."""
 _LIMIT = 4000
 
 
@@ -94,16 +96,17 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
         raise ValueError(f"{call!r} needs either returns or raises")
     if returns and not is_literal(returns):
         raise ValueError(f"returns of {call!r} is no Python literal: write it as source, like 'text' with its quotes")
-    if raises and not _EXCEPTION.fullmatch(raises) and not raises.isidentifier():
+    if raises and not EXCEPTION.fullmatch(raises) and not raises.isidentifier():
         raise ValueError(f"raises of {call!r} is no name of an exception")
     return Claim(call=call, returns=returns, raises=raises, requirement=str(value.get("requirement") or ""))
 
 
 def names_of(call: str) -> tuple[str, ...]:
-    """The free names of a call that are no builtins, in order."""
+    """The free names of a call that are no builtins, in order; what it binds itself by `:=` is not free."""
     tree = _expression(call)
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
-    return tuple(dict.fromkeys(name for name in names if name not in BUILTINS))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)] if tree is not None else []
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return tuple(dict.fromkeys(node.id for node in names if node.id not in BUILTINS and node.id not in bound))
 
 
 def is_call(tree: ast.Expression) -> bool:
@@ -150,7 +153,7 @@ def _doctests(text: str) -> Iterator[Claim]:
     except ValueError:
         return
     for example in examples:
-        call, want = example.source.strip(), example.want.strip()
+        call, want = example.source.strip(), _END_OF_DOCSTRING.split(example.want)[0].strip()
         tree = _expression(call)
         if tree is None or not is_call(tree):
             continue
@@ -164,15 +167,15 @@ def _of_line(line: str) -> Iterator[Claim]:
     text = line.strip().removeprefix("assert ").strip()
     cells = [cell.strip().strip("`").strip() for cell in text.strip("|").split("|")] if text.startswith("|") else []
     if len(cells) >= 2:
-        yield from _made(cells[0], f"raises {cells[1]}" if _EXCEPTION.fullmatch(cells[1]) else cells[1])
+        yield from _made(cells[0], f"raises {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1])
         return
-    complaint = _COMPLAINT.search(text) is not None
-    for match in _CONNECTOR.finditer(text):
-        if complaint and not _WANTED.match(match.group().strip()):
+    complaint = COMPLAINT.search(text) is not None
+    for match in CONNECTOR.finditer(text):
+        if complaint and not WANTED.match(match.group().strip()):
             continue
         call = _call_at_end(text[: match.start()])
         if call is not None:
-            raising = "raises " if _RAISING.fullmatch(match.group().strip()) else ""
+            raising = "raises " if RAISING.fullmatch(match.group().strip()) else ""
             yield from _made(call, raising + text[match.end() :])
 
 
@@ -180,7 +183,7 @@ def _made(call: str, result: str) -> Iterator[Claim]:
     tree = _expression(call)
     if tree is None or not is_call(tree):
         return
-    raised = _EXCEPTION.match(result)
+    raised = EXCEPTION.match(result)
     value = "" if raised else _literal_at_start(result.strip().removeprefix("the ").strip())
     if raised:
         yield Claim(call=call, raises=raised.group(1))
@@ -191,7 +194,7 @@ def _made(call: str, result: str) -> Iterator[Claim]:
 def _call_at_end(text: str) -> str | None:
     """The longest end of a text that is a call: `e.g. calling f('x')` -> f('x')."""
     bare = text.rstrip().rstrip("`,:").rstrip()
-    for match in _START.finditer(bare):
+    for match in START.finditer(bare):
         piece = bare[match.start() :]
         tree = _expression(piece)
         if tree is not None and is_call(tree) and not _broken_name(tree, piece):
@@ -216,7 +219,7 @@ def _literal_at_start(text: str) -> str:
         piece, after = bare[:end], bare[end : end + 1]
         complete = piece[-1] not in " \t.," and not (after.isalnum() or after in ("_", "(", "["))
         if complete and is_literal(piece):
-            return "" if _GOES_ON.match(bare[end:]) else piece
+            return "" if GOES_ON.match(bare[end:]) else piece
     return ""
 
 

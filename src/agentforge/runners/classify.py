@@ -19,6 +19,8 @@ _NEVER = (
     "FixtureLookupError",
     "NotAPass",
 )
+ENDLESS = "DoesNotEnd"
+"""Type of the failure of a test that its time limit stopped."""
 _CRASH_ACTIONS = ("create", "fix", "modify")  # what a file that will be changed refuses today may be what is missing
 
 
@@ -68,10 +70,20 @@ def classify_failure(failure: Failure, expected: Expectation) -> Reason:
         symbol = _concerned(failure, expected)
         if symbol is not None:
             return Reason(right=True, text=f"{failure.exc_type} about {symbol.name}, which is declared {symbol.change}")
+    if failure.exc_type == ENDLESS:
+        return _endless(failure, expected)
     crash = failure.exc_type not in (*_NEVER, "ImportError", "ModuleNotFoundError")
     if expected.action in _CRASH_ACTIONS and crash and failure.file in expected.modified:
         return Reason(right=True, text=f"{failure.exc_type} in {failure.file}, which the specification changes")
     return Reason(right=False, text=_advice(failure, expected))
+
+
+def _endless(failure: Failure, expected: Expectation) -> Reason:
+    """A test that was stopped by its time limit: in code that is to be changed that is what is wrong with it."""
+    right = not failure.in_test and expected.action in _CRASH_ACTIONS and failure.file in expected.modified
+    where = f"{failure.file}:{failure.line}" if failure.file else "code outside of the project"
+    told = ", which the specification changes" if right else ": a test has to end, and this is not what is changed"
+    return Reason(right=right, text=f"{failure.message} in {where}{told}")
 
 
 def is_mistake(failure: Failure, expected: Expectation) -> bool:

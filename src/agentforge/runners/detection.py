@@ -13,7 +13,9 @@ from typing import Any
 
 from agentforge.errors import ConfigError, ToolchainError
 from agentforge.runners.interpreter import Interpreter, find_interpreter, own_interpreter
+from agentforge.runners.java import find_java, plan_of_java_words
 from agentforge.runners.javascript import find_javascript, plan_of_words
+from agentforge.runners.javascript import is_test as is_javascript_test
 from agentforge.runners.plan import DEFAULT_TIMEOUT_S, TestPlan
 from agentforge.workspace import process, walk
 from agentforge.workspace.toolchain import child_environment
@@ -37,11 +39,22 @@ def find_plan(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, 
         return _from_command(repo, names, settings, environ, base)
     return (
         _python(repo, names, settings, environ, base)
-        or find_javascript(repo, names, environ=environ, base=base)
+        or _javascript(repo, names, environ, base)
         or _rust(names, environ, base)
         or _go(names, environ, base)
+        or find_java(repo, names, environ=environ, base=base)
         or _nothing(repo, names, settings, environ, base)
     )
+
+
+def _javascript(
+    repo: Path, names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]
+) -> TestPlan | None:
+    """JavaScript's runner; a package.json without tests may stand beside the build file of another language."""
+    others = {"pom.xml", "build.gradle", "build.gradle.kts", "Cargo.toml", "go.mod"} & set(names)
+    if others and not any(is_javascript_test(name) for name in names):
+        return None
+    return find_javascript(repo, names, environ=environ, base=base)
 
 
 def _refuse_unknown(settings: Mapping[str, Any]) -> None:
@@ -77,7 +90,7 @@ def _from_command(
 def _known(
     repo: Path, names: Sequence[str], command: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]
 ) -> TestPlan | None:
-    """The plan of a command that starts a runner which we read ourselves: go, cargo, node, vitest, jest, mocha."""
+    """The plan of a command that starts a runner which we read ourselves."""
     plan = None
     if tuple(command[:2]) == ("go", "test"):
         plan = _go(names, environ, base)
@@ -85,6 +98,9 @@ def _known(
         plan = _rust(names, environ, base)
     if plan is not None:
         return _with(plan, command=tuple(command))
+    java = plan_of_java_words(command, environ=environ, base=base)
+    if java is not None:
+        return java
     return plan_of_words(repo, command, environ=environ, base=base, by="the setting")
 
 

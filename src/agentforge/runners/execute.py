@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentforge.errors import ToolchainError
-from agentforge.runners.launch import ground
+from agentforge.runners.launch import Ground, ground
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import JAVASCRIPT, TestPlan
 from agentforge.workspace.sandbox import Sandbox
@@ -25,6 +25,7 @@ def run_suite(
     scratch: Path | None = None,
     protected: tuple[str, ...] = (),
     trace: bool = False,
+    test_limit_s: float = 0.0,
 ) -> SuiteRun:
     """Run the suite of a checkout, or the named tests of it.
 
@@ -38,6 +39,7 @@ def run_suite(
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
         trace: record what each test executes, where the runner can.
+        test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
         SandboxError: the box cannot be built.
@@ -49,19 +51,39 @@ def run_suite(
         if plan.runner in ("pytest", "unittest"):
             from agentforge.runners.python_runner import run_python
 
-            return run_python(plan, place, tests=tests, extra_args=extra_args, seed=seed, timeout_s=limit, trace=trace)
-        if plan.runner in JAVASCRIPT:
-            from agentforge.runners.javascript_runner import run_javascript
+            return run_python(
+                plan,
+                place,
+                tests=tests,
+                extra_args=extra_args,
+                seed=seed,
+                timeout_s=limit,
+                trace=trace,
+                test_limit_s=test_limit_s,
+            )
+        return _run_foreign(plan, place, tests=tests, seed=seed, timeout_s=limit)
 
-            return run_javascript(plan, place, tests=tests, seed=seed, timeout_s=limit)
-        if plan.runner == "go":
-            from agentforge.runners.go_runner import run_go
 
-            return run_go(plan, place, tests=tests, seed=seed, timeout_s=limit)
-        if plan.runner == "cargo":
-            from agentforge.runners.cargo_runner import run_cargo
+def _run_foreign(
+    plan: TestPlan, place: Ground, *, tests: Sequence[str], seed: int | None, timeout_s: float
+) -> SuiteRun:
+    """Run the suite of a project in another language than Python."""
+    if plan.runner in JAVASCRIPT:
+        from agentforge.runners.javascript_runner import run_javascript
 
-            return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=limit)
-        from agentforge.runners.junit_runner import run_junit
+        return run_javascript(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
+    if plan.runner == "go":
+        from agentforge.runners.go_runner import run_go
 
-        return run_junit(plan, place, tests=tests, timeout_s=limit)
+        return run_go(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
+    if plan.runner == "cargo":
+        from agentforge.runners.cargo_runner import run_cargo
+
+        return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
+    if plan.runner == "java":
+        from agentforge.runners.java_runner import run_java
+
+        return run_java(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
+    from agentforge.runners.junit_runner import run_junit
+
+    return run_junit(plan, place, tests=tests, timeout_s=timeout_s)

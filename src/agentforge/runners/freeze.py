@@ -6,7 +6,6 @@ import ast
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from agentforge.canonical import digest_bytes
 
@@ -54,16 +53,6 @@ def compare(frozen: Frozen, read: Read) -> tuple[str, ...]:
         altered = [name for name, one in own.items() if now.get(name.partition("::")[2]) != one]
         changed += altered or [path]
     return tuple(changed)
-
-
-def read_folder(root: Path) -> Read:
-    """Read repository paths from a folder."""
-
-    def read(path: str) -> bytes | None:
-        file = root / path
-        return file.read_bytes() if file.is_file() and not file.is_symlink() else None
-
-    return read
 
 
 def test_hashes(path: str, data: bytes) -> Iterator[tuple[str, str]]:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentforge.runners.javascript_scripts import WRAPPERS, over_workspaces, read_package, test_commands
 from agentforge.runners.plan import Runner, TestPlan
 
 _TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
-_WRAPPERS = frozenset({"npx", "cross-env", "c8", "nyc", "exec", "pnpm", "yarn", "bunx"})
-_CHECKERS = frozenset(
-    {
-        "standard", "semistandard", "ts-standard", "eslint", "xo", "prettier", "jshint", "jscs", "tslint", "biome", "tsd",
-        "oxlint", "dtslint", "snazzy", "echo",
-    }
-)  # fmt: skip
 _OURS = ("--reporter", "--reporters", "--outputFile", "--coverage", "--watch", "--watchAll", "--ui", "--silent", "-R")
 _TAKES_VALUE = frozenset({"--reporter", "-R", "--outputFile"})
 _SUFFIXES = ("js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx")
@@ -35,21 +26,35 @@ def find_javascript(
     if "package.json" not in names:
         return None
     script = _test_script(repo)
-    words = _words_of(script)
-    plan = plan_of_words(repo, words, environ=environ, base=base, by="the test script of package.json")
-    if plan is not None:
-        return plan
+    commands = test_commands(script, _package(repo).get("scripts") or {})
+    found = [
+        plan
+        for words in commands
+        if (plan := plan_of_words(repo, words, environ=environ, base=base, by="the test script of package.json"))
+    ]
+    if len(found) == len(commands) == 1:
+        return found[0]
+    spread = over_workspaces(repo, _package(repo), names, script) if not found else None
+    if spread is not None:
+        return plan_of_words(repo, spread, environ=environ, base=base, by="the test scripts of its workspaces")
     tests = [name for name in names if is_test(name)]
     if not script:
         installed = next((tool for tool in _TOOLS if _depends(repo, tool)), "")
         if installed:
             return plan_of_words(repo, [installed], environ=environ, base=base, by="the dependencies of package.json")
         return _node(environ, base, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
-    if tests:
-        problem = f"package.json runs its tests by {script!r}; set [test] command, like `vitest run`, or [test] junit"
+    if tests or found:
+        problem = _not_understood(script, [plan.shown_command for plan in found])
         source = "detected: a test script that is not understood"
         return TestPlan(runner="none", language="javascript", source=source, problems=(problem,), **base)
     return None
+
+
+def _not_understood(script: str, commands: Sequence[str]) -> str:
+    if len(commands) > 1:
+        told = "; ".join(commands)
+        return f"package.json runs its tests by several commands ({told}); set [test] command to the one that counts"
+    return f"package.json runs its tests by {script!r}; set [test] command, like `vitest run`, or [test] junit"
 
 
 def plan_of_words(
@@ -58,11 +63,13 @@ def plan_of_words(
     """The plan of a command that starts node's runner, vitest, jest or mocha; None for any other."""
     words = list(words)
     env: dict[str, str] = {}
-    while words and (words[0] in _WRAPPERS or (words[0].partition("=")[0].isidentifier() and "=" in words[0])):
+    while words and (words[0] in WRAPPERS or (words[0].partition("=")[0].isidentifier() and "=" in words[0])):
         name, mark, value = words.pop(0).partition("=")
         if mark:
             env[name] = value
     base = {**base, "env": {**env, **base["env"]}}
+    if words[:1] == ["tsx"] and "--test" in words:
+        words = ["node", "--import", "tsx", *words[1:]]
     if words[:1] == ["node"] and "--test" in words:
         rest = tuple(word for word in words[1:] if word != "--test" and not word.startswith("--test-reporter"))
         return _node(environ, base, rest, by)
@@ -73,34 +80,6 @@ def plan_of_words(
         options = " ".join([*words[1:at], env.get("NODE_OPTIONS", "")]).strip()
         base = {**base, "env": {**base["env"], "NODE_OPTIONS": options}}
     return _installed(repo, _tool(words[at]), words[at + 1 :], base, by)
-
-
-def _words_of(script: str) -> list[str]:
-    """The words of the one command of a script that runs tests; [] when there is none, or nobody can tell.
-
-    Linters and type checks before or after it (`standard && mocha`) are no tests; anything else may be a build.
-    """
-    commands = [part.strip() for part in re.split(r"&&|;", script)]
-    if any(sign in part for part in commands for sign in "&|<>$`"):
-        return []
-    try:
-        split = [shlex.split(part) for part in commands if part]
-    except ValueError:
-        return []
-    left = [words for words in split if not _only_checks(words)]
-    return left[0] if len(left) == 1 else []
-
-
-def _only_checks(words: Sequence[str]) -> bool:
-    """Whether a command looks at the code and builds nothing."""
-    plain = [word for word in words if word not in _WRAPPERS and not re.fullmatch(r"[A-Z_]+=\S*", word)]
-    name = plain[0].rpartition("/")[2] if plain else ""
-    if name in ("npm", "run-s", "run-p"):
-        scripts = [word for word in plain[1:] if word not in ("run", "-s", "--silent", "run-script")]
-        return bool(scripts) and all(
-            re.fullmatch(r"(?:lint|format|types?|check-?types?|prettier)(?::[\w:-]+)?", one) for one in scripts
-        )
-    return name in _CHECKERS or (name == "tsc" and "--noEmit" in plain)
 
 
 def is_test(name: str) -> bool:
@@ -135,15 +114,32 @@ def _node(environ: Mapping[str, str], base: Mapping[str, Any], rest: tuple[str, 
 def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, Any], by: str) -> TestPlan:
     """A runner from node_modules."""
     there = (repo / "node_modules" / tool).is_dir()
-    run = ("run",) if tool == "vitest" else ()
+    run = ("run", *_config_loader(repo, words)) if tool == "vitest" else ()
     return TestPlan(
         runner=_TOOLS[tool] if there else "none",
         command=(f"node_modules/.bin/{tool}", *run, *_kept(words)),
         language="javascript",
         source=f"detected: {tool} via {by}",
-        problems=() if there else (f"{tool} is not installed; run: npm install --save-dev {tool}",),
+        problems=() if there else (f"{tool} is not installed; run: {_install(repo, tool)}",),
         **base,
     )
+
+
+def _config_loader(repo: Path, words: Sequence[str]) -> tuple[str, ...]:
+    """How vitest from 3.1 on reads its configuration without writing into node_modules, which is lent read-only."""
+    version = read_package(repo / "node_modules" / "vitest" / "package.json").get("version")
+    parts = [int(part) for part in str(version).split(".")[:2] if part.isdecimal()]
+    return ("--configLoader=runner",) if parts >= [3, 1] and not any("configLoader" in one for one in words) else ()
+
+
+def _install(repo: Path, tool: str) -> str:
+    """The command that brings a runner: from the lock file of a project that declares it, else as a new dependency."""
+    locks = {
+        "package-lock.json": "npm ci", "npm-shrinkwrap.json": "npm ci", "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
+        "yarn.lock": "yarn install --frozen-lockfile", "bun.lock": "bun install --frozen-lockfile",
+    }  # fmt: skip
+    known = next((command for name, command in locks.items() if (repo / name).is_file()), "npm install")
+    return known if _depends(repo, tool) else f"npm install --save-dev {tool}"
 
 
 def _kept(words: Sequence[str]) -> tuple[str, ...]:
@@ -172,8 +168,4 @@ def _test_script(repo: Path) -> str:
 
 
 def _package(repo: Path) -> dict[str, Any]:
-    try:
-        value = json.loads((repo / "package.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return read_package(repo / "package.json")

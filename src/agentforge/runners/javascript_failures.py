@@ -96,7 +96,7 @@ def _kind(error: Mapping[str, Any], name: str, message: str, test_file: str) -> 
         return "ImportError", (exported[1],)
     absent = _MODULE.search(message)
     if absent or code in ("MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"):
-        return "ModuleNotFoundError", (_module_name(absent[1] if absent else "", test_file),)
+        return "ModuleNotFoundError", (module_name(absent[1] if absent else "", test_file),)
     undefined = _UNDEFINED.match(message)
     if undefined:
         return "NameError", (undefined[1],)
@@ -106,10 +106,13 @@ def _kind(error: Mapping[str, Any], name: str, message: str, test_file: str) -> 
     return name, (about[1].rpartition(".")[2],) if about else ()
 
 
-def _module_name(said: str, test_file: str) -> str:
-    """A module as the dotted name of its file: `./slug.js` beside `test/a.js` is `test.slug`."""
+def module_name(said: str, test_file: str) -> str:
+    """A module as the dotted name of its file: `./slug.js` beside `test/a.js` is `test.slug`, `@/text/slug` is `text.slug`."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(test_file), said)) if said.startswith(".") else said
-    return re.sub(r"\.[cm]?[jt]sx?$", "", path).strip("/").replace("/", ".")
+    first, _, rest = path.partition("/")
+    is_alias = first in ("@", "~", "#", "$") or first.startswith(("~", "#", "$")) or (first[:1] == "@" and "/" in rest)
+    path = rest if is_alias and rest else path
+    return re.sub(r"\.[cm]?[jt]sx?$", "", path).removesuffix("/index").strip("/").replace("/", ".")
 
 
 def _shortened(text: str) -> str:

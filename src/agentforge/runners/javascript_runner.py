@@ -16,9 +16,20 @@ from agentforge.runners.javascript_failures import failure_of_error, failure_of_
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.runners.typescript_failures import compiler_failures
 
 _REPORTERS = EVIDENCE / "javascript"
 _SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
+_TAKES_VALUE = frozenset(
+    {
+        "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C", "--env-file",
+        "--test-name-pattern", "--test-skip-pattern", "--test-concurrency", "--test-timeout", "--test-shard",
+        "--config", "-c", "--dir", "--root", "--project", "--projects", "--environment", "--env", "--testTimeout", "--pool",
+        "--workspace", "--mode", "--exclude", "--testNamePattern", "-t", "--maxWorkers", "-w", "--selectProjects",
+        "--setupFiles", "--rootDir", "--roots", "--testMatch", "--configLoader", "--hookTimeout", "--retry", "--bail",
+        "--preset", "--transform", "--testEnvironment",
+    }
+)  # fmt: skip
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
@@ -113,11 +124,11 @@ def _first_test(checkout: Path) -> str:
 def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None) -> list[str]:
     """The project's own command with our reporter instead of its own."""
     head, rest = list(plan.command[:2]), list(plan.command[2:])
-    named = any(not word.startswith("-") for word in rest)
+    options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:])
+    named = bool(paths)
     if plan.runner == "node":
         report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
-        chosen = list(files) or [*rest, *([canary] if named else [])]
-        options = [word for word in rest if word.startswith("-")] if files else []
+        chosen = list(files) or [*paths, *([canary] if named else [])]
         return [*head, *report, *options, *chosen]
     if plan.runner == "vitest":
         shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
@@ -126,10 +137,21 @@ def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | N
     if plan.runner == "jest":
         shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
         report = ["--ci", "--watchman=false", "--coverage=false", f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"]
-        paths = ["--runTestsByPath", *files] if files else [canary] if named else []
-        return [*plan.command, *report, *shuffle, *paths]
+        chosen = ["--runTestsByPath", *files] if files else [canary] if named else []
+        return [*plan.command, *report, *shuffle, *chosen]
     report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel"]
     return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
+
+
+def _told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options of a command with their values, and the paths or patterns that choose its tests."""
+    options: list[str] = []
+    paths: list[str] = []
+    value_follows = False
+    for word in words:
+        (options if value_follows or word.startswith("-") else paths).append(word)
+        value_follows = not value_follows and word in _TAKES_VALUE
+    return options, paths
 
 
 def _gathered(received: Received, output: str, *, root: str, files: Sequence[str]) -> Gathered:
@@ -142,7 +164,7 @@ def _gathered(received: Received, output: str, *, root: str, files: Sequence[str
         if record["kind"] == "result":
             outcomes.append(_outcome(record, root))
         elif record["kind"] == "broken":
-            errors.append(_broken(record, root))
+            errors += _broken(record, root)
         elif record["kind"] == "problem":
             problems.append(str(record["text"])[:500])
     ended = "finished" in kinds
@@ -165,16 +187,20 @@ def _outcome(record: Mapping[str, Any], root: str) -> TestOutcome:
     )
 
 
-def _broken(record: Mapping[str, Any], root: str) -> CollectionError:
-    """A file that could not be loaded, or whose process ended otherwise than its tests say."""
+def _broken(record: Mapping[str, Any], root: str) -> list[CollectionError]:
+    """A file that could not be loaded, or whose process ended otherwise than its tests say; a compiler tells several errors."""
     path = relative(str(record["file"]), root)
     text = str(record.get("text") or "")
-    failure = failure_of_error(record["error"], root=root, test_file=path) if record.get("error") else None
+    error = record.get("error") or {}
+    told = compiler_failures(str(error.get("message") or text), root=root, test_file=path)
+    if told:
+        return [CollectionError(id=path, failure=one, text=one.text) for one in told]
+    failure = failure_of_error(error, root=root, test_file=path) if error else None
     failure = failure or failure_of_output(text, root=root, test_file=path)
     if failure is None:
         said = "its process failed although its tests were told" if record.get("results") else "its process failed"
         failure = Failure(exc_type="Error", message=said, file=path, text=text[-800:] or said)
-    return CollectionError(id=path, failure=failure, text=failure.text)
+    return [CollectionError(id=path, failure=failure, text=failure.text)]
 
 
 def _broken_at_load(output: str, root: str, files: Sequence[str]) -> list[CollectionError]:

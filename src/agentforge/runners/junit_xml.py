@@ -99,7 +99,11 @@ def _case(element: Element, *, suite: str) -> Case:
     )
 
 
-_OUTCOMES: dict[str, Outcome] = {"failure": "failed", "error": "error", "skipped": "skipped"}
+_OUTCOMES: dict[str, Outcome] = {
+    "failure": "failed", "error": "error", "skipped": "skipped",
+    "flakyFailure": "failed", "flakyError": "error", "rerunFailure": "failed", "rerunError": "error",
+}  # fmt: skip
+"""What passed only when it was run again has not passed."""
 
 
 def _seconds(text: str) -> float:

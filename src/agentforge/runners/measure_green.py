@@ -160,11 +160,14 @@ def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str,
     """New tests that do not pass (id -> why), and those that pass in one run and not in another."""
     failing: dict[str, str] = {}
     flaky: list[str] = []
+    limit = float(promise.red.get("test_limit_s") or 0)
     for nodeid in promise.required:
         seen = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
         bad = [one for one in seen if not one.passed]
         if not seen:
             failing[nodeid] = "was not collected"
+        elif limit and max(one.duration_s for one in seen) > limit:
+            failing[nodeid] = f"does not end within {limit:.0f} s, the limit at which it was stopped at the base"
         elif bad:
             text = bad[0].failure.text if bad[0].failure else f"is {bad[0].outcome}"
             failing[nodeid] = text

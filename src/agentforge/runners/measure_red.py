@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, is_mistake
+from agentforge.runners.classify import ENDLESS, Expectation, Reason, classify, classify_failure, is_mistake
 from agentforge.runners.existing import Altered, altered_tests
 from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.gathered import repeated
 from agentforge.runners.identity import file_of, means, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
-from agentforge.runners.stubs import Variant, survivors, variants
+from agentforge.runners.stub_runs import impatient, run_stubs, stub_note, stubs_held, surviving, taken
+from agentforge.runners.stubs import variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
 from agentforge.runners.vacuity import vacuous_tests
 from agentforge.workspace.relevance import is_test_path
 
 _GUARDING = ("refactor", "delete", "analyze")
-_STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +75,24 @@ def measure_red(
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
-    impatient = replace(rig, timeout_s=min(rig.timeout_s, _STUB_LEAST_S + _STUB_FACTOR * run.duration_s))
-    stub_runs = {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[:1]}
+    patience = impatient(rig, run)
+    stub_runs = run_stubs(patience, red_tree, suite.files, made[:1])
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
-    named = raising.collected if raising is not None else tuple(freeze(suite.files, read=rig.read(red_tree)).tests)
+    named = _names(rig, red_tree, suite, raising)
     entries = _entries(_without(run, known), [one for one in named if one not in known], suite, expected)
     broken = _broken([run, *stub_runs.values()], expected)
     targets = [entry["id"] for entry in entries if entry["kind"] == "target"]
     worth = _worth_stubs(entries)
     if worth:
-        stub_runs |= {variant.name: _run_stub(impatient, red_tree, suite, variant) for variant in made[1:]}
+        stub_runs |= run_stubs(patience, red_tree, suite.files, made[1:])
+    made = taken(made, stub_runs, rig)
     _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
-    living = _survivors(stub_runs, made, targets)
+    living = surviving(stub_runs, made, targets)
     facts = {
         "tests": entries,
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": _stubs_held(stub_runs, made, rig) if worth else "not needed"},
+        "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not _declared(entry["id"], suite)],
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living],
@@ -106,8 +107,10 @@ def measure_red(
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
+    if any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values()):
+        facts["test_limit_s"] = rig.test_limit_s
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
-    facts["stub_note"] = _stub_note(made, rig, with_stubs=with_stubs)
+    facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
 
 
@@ -127,9 +130,10 @@ def _vacuous(
 ) -> list[dict[str, str]]:
     """Tests of RED's own that cannot fail; those that the user supplied are the user's."""
     names = {str(entry["id"]).partition("[")[0] for entry in entries}
-    units = {symbol.last for symbol in symbols_of(suite.symbols)}
+    symbols = symbols_of(suite.symbols)
+    units, files = {symbol.last for symbol in symbols}, {symbol.file for symbol in symbols}
     paths = [path for path in suite.files if path not in suite.support]
-    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known)
+    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known, files=files)
     return [{"id": nodeid, "text": why} for nodeid, why in found]
 
 
@@ -137,7 +141,7 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
     """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
     guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
     innocent = sorted({one.id for one in run.collection_errors} - guilty)
-    if rig.plan.runner != "go" or not innocent or not guilty:
+    if rig.plan.runner not in ("go", "java") or not innocent or not guilty:
         return run
     again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
     errors = [one for one in run.collection_errors if one.id in guilty]
@@ -174,11 +178,6 @@ def _verdicts(
     }
 
 
-def _stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig) -> bool:
-    """Every stub was run, and one run at least is evidence: a stub may break the import of everything else."""
-    return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
-
-
 def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite) -> frozenset[str]:
     """Tests of the declared files that stand unchanged at the base and are not declared: the base line speaks of them."""
     before = freeze(suite.files, read=rig.read(base_tree)).tests
@@ -211,6 +210,15 @@ def _entries(run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expect
                 kind = _kind(nodeid, suite) or "target"
                 entries.append(_named(nodeid, kind, "error", reason if kind == "target" else _lost_guard()))
     return sorted(entries, key=lambda entry: str(entry["id"]))
+
+
+def _names(rig: Rig, red_tree: str, suite: Suite, raising: SuiteRun | None) -> tuple[str, ...]:
+    """The ids of tests in files that cannot be loaded yet: by the raising stub's run, else by their source."""
+    heard = raising.collected if raising is not None else ()
+    if raising is not None and rig.plan.language == "python":
+        return heard
+    files = {file_of(one) for one in heard}
+    return (*heard, *freeze([one for one in suite.files if one not in files], read=rig.read(red_tree)).tests)
 
 
 def _worst_first(errors: Sequence[CollectionError], expected: Expectation) -> list[CollectionError]:
@@ -345,29 +353,7 @@ def _texts(rig: Rig, tree: str) -> Any:
     return text
 
 
-def _run_stub(rig: Rig, red_tree: str, suite: Suite, variant: Variant) -> SuiteRun:
-    edits = Edits(files={path: text.encode("utf-8", "surrogateescape") for path, text in variant.files.items()})
-    return run_tree(rig, red_tree, tests=suite.files, edits=edits)
-
-
 def _worth_stubs(entries: Sequence[Mapping[str, Any]]) -> bool:
     """A suite that is rejected anyway, or that only guards, need not face the other stubs."""
     targets = [entry for entry in entries if entry["kind"] == "target"]
     return bool(targets) and all(entry["right_reason"] for entry in targets)
-
-
-def _survivors(
-    stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], targets: Sequence[str]
-) -> list[tuple[str, str]]:
-    ran = [variant for variant in made if variant.name in stub_runs]
-    return survivors({name: run.passed_ids for name, run in stub_runs.items()}, made=ran, targets=targets)
-
-
-def _stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
-    if made:
-        return ""
-    if not with_stubs:
-        return "stub controls were not asked for"
-    if rig.plan.language != "python":
-        return f"no stub controls for {rig.plan.language}"
-    return "the specification declares no new or changed Python symbol: no stub controls"

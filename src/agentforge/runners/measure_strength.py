@@ -8,6 +8,7 @@ from typing import Any
 
 from agentforge.runners.imports import reached
 from agentforge.runners.mutants import Bounds, measure_mutants
+from agentforge.runners.mutants_by_runs import measure_mutants_by_runs
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.rig import Edits, Rig, run_tree
 from agentforge.runners.statements import Statement, body_of, new_ones, statements
@@ -23,6 +24,7 @@ class Change:
 
     Attributes:
         lines: changed lines of the product files, by path, as bits.
+        elsewhere: the same for files in other languages than Python.
         shrunk: product files that only lost lines.
         other: changed product files that no tracer can follow (data, templates, other languages).
         deleted: product files that are gone.
@@ -37,6 +39,7 @@ class Change:
     """
 
     lines: Mapping[str, int]
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
     shrunk: frozenset[str] = frozenset()
     other: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
@@ -63,12 +66,24 @@ def measure_strength(
     files = list(dict.fromkeys(str(test["id"]).partition("::")[0] for test in change.tests))
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
     also = [one for one in change.impacted if one.partition("::")[0] not in files][:_ALSO_RUN]
-    run = run_tree(rig, tree, tests=(*files, *also), edits=edits, protected=tuple(change.frozen), trace=True)
+    run = run_tree(
+        rig,
+        tree,
+        tests=(*files, *also),
+        edits=edits,
+        protected=tuple(change.frozen),
+        trace=rig.plan.language == "python",
+    )
     traced = traced_of(run)
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
-    mutation = measure_mutants(
-        rig, tree, changed=change.lines, traced=traced, passing=run.passed_ids, edits=edits, bounds=bounds
-    )
+    if rig.plan.language == "python":
+        mutation = measure_mutants(
+            rig, tree, changed=change.lines, traced=traced, passing=run.passed_ids, edits=edits, bounds=bounds
+        )
+    else:
+        mutation = measure_mutants_by_runs(
+            rig, tree, changed=change.elsewhere, tests=files, unchanged=run, edits=edits, bounds=bounds
+        )
     executed = {
         name: {path: ranges_of(bits) for path, lines in change.lines.items() if (bits := marks.get(path, 0) & lines)}
         for name, marks in traced.tests.items()

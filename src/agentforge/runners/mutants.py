@@ -58,17 +58,17 @@ def measure_mutants(
     """
     reason = _not_possible(rig, traced, bounds)
     if reason:
-        return _nothing(reason, bounds)
+        return nothing_run(reason, bounds)
     known = set(passing)
     possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines)]
     chosen = choose(possible, seed=bounds.seed, most=bounds.most)
     if not chosen:
-        return _nothing("the changed lines hold nothing that can be mutated", bounds)
+        return nothing_run("the changed lines hold nothing that can be mutated", bounds)
     tests = [[name for name in _tests_of(one, traced) if name in known][:_TESTS_EACH] for one in chosen]
     records = _records(rig, tree, chosen, tests, edits=edits, bounds=bounds)
     statuses, note = _read(records, chosen) if records else ({}, "")
     cpu_s = next((float(one["cpu_s"]) for one in records if one["kind"] == "spent"), 0.0)
-    return _score(chosen, tests, statuses, note=note, cpu_s=cpu_s, possible=len(possible), bounds=bounds)
+    return score_of(chosen, tests, statuses, note=note, cpu_s=cpu_s, possible=len(possible), bounds=bounds)
 
 
 def killed_by(
@@ -82,6 +82,10 @@ def killed_by(
     Returns:
         the mutant's id -> ids of the tests that notice it.
     """
+    if rig.plan.language != "python":
+        from agentforge.runners.mutants_by_runs import noticed_by_runs
+
+        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=2 * _FIRST_RUN_S)
     wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
     found = []
     for path in dict.fromkeys(str(row["path"]) for row in survivors):
@@ -196,7 +200,7 @@ def _early(records: Sequence[Mapping[str, Any]]) -> str:
     return next((str(one["text"]) for one in records if one["kind"] == "early"), "")
 
 
-def _score(
+def score_of(
     chosen: Sequence[Mutant],
     tests: Sequence[Sequence[str]],
     statuses: Mapping[int, Mapping[str, Any]],
@@ -206,7 +210,12 @@ def _score(
     possible: int,
     bounds: Bounds,
 ) -> dict[str, Any]:
-    """The score; a mutant that no test executes survives without a run."""
+    """The facts of a measurement; a mutant that no test executes survives without a run.
+
+    Args:
+        tests: for each chosen mutant the ids that are run against it.
+        statuses: number of the mutant -> {status: killed, timeout, crashed, survived or not run}.
+    """
     status = {
         number: "survived" if not tests[number] else str(statuses.get(number, {}).get("status", "not run"))
         for number in range(len(chosen))
@@ -243,7 +252,8 @@ def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, An
     }
 
 
-def _nothing(note: str, bounds: Bounds) -> dict[str, Any]:
+def nothing_run(note: str, bounds: Bounds) -> dict[str, Any]:
+    """The facts where no mutant was run, and why."""
     return {
         "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,
         "score": None, "survivors": [], "not_run": 0, "cpu_s": 0.0,

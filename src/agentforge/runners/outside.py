@@ -14,7 +14,7 @@ from agentforge.runners.freeze import test_functions
 from agentforge.runners.hardcoded import hard_coded, proved_callables
 from agentforge.runners.hollow import hollow_targets
 from agentforge.runners.plain_check import Verdict, check_claims
-from agentforge.runners.plan import plan_digest
+from agentforge.runners.plan import COMPILED, plan_digest
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
@@ -47,14 +47,13 @@ class Outside:
 
 
 def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
-    """Measure a tree whose suite passes; Python only.
+    """Measure a tree whose suite passes: Python, and as far as it goes JavaScript.
 
     Returns:
         {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
     """
     if rig.plan.language != "python" or not rig.plan.interpreter:
-        facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
-        return {**facts, "tests_too_weak": _hollow_elsewhere(rig, given, base_tree=base_tree, tree=tree)}
+        return _elsewhere(rig, given, base_tree=base_tree, tree=tree)
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
@@ -91,17 +90,26 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
     return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
 
 
-def _hollow_elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> list[dict[str, str]]:
-    """Targets in JavaScript that pass without the change."""
-    if rig.plan.language != "javascript":
-        return []
+def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
+    """The facts of other languages: targets that pass without the change, and in JavaScript claims in plain processes."""
     from agentforge.runners.hollow_javascript import hollow_javascript
+    from agentforge.runners.hollow_native import hollow_native
+    from agentforge.runners.plain_javascript import check_javascript
 
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    hollow = hollow_javascript(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
-    )
-    return [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
+    if rig.plan.language == "javascript":
+        verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
+        hollow = hollow_javascript(
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+        )
+        return _facts(verdict, (), hollow, ())
+    facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
+    if rig.plan.runner in COMPILED:
+        hollow = hollow_native(
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+        )
+        facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
+    return facts
 
 
 def unmeasured(reason: str) -> dict[str, Any]:

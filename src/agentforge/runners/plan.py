@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from agentforge.canonical import Digest, digest_value
 
-Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "junit", "none"]
+Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "java", "junit", "none"]
 
 JAVASCRIPT: frozenset[Runner] = frozenset({"node", "vitest", "jest", "mocha"})
+COMPILED: frozenset[Runner] = frozenset({"go", "cargo", "java"})
+"""Runners that compile test files together: one that does not compile keeps its neighbours from running."""
 
 DEFAULT_TIMEOUT_S = 900.0
 EVIDENCE_VERSION = 2
@@ -32,7 +34,7 @@ class TestPlan:
         junit: report path relative to the repository for a command without `{junit}`.
         environments: folders of the repository that a fresh checkout borrows read-only (.venv, node_modules, built files).
         user_site: the user's site directory when the interpreter uses one.
-        language: what the tests are written in: python, javascript, rust, go, other.
+        language: what the tests are written in: python, javascript, rust, go, java, other.
         source: how this was found, in words.
         problems: what keeps the tests from running, with the command that helps.
     """
@@ -86,21 +88,10 @@ def plan_digest(plan: TestPlan) -> Digest:
     return digest_value(value)
 
 
-def plan_value(plan: TestPlan) -> dict[str, Any]:
-    """The JSON value of a plan."""
-    return {**asdict(plan), "env": dict(plan.env)}
-
-
-def plan_of(value: Mapping[str, Any]) -> TestPlan:
-    """Read a plan back from its JSON value; lists become tuples."""
-    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in value.items()}
-    return TestPlan(**parts)
-
-
 def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
     """Find out how the tests of a repository are run.
 
-    The setting `[test] command` wins; then pytest, unittest, node, cargo and go, by what the repository says of itself.
+    The setting `[test] command` wins; then pytest, unittest, node, cargo, go and java, by what the repository says of itself.
 
     Args:
         repo: the user's repository, an absolute path.

@@ -31,6 +31,7 @@ def run_python(
     seed: int | None = None,
     timeout_s: float,
     trace: bool = False,
+    test_limit_s: float = 0.0,
 ) -> SuiteRun:
     """Run the suite, or the named tests of it, in the project's own python.
 
@@ -38,6 +39,7 @@ def run_python(
         tests: ids, files or folders; () is the whole suite.
         seed: order of the tests; None is the project's own order.
         trace: record what each test executes.
+        test_limit_s: a test that takes longer is stopped and has failed; 0 = no limit.
     Raises:
         ToolchainError: the plan has no usable interpreter.
     """
@@ -50,7 +52,7 @@ def run_python(
     canaries = _canaries()
     channel = Channel()
     setup = _setup(plan, ground, channel=channel, canaries=canaries, tests=tests, paths=paths, seed=seed)
-    setup |= {"junit": str(junit), "arguments": list(extra_args)}
+    setup |= {"junit": str(junit), "arguments": list(extra_args), "test_limit_s": test_limit_s}
     shown: tuple[Path, ...] = (EVIDENCE,)
     if trace:
         setup["trace"] = trace_setup(ground)

@@ -13,7 +13,7 @@ from agentforge.runners.cache import ResultCache
 from agentforge.runners.execute import run_suite
 from agentforge.runners.launch import remove
 from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan, plan_digest
+from agentforge.runners.plan import COMPILED, TestPlan, plan_digest
 from agentforge.runners.traced import TRACE_VERSION
 from agentforge.workspace.git import Git
 from agentforge.workspace.sandbox import Sandbox
@@ -27,6 +27,7 @@ class Rig:
         mount_at: the user's repository; the sandbox shows a checkout there.
         scratch: a folder of ours for checkouts; not below `mount_at`.
         timeout_s: limit of one run of the suite.
+        test_limit_s: limit of one test, 0 = none; what is stopped by it has failed, and the run goes on. Python's runners only.
         cache: None measures everything anew.
     """
 
@@ -37,6 +38,7 @@ class Rig:
     scratch: Path
     timeout_s: float
     cache: ResultCache | None = None
+    test_limit_s: float = 0.0
 
     @property
     def confinement(self) -> str:
@@ -103,6 +105,8 @@ def run_tree(
     }  # fmt: skip
     if trace:
         key["trace"] = TRACE_VERSION
+    if rig.test_limit_s:
+        key["test_limit"] = rig.test_limit_s
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:
         return known
@@ -120,6 +124,7 @@ def run_tree(
             scratch=rig.scratch,
             protected=tuple(protected),
             trace=trace,
+            test_limit_s=rig.test_limit_s,
         )
         after = _bytes(checkout, protected)
     altered = sorted(path for path, data in before.items() if after[path] != data)
@@ -149,7 +154,7 @@ def sound(run: SuiteRun, plan: TestPlan) -> bool:
     """Whether a run is evidence: it ended by itself, and every control that its runner can have has held."""
     if not run.complete or run.timed_out:
         return False
-    unbuilt = plan.runner in ("go", "cargo") and bool(run.collection_errors) and not run.outcomes
+    unbuilt = plan.runner in COMPILED and bool(run.collection_errors) and not run.outcomes
     if plan.has_canary and run.canary != "held" and not unbuilt:  # what the compiler refuses has run nothing
         return False
     return run.agree is True if plan.has_second_channel else True

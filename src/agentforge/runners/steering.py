@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
+from agentforge.runners.java import pom_part
+
 Read = Callable[[str], bytes | None]
 
 _WHOLE = frozenset(
@@ -19,7 +21,9 @@ _WHOLE = frozenset(
         "vitest.config.mts", "vitest.config.mjs", "vitest.config.cjs", "vitest.workspace.ts", "vitest.workspace.js",
         "vite.config.ts", "vite.config.js", "vite.config.mts", "vite.config.mjs", "jest.config.json", "jest.preset.js",
         ".mocharc.yaml", ".mocharc.jsonc", ".mocharc.mjs", "babel.config.js", "babel.config.json", ".babelrc",
-        "go.work", "build.rs", "rust-toolchain", "rust-toolchain.toml",
+        "go.work", "build.rs", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties",
+        "junit-platform.properties", "testng.xml", "maven.config", "jvm.config", "extensions.xml",
+        "rust-toolchain", "rust-toolchain.toml",
     }
 )  # fmt: skip
 _CARGO_CONFIG = (".cargo/config.toml", ".cargo/config")
@@ -53,7 +57,9 @@ def steering_changes(
 
 def _steers(path: str) -> bool:
     name = PurePosixPath(path).name
-    known = name in _WHOLE or name in _INI or name in ("pyproject.toml", "package.json", "Cargo.toml", "go.mod")
+    known = (
+        name in _WHOLE or name in _INI or name in ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml")
+    )
     known = known or path.endswith(_CARGO_CONFIG)
     return known or (name in _SHADOWS and "/" not in path.removeprefix("src/")) or name.endswith(".pth")
 
@@ -72,6 +78,8 @@ def _steering_part(path: str, data: bytes | None) -> object:
             return _cargo_part(tomllib.loads(text))
         if name == "go.mod":
             return _go_part(text)
+        if name == "pom.xml":
+            return pom_part(data)
         if name == "package.json":
             value = json.loads(text)
             return [value.get("scripts", {}).get("test"), *(value.get(key) for key in _PACKAGE_KEYS)]
@@ -126,7 +134,7 @@ def _nothing(name: str) -> object:
         return [None, None, None]
     if name == "Cargo.toml":
         return _cargo_part({})
-    if name == "go.mod":
+    if name in ("go.mod", "pom.xml"):
         return []
     if name == "package.json":
         return [None] * (1 + len(_PACKAGE_KEYS))

@@ -1,4 +1,4 @@
-"""Stub variants of the declared symbols: implementations that are wrong on purpose, for RED's controls. Python only."""
+"""Stub variants of the declared symbols: implementations that are wrong on purpose, for RED's controls; here for Python."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.stub_values import Values, values_for
 from agentforge.runners.symbols import Symbol
 
@@ -34,16 +35,20 @@ class Variant:
 
 
 def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...]:
-    """Make the stub variants of the declared Python symbols, the raising one first.
+    """Make the stub variants of the declared symbols, the raising one first; Python goes before other languages.
 
     Args:
         source: text of a repository path at the base; None when it does not exist.
     Returns:
-        () when no Python symbol is declared as new or changed.
+        () when no symbol of a language that is known here is declared as new or changed.
     """
+    symbols = tuple(symbols)
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     if not wanted:
-        return ()
+        from agentforge.runners.stubs_javascript import javascript_variants
+        from agentforge.runners.stubs_native import native_variants
+
+        return javascript_variants(symbols, source=source) or native_variants(symbols, source=source)
     values = [_values_of(symbol, source) for symbol in wanted]
     nullable = any(one.nullable for one in values)
     found = [_variant("raises", wanted, [_RAISE] * len(wanted), source, hard=True)]
@@ -54,6 +59,13 @@ def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...
     found.append(_variant("empty", wanted, [f"return {one.empty}" for one in values], source, hard=False))
     found.append(_variant("other", wanted, [f"return {one.other}" for one in values], source, hard=False))
     return tuple(found)
+
+
+def stub_compiles(run: SuiteRun, variant: Variant) -> bool:
+    """Whether a compiler took a stub; one that does not compile shows nothing of the tests."""
+    blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
+    blamed |= {problem.removesuffix(" does not compile") for problem in run.problems}
+    return not blamed & set(variant.files)
 
 
 def survivors(

@@ -22,12 +22,13 @@ _OTHER = re.compile(
     r"|//\s*nolint|#!?\[allow\(|#\[ignore|#!?\[cfg_attr\([^)]*ignore"
     r"|\b(?:describe|context|suite|test|it|specify)(?:\.\w+)*\.(?:skip|only|todo|fails|failing|skipIf|runIf)\b"
     r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe)\s*\(|\bt\.(?:Skip|Skipf|SkipNow)\("
+    r"|@(?:Disabled\w*|Ignore|SuppressWarnings|SuppressFBWarnings)\b|CHECKSTYLE[:. ]OFF|//\s*NOSONAR|//\s*NOPMD"
 )
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
 _RUNNER_MARKS = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER"})
 _RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
-_OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs")
+_OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,8 +99,11 @@ def modules(file: str) -> tuple[str, ...]:
 
 
 def _outlined(symbol: Symbol, text: str) -> bool:
+    from agentforge.runners.javascript_source import defines, is_javascript
     from agentforge.workspace.symbols import language_of, outline_of
 
+    if is_javascript(symbol.file) and defines(symbol.file, text, symbol.name):
+        return True
     known = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()
     return any(
         symbol.name in (one.qualified, one.name) or (one.name == symbol.last and one.parent == symbol.owner)

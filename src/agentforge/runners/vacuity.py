@@ -11,6 +11,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from agentforge.runners.freeze import Read, test_functions
+from agentforge.runners.identity import fills
 
 NEVER_RAN = "no assertion of this test was executed"
 _SWALLOWING = frozenset({"AssertionError", "Exception", "BaseException", "Failed"})
@@ -19,7 +20,13 @@ _MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "create_autospec", "patch"
 
 
 def vacuous_tests(
-    paths: Iterable[str], *, read: Read, names: Collection[str], units: Collection[str], known: Collection[str] = ()
+    paths: Iterable[str],
+    *,
+    read: Read,
+    names: Collection[str],
+    units: Collection[str],
+    known: Collection[str] = (),
+    files: Collection[str] = (),
 ) -> tuple[tuple[str, str], ...]:
     """List (id, why) of declared tests that prove nothing.
 
@@ -27,14 +34,27 @@ def vacuous_tests(
         names: ids without parameters of the tests to look at; others are not RED's.
         units: last names of the declared symbols: what a test must not mock.
         known: tests that the base has as they are.
+        files: of the declared symbols: modules that a test must not mock.
     """
     found: list[tuple[str, str]] = []
     for path in paths:
+        if not path.endswith(".py"):
+            from agentforge.runners.vacuity_javascript import vacuous_javascript
+
+            for title, why in vacuous_javascript(path, read(path) or b"", units=units, files=files):
+                found += [(nodeid, why) for nodeid in _told_of(f"{path}::{title}", names) if nodeid not in known]
+            continue
         for name, node, _classes in test_functions(read(path) or b""):
             nodeid = f"{path}::{name}"
             if nodeid in names and nodeid not in known:
                 found += [(nodeid, why) for why in dict.fromkeys(_reasons(node, units))]
     return tuple(found)
+
+
+def _told_of(nodeid: str, names: Collection[str]) -> list[str]:
+    """The tests that a title stands for: itself, or its cases when it holds places to be filled: `adds %i and $b`."""
+    bare = nodeid.partition("[")[0]
+    return [bare] if bare in names else sorted(name for name in names if fills(nodeid, name))
 
 
 def conditional_only(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -28,9 +28,6 @@ BARE_TOOLS = ("read_file", "write_file", "edit", "shell", "list_dir", "grep", "g
 LOOKING_MODES = ("plan", "swarm")
 """The modes in which nothing is changed."""
 
-CHOSEN_MODES = ("build", "plan", "swarm")
-"""The modes in which a session can be begun."""
-
 _LOOKING = ("read", "ask", "submit")
 _HARMLESS = ("read-only", "git-read")
 

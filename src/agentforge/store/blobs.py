@@ -14,7 +14,7 @@ from agentforge.events.blob_form import PACK, Entry, inflated, is_deflated, pack
 from agentforge.store.files import replace_file
 
 _HINT = "restore it from a copy of the run"
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = r"[0-9a-f]{64}"
 _PACK = PACK.removeprefix("blobs/")
 _HEAD_BYTES = 64
 
@@ -58,7 +58,7 @@ class Blobs:
             IntegrityError: the pack is damaged.
         """
         loose = (self._path(digest, deflated=deflated).is_file() for deflated in (False, True))
-        return _DIGEST.fullmatch(digest) is not None and (any(loose) or self._entry(digest) is not None)
+        return re.fullmatch(_DIGEST, digest) is not None and (any(loose) or self._entry(digest) is not None)
 
     def pack(self) -> int:
         """Put all blobs into one file; returns how many files that saved.
@@ -82,7 +82,7 @@ class Blobs:
         return len(loose)
 
     def _read(self, digest: str) -> bytes | None:
-        if not _DIGEST.fullmatch(digest):
+        if not re.fullmatch(_DIGEST, digest):
             return None
         try:
             return self._path(digest, deflated=False).read_bytes()

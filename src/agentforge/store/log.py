@@ -22,7 +22,6 @@ from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.clock import not_before
 from agentforge.store.files import make_folder, replace_file, storage_error, sync_folder, write_all
-from agentforge.store.intact import what_is_left
 from agentforge.store.lease import Lease
 from agentforge.store.projector import Projector
 from agentforge.store.reader import LOG, LogScan, begin
@@ -203,6 +202,8 @@ class RunLog:
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
+        from agentforge.store.intact import what_is_left
+
         left = ""
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:

@@ -32,11 +32,6 @@ from agentforge.views.artifact_view import (
     original_request_value,
     snapshot_path,
 )
-from agentforge.views.escalation_view import address, escalation_value
-from agentforge.views.memory_view import memory_value
-from agentforge.views.report_md import report_markdown
-from agentforge.views.state_view import state_value
-from agentforge.views.summary_view import summary_value
 from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
 
@@ -53,7 +48,7 @@ _OWNED_GLOBS = (
     "escalations/.*.tmp",
 )
 _ENTRIES_HELD = 200
-_SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_SAFE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
 
 _INSIDE_A_STEP = (
     kinds.ModelCalled,
@@ -171,6 +166,8 @@ class Projector:
             IntegrityError: a blob that the log names is missing or was altered.
             StorageError: the disk does not take it.
         """
+        from agentforge.views.memory_view import memory_value
+
         if self._record is None or self._record.seq == self._written:
             return
         self._write_actions()
@@ -222,6 +219,8 @@ class Projector:
         return not self._written and isinstance(event, _BEFORE_THE_FIRST_STEP)
 
     def _note_artifact(self, stage: str, state: RunState) -> None:
+        from agentforge.views.report_md import report_markdown
+
         artifact = state.artifacts[stage]
         self._values[artifact_path(stage)] = artifact_value(artifact)
         report = report_markdown(stage, artifact, state)
@@ -243,6 +242,7 @@ class Projector:
         self._values, self._patches, self._reports = {}, {}, {}
 
     def _write_escalations(self) -> None:
+        from agentforge.views.escalation_view import address, escalation_value
         from agentforge.views.yaml_text import dump
 
         for escalation_id in sorted(self._escalations & self._state.escalations.keys()):
@@ -260,6 +260,8 @@ class Projector:
         self._escalations = set()
 
     def _state_value(self, record: Record) -> dict[str, object]:
+        from agentforge.views.state_view import state_value
+
         return state_value(self._state, interrupted=_interrupts(record), records=record.seq, head=record.hash)
 
     def _write_yaml(self, path: str, value: Mapping[str, object]) -> None:
@@ -268,6 +270,8 @@ class Projector:
         replace_file(self._folder / path, dump(value).encode())
 
     def _write_mark(self, record: Record) -> None:
+        from agentforge.views.summary_view import summary_value
+
         self._mark = {
             WRITER: views_writer(),
             SEAL: "",
@@ -328,7 +332,7 @@ def _interrupts(record: Record) -> bool:
 
 def _safe(name: str) -> str:
     """A name out of a log that becomes a file name: it must not lead out of the folder."""
-    if not _SAFE_NAME.fullmatch(name):
+    if not re.fullmatch(_SAFE_NAME, name):
         raise IntegrityError(f"{name!r} in the log cannot name a file", hint="the trail was not written by agentforge")
     return name
 

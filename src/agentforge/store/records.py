@@ -106,9 +106,5 @@ def _value(line: bytes, seq: int) -> dict[str, Any]:
     return value
 
 
-def _is_typed(value: dict[str, Any]) -> bool:
-    return isinstance(value["data"], dict) and all(isinstance(value[name], str) for name in ("at", "type"))
-
-
 def _chained(prev: str, body: bytes) -> str:
     return hashlib.sha256(prev.encode("ascii") + body).hexdigest()

@@ -11,7 +11,6 @@ from agentforge import canonical
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.files import replace_file, storage_error, sync_folder
-from agentforge.store.intact import look_at, remembered
 from agentforge.store.lease import read_holder
 from agentforge.store.projector import read_summary
 from agentforge.store.reader import LOG, load_state
@@ -105,6 +104,8 @@ def new_task_folder(repo: Path, request: str, *, day: str) -> tuple[str, Path]:
 
 def list_tasks(repo: Path) -> list[TaskRow]:
     """All tasks of a repository, newest first. A task that cannot be read is listed as damaged, with the reason."""
+    from agentforge.store.intact import remembered
+
     with remembered(tasks_folder(repo)) as known:
         rows = [task_row(folder, known=known) for folder in _task_folders(repo)]
     return sorted(rows, key=lambda row: (row.started_at, row.task_id), reverse=True)
@@ -142,6 +143,8 @@ def task_row(folder: Path, *, known: dict[str, str] | None = None) -> TaskRow:
 
 def task_summaries(repo: Path) -> list[dict[str, Any]]:
     """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
+    from agentforge.store.intact import remembered
+
     with remembered(tasks_folder(repo)) as known:
         found = [task_summary(folder, known=known) for folder in _task_folders(repo)]
     return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
@@ -172,6 +175,8 @@ def _task_folders(repo: Path) -> list[Path]:
 
 
 def _summary(folder: Path, known: dict[str, str] | None) -> dict[str, Any]:
+    from agentforge.store.intact import look_at
+
     look = look_at(folder, known)
     kept = read_summary(folder) if look == "chain holds" else None
     if kept is not None and "progress" in kept[1] and _ends_with(folder / LOG, head=kept[0]):

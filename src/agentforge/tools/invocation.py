@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING
 
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
 from agentforge.frozen import dataclass
-from agentforge.safety.boundary import wrap
 from agentforge.safety.hygiene import clean
 from agentforge.safety.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
-from agentforge.tools.arguments import check_arguments, parse_arguments
 from agentforge.tools.base import Observation, ToolError, failed
-from agentforge.tools.hooked import ask_after, ask_before
-from agentforge.tools.placeholders import refuse_placeholders
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import HookFinished
@@ -134,6 +130,10 @@ def prepare_call(
     Returns:
         The call, or the observation that says why not.
     """
+    from agentforge.tools.arguments import check_arguments, parse_arguments
+    from agentforge.tools.hooked import ask_before
+    from agentforge.tools.placeholders import refuse_placeholders
+
     try:
         tool = _look_up(name, tools)
         parsed = parse_arguments(tool, arguments)
@@ -155,6 +155,8 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
+    from agentforge.tools.hooked import ask_after
+
     observation = _performed(prepared, context)
     return ask_after(prepared.tool, prepared.arguments, observation, policy, notes=prepared.notes)
 
@@ -179,6 +181,8 @@ def _performed(prepared: Prepared, context: ToolContext) -> Observation:
 
 def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary."""
+    from agentforge.safety.boundary import wrap
+
     full = policy.plain(observation.text)
     text = cut_middle(full, limit=policy.text_limit_tokens)
     if policy.nonce and text:

@@ -84,6 +84,7 @@ class Flow:
 
     async def _turn_ended(self, end: engines.TurnEnded) -> None:
         self._app.choices.withdraw()
+        self._app.choices.forget_files()
         await self._app.transcript.end_reply()
         self._app.transcript.stop_calls()
         if end.stopped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agentforge.events.splitting import part_label
 from agentforge.views.audit_blocks import Bar, Block, Column, Heading, Plot, Quote, Text, facts, table, visible
 from agentforge.views.audit_verdicts import VERDICT, Audit, verdict_blocks
 
@@ -67,7 +68,7 @@ def _front(audit: Audit) -> list[Block]:
 
 
 def _plan(plan: Audit) -> str:
-    return f"the part of {plan['repo']} in {plan['run_id']} ({plan['path']}), plan {plan['digest']}" if plan else ""
+    return f"the part of {part_label(plan)} in {plan['run_id']} ({plan['path']}), plan {plan['digest']}" if plan else ""
 
 
 def _split(audit: Audit) -> list[Block]:
@@ -77,13 +78,14 @@ def _split(audit: Audit) -> list[Block]:
         return []
     rows = []
     for part in plan.get("parts", []):
-        started = plan["started"].get(part["repo"], {})
+        started = plan["started"].get(part.get("name") or part["repo"], {})
         between = [
-            f"needs {item['repo']}: {item.get('required_stage') or 'deliver'}" for item in part.get("needs") or []
+            f"needs {item.get('part') or item['repo']}: {item.get('required_stage') or 'deliver'}"
+            for item in part.get("needs") or []
         ]
         between += [f"provides {item['artifact']} {item['version']}" for item in part.get("provides") or []]
         between += [f"uses {item['artifact']} {item['version']} of {item['repo']}" for item in part.get("uses") or []]
-        rows.append((part["repo"], part["request"], "\n".join(between), started.get("task_id", "not started")))
+        rows.append((part_label(part), part["request"], "\n".join(between), started.get("task_id", "not started")))
     columns = (
         Column(title="repository", share=2), Column(title="what is asked of it", share=5),
         Column(title="between the parts", share=3), Column(title="task", kind="code", share=3),

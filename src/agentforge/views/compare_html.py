@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from agentforge.views.compare_text import shown, stage_words
+from agentforge.views.compare_text import shown, stage_words, verdict_words
 
 Row = Mapping[str, Any]
 
@@ -30,6 +30,7 @@ def compare_html(value: Row) -> str:
     ]
     same = [{"name": name, "a": "same" if told else "differs", "b": ""} for name, told in value["same"].items()]
     stages = [{**row, "a": stage_words(row["a"]), "b": stage_words(row["b"])} for row in value["stages"]]
+    verdicts = [{**row, "a": verdict_words(row["a"]), "b": verdict_words(row["b"])} for row in value["verdicts"]]
     parts = [
         '<!doctype html><html lang="en"><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width">',
@@ -41,7 +42,7 @@ def compare_html(value: Row) -> str:
         *(_artifact(row) for row in value["artifacts"]),
         _table("Requirements", value["requirements"]),
         _table("Tests", value["tests"]),
-        _table("Verdicts", value["verdicts"]),
+        _table("Verdicts", verdicts),
         _table("Changed files", value["changes"]["files"]),
         _patch(value["changes"]),
         "</html>",

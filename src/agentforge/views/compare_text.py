@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ def compare_lines(value: Row) -> list[str]:
     lines += _section("artifacts", [line for row in value["artifacts"] for line in _artifact(row)])
     lines += _section("requirements", _differing(value["requirements"]))
     lines += _section("tests", _differing(value["tests"]))
-    lines += _section("verdicts", _differing(value["verdicts"]))
+    lines += _section("verdicts", _verdicts(value["verdicts"]))
     lines += _section("changed files", _differing(value["changes"]["files"]))
     return [_cut(line, _WIDTH) for line in [*lines, *_between(value["changes"])]]
 
@@ -78,6 +79,26 @@ def _differing(rows: Sequence[Row]) -> list[str]:
     same = sum(1 for row in rows if row["a"] == row["b"])
     lines = [f"{same} the same"] if same else []
     return [*lines, *(line for row in rows if row["a"] != row["b"] for line in _pair(row))]
+
+
+def _verdicts(rows: Sequence[Row]) -> list[str]:
+    """Rules that were judged in both runs and differ, one by one; the stages that only one of them judged, counted."""
+    both = [row for row in rows if row["a"] is not None and row["b"] is not None]
+    words = [{**row, "a": verdict_words(row["a"]), "b": verdict_words(row["b"])} for row in both]
+    alone = Counter(
+        (str(row["name"]).partition(": ")[0], "A" if row["b"] is None else "B") for row in rows if row not in both
+    )
+    more = [
+        f"{stage}: {count} {'rule' if count == 1 else 'rules'} only in {side}" for (stage, side), count in alone.items()
+    ]
+    return [*_differing(words), *more]
+
+
+def verdict_words(row: Row | None) -> str:
+    """What came of a rule, in a few words."""
+    if row is None:
+        return "-"
+    return "holds" if row["passed"] else f"does not hold: {row['message']}"
 
 
 def _pair(row: Row) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from agentforge.events.state import RunState, StageState
-from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds, standing
 
 
@@ -35,7 +34,7 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "trail": {"records": records, "head": head},
         **({"forks": list(state.forks)} if state.forks else {}),
         **({"marks": list(state.marks)} if state.marks else {}),
-        **({"attempts": attempts_value(state)} if state.attempts else {}),
+        **_attempts(state),
     }
 
 
@@ -71,3 +70,12 @@ def _stage_value(stage: StageState) -> dict[str, object]:
     if stage.reason:
         value["reason"] = stage.reason
     return value
+
+
+def _attempts(state: RunState) -> dict[str, object]:
+    """The independent attempts of a run that has some."""
+    if not state.attempts:
+        return {}
+    from agentforge.views.attempts_view import attempts_value
+
+    return {"attempts": attempts_value(state)}

@@ -7,6 +7,7 @@ says so.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -38,7 +39,8 @@ Relation = Literal["definitions", "references", "callers"]
 _MOST_FILES = 400
 _CALL_NODES = (
     "call call_expression new_expression method_invocation method_call macro_invocation object_creation_expression "
-    "invocation_expression function_call function_call_expression member_call_expression"
+    "invocation_expression function_call function_call_expression member_call_expression jsx_self_closing_element "
+    "jsx_opening_element"
 )
 _MEMBER_NODES = (
     "member_expression selector_expression field_expression scoped_identifier attribute member_access_expression "
@@ -209,7 +211,7 @@ def _tree_lines(path: str, text: str, name: str, kind: Relation) -> set[int] | N
     tree = parse_tree(text, language_of(path) or "")
     if tree is None:
         return None
-    nodes = [node for node in tree.find_all(regex=f"^{name}$") if node.is_leaf()]
+    nodes = [node for node in tree.find_all(regex=f"^{re.escape(name)}$") if node.is_leaf()]
     return {node.range().start.line + 1 for node in nodes if kind == "references" or _is_called(node)}
 
 

@@ -25,7 +25,7 @@ _BOMS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # PEP 263
+_COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"  # PEP 263
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG})
 _CLOSED_FOLDERS = frozenset({".git", ".agentforge"})
 
@@ -238,7 +238,7 @@ def _encoding_of(data: bytes, path: Path) -> tuple[str, bytes]:
     if b"\0" in data:
         raise BinaryFile(f"{path} is a binary file of {len(data)} bytes", hint="tools read and write text only")
     for line in data.split(b"\n", 2)[:2]:
-        if (cookie := _COOKIE.match(line)) and _survives(data, cookie[1].decode("ascii")):
+        if (cookie := re.match(_COOKIE, line)) and _survives(data, cookie[1].decode("ascii")):
             return cookie[1].decode("ascii"), b""
     return ("utf-8" if _survives(data, "utf-8") else "latin-1"), b""
 

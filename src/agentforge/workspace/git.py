@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.errors import ConflictError, RepositoryError, ToolchainError
 from agentforge.workspace.gitcommand import (
@@ -15,10 +16,11 @@ from agentforge.workspace.gitcommand import (
     call_as_user,
     identity_environment,
 )
-from agentforge.workspace.gitdiff import Change, changed_paths, diff_trees
-from agentforge.workspace.gitsnapshot import unlock, write_combined, write_snapshot
 
-__all__ = ["AGENTFORGE", "Change", "Git", "Identity"]
+if TYPE_CHECKING:
+    from agentforge.workspace.gitdiff import Change
+
+__all__ = ["AGENTFORGE", "Git", "Identity"]
 
 
 class Git:
@@ -134,10 +136,14 @@ class Git:
         Returns:
             Text that `encode("utf-8", "surrogateescape")` turns into the exact patch.
         """
+        from agentforge.workspace.gitdiff import diff_trees
+
         return diff_trees(self._command, before, after, paths=paths, context=context)
 
     def changed(self, before: str, after: str) -> list[Change]:
         """List the paths that differ between two commits or trees, sorted."""
+        from agentforge.workspace.gitdiff import changed_paths
+
         return changed_paths(self._command, before, after)
 
     def snapshot(self, worktree: Path, *, index: Path) -> str:
@@ -147,11 +153,15 @@ class Git:
             worktree: the user's checkout or one that `add_worktree` made.
             index: a private index file, kept between calls so that only changed files are read.
         """
+        from agentforge.workspace.gitsnapshot import write_snapshot
+
         checkout = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree)
         return write_snapshot(self._command, checkout, index=index)
 
     def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
         """Write a tree of the files of `tree` and some files of `other`; what the private index holds does not matter."""
+        from agentforge.workspace.gitsnapshot import write_combined
+
         return write_combined(self._command, self.common_dir, (tree, other), paths=paths, index=index)
 
     def dirty_snapshot(self, index: Path) -> str:
@@ -223,18 +233,6 @@ class Git:
         if done.exit_code != 0:
             raise ConflictError(f"branch {name} cannot be made: {_words(done.stderr)}", hint="choose another name")
 
-    def delete_branch(self, name: str) -> None:
-        """Delete a local branch; it is no error when there is none.
-
-        Raises:
-            ConflictError: it is checked out.
-        """
-        ref = f"refs/heads/{name}"
-        if self.head_ref() == ref:
-            raise ConflictError(f"branch {name} is checked out in {self.top}", hint="switch to another branch first")
-        if self._ref(ref) is not None:
-            self._command.output("update-ref", "-d", ref)
-
     def update_ref(self, ref: str, oid: str) -> None:
         """Let any ref point at an object, whatever it pointed at before."""
         self._command.output("update-ref", ref, oid)
@@ -292,6 +290,8 @@ class Git:
 
     def reset_files(self, worktree: Path, tree: str, *, index: Path) -> None:
         """Make the files of a worktree equal a tree exactly: ignored and untracked ones go too."""
+        from agentforge.workspace.gitsnapshot import unlock
+
         at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree, index=index)
         unlock(index)
         self._command.output("read-tree", "--reset", "-u", tree, at=at)

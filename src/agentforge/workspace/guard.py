@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError, StorageError
-from agentforge.workspace.filescan import Looks, is_folder, permissions, scan
 
 if TYPE_CHECKING:
+    from agentforge.workspace.filescan import Looks
     from agentforge.workspace.git import Git
     from agentforge.workspace.process import Completed
     from agentforge.workspace.settling import MayWrite, Settled
@@ -38,6 +38,8 @@ class Guard:
         Raises:
             RepositoryError: a file cannot be recorded.
         """
+        from agentforge.workspace.filescan import scan
+
         looks = scan(self._root, without=self._ignored)
         if not self._tree or looks != self._looks:
             self._tree = self._git.snapshot(self._root, index=self._index)
@@ -63,6 +65,8 @@ class Guard:
         Raises:
             StorageError: something cannot be put back; the call stays in doubt until `put_back`.
         """
+        from agentforge.workspace.filescan import scan
+
         if not self._tree:
             self.tree()
         done = command()
@@ -71,6 +75,8 @@ class Guard:
 
     def put_back(self, tree: str) -> None:
         """Make the workspace equal a tree exactly, whatever a command that was cut short did to it."""
+        from agentforge.workspace.filescan import is_folder, permissions, scan
+
         self._tree = ""
         for name, look in scan(self._root).items():
             if is_folder(look):
@@ -78,6 +84,7 @@ class Guard:
         self._git.reset_files(self._root, tree, index=self._index)
 
     def _settle(self, now: Looks, may_write: MayWrite) -> Settled:
+        from agentforge.workspace.filescan import scan
         from agentforge.workspace.settling import Settlement
 
         tree, self._tree = self._tree, ""

@@ -85,7 +85,7 @@ def _machine(
     mount_at: Path,
     network: bool,  # a key of the cache
 ) -> tuple[str, ...]:
-    """Everything but the workspace. Some hundred file lookups: once per task, not once per command."""
+    """Everything but the workspace: once per checkout, not once per command."""
     home = Path(dict(environ).get("HOME") or Path.home())
     own = dict(environ).get("AGENTFORGE_HOME")  # signing keys, other tasks
     hidden = _hidden_roots((home, *((Path(own),) if own else ()), *more_hidden))
@@ -95,11 +95,19 @@ def _machine(
     for secret in _SECRETS:
         given += _mask(Path(secret), hidden)
     system = [Path(path) for path in (*_SHOWN_AGAIN, *(_RESOLVER if network else ())) if Path(path).exists()]
-    for path in (*system, *toolchain_paths(dict(environ), home=home, interpreters=interpreters)):
+    for path in (*system, *_installations(environ, home, interpreters)):
         if inside(path, hidden) and not path.is_relative_to(mount_at):
             given += ["--ro-bind", str(path), str(path)]
     given += ["--dir", str(home)] if inside(home, hidden) else []
     return tuple(given)
+
+
+@lru_cache(maxsize=8)
+def _installations(
+    environ: tuple[tuple[str, str], ...], home: Path, interpreters: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    """Where toolchains lie. Some hundred file lookups that no checkout changes: once per task."""
+    return toolchain_paths(dict(environ), home=home, interpreters=interpreters)
 
 
 def is_hidden(path: Path, *, environ: Mapping[str, str], interpreters: tuple[Path, ...]) -> bool:
@@ -125,7 +133,8 @@ def _hidden_roots(more: tuple[Path, ...]) -> tuple[Path, ...]:
 
 def inside(path: Path, roots: Iterable[Path]) -> bool:
     """Whether a folder that covers `roots` takes the path away under the name that it is asked for by."""
-    return any(path != root and path.is_relative_to(root) for root in roots)
+    text = str(path)  # pathlib's own comparison takes twenty times as long, and there are hundreds for a box
+    return any(text.startswith(f"{str(root).rstrip('/')}/") and path != root for root in roots)
 
 
 def _mask(secret: Path, hidden: tuple[Path, ...]) -> list[str]:

@@ -87,7 +87,9 @@ def is_test_path(path: str) -> bool:
     *folders, name = PurePosixPath(path.lower()).parts
     if {"test", "tests", "testing", "spec", "specs", "__tests__"} & set(folders):
         return True
-    plain = name.partition(".")[0]
+    plain, _, ending = name.partition(".")
+    if ending in _SCRIPTS and (plain == "test" or plain.startswith("test-") or plain.endswith("-test")):
+        return True
     return (
         plain.startswith("test_")
         or plain.endswith(("_test", "_spec"))
@@ -95,6 +97,9 @@ def is_test_path(path: str) -> bool:
         or ".test." in name
         or ".spec." in name
     )
+
+
+_SCRIPTS = frozenset({"js", "mjs", "cjs", "ts", "mts", "cts"})
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -13,7 +13,6 @@ from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.process import Completed
-from agentforge.workspace.toolchain import child_environment
 
 if TYPE_CHECKING:
     from agentforge.workspace.loopback import SharedLoopback
@@ -120,6 +119,8 @@ class Unconfined:
         Raises:
             ToolchainError: the command cannot be started.
         """
+        from agentforge.workspace.toolchain import child_environment
+
         return process.run(
             argv,
             cwd=box.workspace / box.cwd,
@@ -249,6 +250,7 @@ def _program(environ: Mapping[str, str]) -> str | None:
 def _probe(program: str) -> str:
     """Run `true` the way that commands are run; what bwrap complains about, empty when nothing."""
     from agentforge.workspace.bubblewrap import ISOLATION
+    from agentforge.workspace.toolchain import child_environment
 
     argv = [program, *ISOLATION, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     done = process.run([*argv, "--", "true"], cwd=None, env=child_environment({}, {}), timeout_s=10)

@@ -6,9 +6,10 @@ import ast
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.frozen import dataclass
+from agentforge.workspace.symbols_javascript import scope_of, valued
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -57,7 +58,7 @@ _NODES: dict[Kind, str] = {
 }
 _KIND_OF_NODE = {node: kind for kind, nodes in _NODES.items() for node in nodes.split()}
 _PLAIN_NAMES = frozenset({"simple_identifier", "type_identifier", "identifier"})
-_FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "function", "class", "generator_function"})
+_BY_VALUE = frozenset({"javascript", "typescript", "tsx"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,9 @@ def outline_of(path: str, text: str) -> Outline:
         return Outline(
             path=path, symbols=(), note=note or f"the code map of {language} needs ast-grep-py, which is not installed"
         )
-    return Outline(path=path, symbols=tuple(_tree_symbols(tree, path=path, parent="", in_class=False)), note=note)
+    by_value = language in _BY_VALUE
+    found = _tree_symbols(tree, path=path, parent="", in_class=False, by_value=by_value)
+    return Outline(path=path, symbols=tuple(found), note=note)
 
 
 def _python_symbols(body: list[ast.stmt], *, path: str, parent: str, in_class: bool) -> Iterator[Symbol]:
@@ -224,33 +227,39 @@ def _python_variable_signature(node: ast.Assign | ast.AnnAssign, name: str) -> s
     return f"{name}{kind} = {ast.unparse(value)}"
 
 
-def _tree_symbols(node: SgNode, *, path: str, parent: str, in_class: bool) -> Iterator[Symbol]:
+def _tree_symbols(node: SgNode, *, path: str, parent: str, in_class: bool, by_value: bool) -> Iterator[Symbol]:
+    """The definitions below a node.
+
+    Args:
+        by_value: the language gives functions names by giving them to variables and members.
+    """
     for child in node.children():
-        kind, name = _tree_definition(child)
+        kind, name, body = _tree_definition(child, by_value=by_value)
         if kind is None:
-            scope = _scope_name(child)
-            yield from _tree_symbols(child, path=path, parent=_inside(parent, scope), in_class=in_class or bool(scope))
+            scope = _scope_name(child, by_value=by_value)
+            inside = in_class or (bool(scope) and child.kind() != "internal_module")
+            within = _inside(parent, scope)
+            yield from _tree_symbols(child, path=path, parent=within, in_class=inside, by_value=by_value)
             continue
         if kind == "function" and in_class:
             kind = "method"
-        owner = _receiver(child)
-        yield _tree_symbol(child, kind, name, path=path, parent=_inside(parent, owner))
+        owner, _, last = name.rpartition(".") if by_value else ("", "", name)
+        within = _inside(parent, owner or _receiver(child))
+        yield _tree_symbol(child, kind, last, path=path, parent=within, body=body)
         if kind in ("class", "type"):
-            yield from _tree_symbols(child, path=path, parent=_inside(parent, name), in_class=True)
+            yield from _tree_symbols(child, path=path, parent=_inside(within, last), in_class=True, by_value=by_value)
 
 
-def _tree_definition(node: SgNode) -> tuple[Kind | None, str]:
-    """What a node defines and under which name; (None, "") for a node that defines nothing."""
-    if node.kind() == "variable_declarator":
-        name, value = node.field("name"), node.field("value")
-        return ("function", name.text()) if name and value and value.kind() in _FUNCTION_VALUES else (None, "")
-    kind = _KIND_OF_NODE.get(node.kind()) if node.is_named() else None
-    if kind is None:
-        return None, ""
-    name = node.field("name") or _declared_name(node)
-    if name is None or (node.kind().endswith("_specifier") and node.field("body") is None):
-        return None, ""
-    return kind, name.text()
+def _tree_definition(node: SgNode, *, by_value: bool) -> tuple[Kind | None, str, SgNode | None]:
+    """What a node defines, under which name, and its body; (None, "", None) for a node that defines nothing."""
+    if by_value and (found := valued(node)) is not None:
+        kind, name, value = found
+        return cast("Kind", kind), name, value.field("body")
+    own = _KIND_OF_NODE.get(node.kind()) if node.is_named() else None
+    named = (node.field("name") or _declared_name(node)) if own is not None else None
+    if named is None or (node.kind().endswith("_specifier") and node.field("body") is None):
+        return None, "", None
+    return own, named.text(), node.field("body")
 
 
 def _declared_name(node: SgNode) -> SgNode | None:
@@ -263,8 +272,10 @@ def _declared_name(node: SgNode) -> SgNode | None:
     return inner
 
 
-def _scope_name(node: SgNode) -> str:
-    """The type whose methods stand in a Rust `impl` block."""
+def _scope_name(node: SgNode, *, by_value: bool) -> str:
+    """The type whose methods stand in a Rust `impl` block; the object or namespace around JavaScript's members."""
+    if by_value:
+        return scope_of(node)
     target = node.field("type") if node.kind() == "impl_item" else None
     return target.text() if target is not None else ""
 
@@ -279,8 +290,8 @@ def _receiver(node: SgNode) -> str:
     )
 
 
-def _tree_symbol(node: SgNode, kind: Kind, name: str, *, path: str, parent: str) -> Symbol:
-    where, body, text = node.range(), node.field("body"), node.text()
+def _tree_symbol(node: SgNode, kind: Kind, name: str, *, path: str, parent: str, body: SgNode | None) -> Symbol:
+    where, text = node.range(), node.text()
     head = text[: body.range().start.index - where.start.index] if body is not None else ""
     text = head.strip() or text.partition("\n")[0]
     return Symbol(

@@ -120,7 +120,7 @@ def outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Sort the paths and drop those that lie inside another one."""
     kept: list[Path] = []
     for path in sorted(set(paths)):
-        if not any(path.is_relative_to(outer) for outer in kept):
+        if not any(path == outer or str(path).startswith(f"{str(outer).rstrip('/')}/") for outer in kept):
             kept.append(path)
     return tuple(kept)
 

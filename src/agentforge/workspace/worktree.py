@@ -8,7 +8,6 @@ from pathlib import Path
 from agentforge.canonical import digest_bytes
 from agentforge.errors import RepositoryError
 from agentforge.frozen import dataclass
-from agentforge.workspace.files import remove_tree
 from agentforge.workspace.git import Git
 
 
@@ -28,6 +27,11 @@ class Worktree:
     def snapshot(self) -> str:
         """Write the files as a tree and return its id."""
         return self.git.snapshot(self.path, index=self.index)
+
+
+def branch_name(task_id: str) -> str:
+    """The branch of a task: `agentforge/<task id>`."""
+    return f"agentforge/{task_id}"
 
 
 def worktree_of(git: Git, *, data_dir: Path, task_id: str) -> Worktree:
@@ -62,6 +66,8 @@ def repair(worktree: Worktree, *, commit: str, tree: str) -> None:
 
 def restore(worktree: Worktree, tree: str) -> None:
     """Make the files equal a tree exactly: what is untracked or ignored goes, what is missing comes back."""
+    from agentforge.workspace.files import remove_tree
+
     marker = worktree.path / ".git"
     expected = b"gitdir: " + os.fsencode(worktree.git.git_dir_of(worktree.path)) + b"\n"
     if marker.is_symlink() or not marker.is_file() or marker.read_bytes() != expected:

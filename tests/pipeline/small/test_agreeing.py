@@ -28,3 +28,8 @@ def test_two_samples_that_agree_settle_it_and_one_alone_does_not() -> None:
 
     assert told(2, 3) and told(2, 2)
     assert not told(1, 1) and not told(2, 4)
+
+
+def test_numbers_below_zero_are_asked_only_where_the_examples_have_some() -> None:
+    assert "f(-5)" not in probes(["f(5)"])
+    assert "f(-5)" in probes(["f(5)", "f(-2)"])

@@ -108,3 +108,10 @@ def test_calls_and_files_that_a_request_names_are_found() -> None:
 )
 def test_who_wants_nothing_changed_wants_to_know(request_: str, action: str) -> None:
     assert reading.action_of_request(request_) == action
+
+
+def test_the_last_example_of_a_quoted_docstring_is_read_too() -> None:
+    request = (
+        'Add f:\n\ndef f(x: int) -> bool:\n    """ Tell.\n    >>> f(1)\n    False\n    >>> f(2)\n    True\n    """\n'
+    )
+    assert [claim.text for claim in reading.claims_of_request(request)] == ["f(1) -> False", "f(2) -> True"]

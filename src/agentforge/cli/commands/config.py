@@ -13,6 +13,7 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of, open_place
 from agentforge.cli.terminal import style_for, table
+from agentforge.cli.usual import UsualGroup
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
 from agentforge.errors import UsageError
 
@@ -20,12 +21,14 @@ _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
 
 
 @click.group(
+    cls=UsualGroup,
+    usual="show",
     epilog="""\b
 Examples:
   agentforge config show
   agentforge config set model.name gpt-5.5
   agentforge config path
-"""
+""",
 )
 def config() -> None:
     """Show the settings and where they come from, and change them."""

@@ -14,6 +14,7 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of
 from agentforge.cli.terminal import printable, style_for, table
+from agentforge.cli.usual import UsualGroup
 from agentforge.errors import UsageError, VerificationFailed
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ _MARKS = {"passed": "+", "failed": "x", "not checked": "."}
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge contracts list
   agentforge contracts show specification
   agentforge contracts check specification.yaml
-"""
+""",
 )
 def contracts() -> None:
     """List, show and check the contracts between the stages."""

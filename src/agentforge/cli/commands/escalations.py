@@ -13,6 +13,7 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import Place, open_place
 from agentforge.cli.summary import escalation_lines
 from agentforge.cli.terminal import cut, printable, style_for, table
+from agentforge.cli.usual import UsualGroup
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,19 +21,15 @@ if TYPE_CHECKING:
 
 
 @click.group(
-    invoke_without_command=True,
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge escalations list
   agentforge escalations show E1
 """,
 )
-@click.pass_context
-def escalations(context: click.Context) -> int | None:
+def escalations() -> None:
     """List and show the questions that wait for a human; answer them with `agentforge resolve`."""
-    if context.invoked_subcommand is not None:
-        return None
-    return int(context.invoke(list_escalations))
 
 
 @escalations.command(

@@ -49,6 +49,7 @@ def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, a
     """Remove worktrees of tasks that are over and, by age, delivered runs; never what is not finished or not delivered."""
     from agentforge.app.remote_retention import collect_remote
     from agentforge.app.retention import Collected, collect
+    from agentforge.app.showing import size_text
 
     place = open_place(cwd)
     done = Collected()
@@ -64,10 +65,10 @@ def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, a
         kept = [{"task_id": name, "reason": reason} for name, reason in done.kept]
         write_json({"dry_run": dry_run, "removed": rows, "bytes": done.size_bytes, "kept": kept})
         return 0
-    for row in rows:
-        click.echo(f"{row['kind']} {row['name']}: {row['bytes']} bytes, {row['reason']}")
+    for item in done.removed:
+        click.echo(f"{item.kind} {item.name}: {size_text(item.size_bytes)}, {item.reason}")
     for name, reason in done.kept:
         click.echo(f"kept {name}: {reason}")
     word = "would be removed" if dry_run else "removed"
-    click.echo(f"{len(rows)} {word}, {done.size_bytes} bytes")
+    click.echo(f"{len(rows)} {word}, {size_text(done.size_bytes)}")
     return 0

@@ -11,13 +11,14 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 from agentforge.errors import UsageError
 
-_VIEWS = ("context", "action", "diff", "events", "artifact")
+_VIEWS = ("steps", "context", "action", "diff", "events", "artifact")
 
 
 @click.command(
     epilog="""\b
 Examples:
   agentforge inspect task-20261121-slugify
+  agentforge inspect task-20261121-slugify --step 4
   agentforge inspect task-20261121-slugify --step 4 --show context
   agentforge inspect task-20261121-slugify --step 4 --show context --raw | sha256sum
   agentforge inspect task-20261121-slugify --step 9 --show diff
@@ -26,18 +27,19 @@ Examples:
 )
 @click.argument("task_id", metavar="ID")
 @click.option("--step", type=click.IntRange(min=1), help="One step of the run; without it, the whole run.")
-@click.option("--show", type=click.Choice(_VIEWS), default="action", show_default=True, help="What to look at.")
+@click.option("--show", type=click.Choice(_VIEWS), help="What to look at; else steps, or the action of the one --step.")
 @click.option("--raw", is_flag=True, help="With --show context: the bytes that were sent and nothing else.")
 @cwd_option
 @json_option
-def inspect(task_id: str, step: int | None, show: str, raw: bool, cwd: str | None, as_json: bool) -> int:
-    """Look into task ID: the exact context that was sent, the calls and their results, the changes, the events.
+def inspect(task_id: str, step: int | None, show: str | None, raw: bool, cwd: str | None, as_json: bool) -> int:
+    """Look into task ID: its steps, the exact context that was sent, the calls and their results, the changes, the events.
 
     A step reaches to the next request: the measurements and the verdict that followed from it are among its events.
     """
     from agentforge.app.inspecting import inspect_text, inspect_value, sent_bytes
     from agentforge.app.looking import task_folder
 
+    show = show or ("steps" if step is None else "action")
     place = open_place(cwd)
     folder = task_folder(place.cwd, task_id)
     if raw:

@@ -9,15 +9,17 @@ import click
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.place import open_place
+from agentforge.cli.usual import UsualGroup
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge keys init
   agentforge keys init --ssh ~/.ssh/id_ed25519
   agentforge keys show > ann.pub
-"""
+""",
 )
 def keys() -> None:
     """Make, list and show signing keys. Without a key deliveries are stated, and not signed."""

@@ -17,6 +17,20 @@ from agentforge.cli.place import open_place
 _BAR_COLUMNS = 40
 
 
+class Day(click.DateTime):
+    """A day, in UTC."""
+
+    def __init__(self) -> None:
+        super().__init__(["%Y-%m-%d"])
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Read it; what is none is told with one."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a day such as 2026-11-21", param, ctx)
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -25,7 +39,7 @@ Examples:
   agentforge metrics --plot weeks.svg
 """
 )
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only tasks started on this day (UTC) or later.")
+@click.option("--since", type=Day(), help="Only tasks started on this day (UTC) or later.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Write tasks per week as an SVG file.")
 @cwd_option
 @json_option

@@ -10,6 +10,7 @@ import click
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.place import Place, open_place
+from agentforge.cli.usual import UsualGroup
 
 if TYPE_CHECKING:
     from agentforge.app.grading import Graded
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge model pull
   agentforge model list
   agentforge model test
-"""
+""",
 )
 def model() -> None:
     """Get a model for this machine, see what is there, and try a model of any provider.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,10 +37,11 @@ Examples:
   agentforge policy test 'git log --oneline | head'
   agentforge policy modes
   agentforge policy rules
+  agentforge policy add allow 'shell(npm run *)'
 """
 )
 def policy() -> None:
-    """Explain what may be done here without a question."""
+    """Explain what may be done here without a question, and change it by rules."""
 
 
 @policy.command(
@@ -82,10 +84,45 @@ def test(
     if rows:
         click.echo("\n".join(table(rows, head=("VERDICT", "CLASS", "PART", "WHY"), style=style)))
     for offer in offers:
-        click.echo(f'to allow it from now on: allow = ["{offer.written}"]')
+        click.echo(f"to allow it from now on: agentforge policy add allow {shlex.quote(offer.written)}")
         click.echo(f"  would match: {'; '.join(offer.matches)}")
         click.echo(f"  would still ask: {'; '.join(offer.still_asked)}")
     return _EXIT[decision.verdict]
+
+
+@policy.command(
+    epilog="""\b
+Examples:
+  agentforge policy add allow 'shell(npm run *)'
+  agentforge policy add allow 'web_fetch(domain:docs.python.org)' --days 7
+  agentforge policy add deny 'shell(curl *)'
+"""
+)
+@click.argument("verdict", type=click.Choice(["allow", "ask", "deny"]))
+@click.argument("rule")
+@click.option("--days", type=click.IntRange(min=1), help="How long it holds; else allow 30 days, the others for ever.")
+@click.option("--for-ever", is_flag=True, help="It holds until you take it out.")
+@json_option
+def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool) -> int:
+    """Write a RULE into your own settings; rules of a project stand in its own."""
+    from agentforge.config.permissions import remember_rule
+    from agentforge.safety.modes import Verdict
+    from agentforge.safety.permission import RULE_DAYS
+
+    if days is not None and for_ever:
+        raise UsageError("--days and --for-ever exclude each other", hint="give one of them")
+    usual = RULE_DAYS if verdict == "allow" and not for_ever else None
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    environ = open_place(None).environ
+    written = remember_rule(rule, Verdict(verdict), environ=environ, now=now, days=days or usual)
+    if as_json:
+        write_json(
+            {"rule": written.written, "verdict": verdict, "until": written.expires or None, "file": written.origin}
+        )
+    else:
+        until = f" until {written.expires}" if written.expires else ""
+        click.echo(f"{verdict} {written.written}{until}, in {written.origin}")
+    return 0
 
 
 def _of_tool(name: str | None, arguments: str, policy_here: Policy) -> Decision:

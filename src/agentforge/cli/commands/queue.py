@@ -11,6 +11,7 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import Place, open_place
 from agentforge.cli.terminal import cut, printable, style_for, table
+from agentforge.cli.usual import UsualGroup
 
 if TYPE_CHECKING:
     from agentforge.fleet.database import Database
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge start "Add a --json flag" --detach
   agentforge queue list
   agentforge queue pause task-20261121-slugify
-"""
+""",
 )
 def queue() -> None:
     """See and steer the queue that the workers share."""

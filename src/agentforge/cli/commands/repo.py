@@ -10,15 +10,17 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.place import folder_of, open_place
 from agentforge.cli.terminal import style_for, table
+from agentforge.cli.usual import UsualGroup
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge repo add ~/src/backend --name backend-service
   agentforge repo list
   agentforge start "Add rate limiting" --repo api-gateway
-"""
+""",
 )
 def repo() -> None:
     """Name the repositories that you work on; the list is repos.yaml in your AgentForge folder."""
@@ -42,7 +44,11 @@ def add(path: str, name: str, default_branch: str, contracts_path: str, as_json:
 
     environ = open_place(None).environ
     entry = add_repository(
-        folder_of(path), environ=environ, name=name, default_branch=default_branch, contracts_path=contracts_path
+        folder_of(path, hint="name the folder of a repository"),
+        environ=environ,
+        name=name,
+        default_branch=default_branch,
+        contracts_path=contracts_path,
     )
     if as_json:
         write_json({"name": entry.name, "path": str(entry.path), "default_branch": entry.default_branch})

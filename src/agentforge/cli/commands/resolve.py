@@ -87,6 +87,7 @@ def decision_of(given: dict[str, Any]) -> tuple[Decision, str]:
         found.append(("abort", ""))
     if len(found) != 1:
         raise UsageError(
-            f"{len(found) or 'no'} decisions were given", hint="pass one of --answer, --approve, --reject, --abort"
+            f"{len(found)} decisions were given" if found else "no decision was given",
+            hint="pass one of --answer, --approve, --reject, --abort",
         )
     return found[0]

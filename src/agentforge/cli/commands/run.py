@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentforge.cli.flag import Command, option
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
 from agentforge.cli.place import Place, open_place, open_working_place
@@ -27,6 +28,7 @@ _NUMBER, _MONEY = Bound(int), Bound(float)
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   agentforge run "explain the agent loop of this project"
@@ -39,34 +41,34 @@ Examples:
 \b
 Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prompt, 5 model, 6 a limit, 7 sandbox or tools,
 8 the session is in use, 9 the session is damaged, 130 interrupted.
-"""
+""",
 )
 @click.argument("prompt", required=False)
-@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@click.option(
+@option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
+@option(
     "--mode",
     "work_mode",
     type=click.Choice(["build", "plan", "swarm"]),
     default=None,
     help="plan only looks; swarm splits the prompt among subagents that only look.",
 )
-@click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
-@click.option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
-@click.option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
-@click.option("--name", default="", help="Call the session so.")
-@click.option("--max-turns", type=click.IntRange(min=1), default=None, help="Model calls for this prompt.")
-@click.option("--budget-tokens", type=_NUMBER, help="Prompt and completion tokens for this prompt.")
-@click.option("--budget-usd", type=_MONEY, help="Money for this prompt; models without a known price count as zero.")
-@click.option("--deadline", type=Duration(), help="Working time for this prompt: 90, 5m, 1h.")
-@click.option(
+@option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
+@option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
+@option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
+@option("--name", default="", help="Call the session so.")
+@option("--max-turns", type=click.IntRange(min=1), default=None, help="Model calls for this prompt.")
+@option("--budget-tokens", type=_NUMBER, help="Prompt and completion tokens for this prompt.")
+@option("--budget-usd", type=_MONEY, help="Money for this prompt; models without a known price count as zero.")
+@option("--deadline", type=Duration(), help="Working time for this prompt: 90, 5m, 1h.")
+@option(
     "--allowed-tools",
     multiple=True,
     metavar="NAMES",
     help="Offer only these tools; shell(git *) also allows the calls.",
 )
-@click.option("--add-note", "notes", multiple=True, metavar="TEXT", help="Text that goes with the prompt; repeatable.")
-@click.option("--bare", is_flag=True, help="Shortest instructions, seven tools, nothing of the project, no memory.")
-@click.option("--trust", is_flag=True, help="Use the hooks, tools and instructions that the project brings.")
+@option("--add-note", "notes", multiple=True, metavar="TEXT", help="Text that goes with the prompt; repeatable.")
+@option("--bare", is_flag=True, help="Shortest instructions, seven tools, nothing of the project, no memory.")
+@option("--trust", is_flag=True, help="Use the hooks, tools and instructions that the project brings.")
 @cwd_option
 @form_options
 def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) -> int:

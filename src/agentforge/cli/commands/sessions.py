@@ -11,11 +11,12 @@ import click
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_working_place
+from agentforge.cli.usual import UsualGroup
 from agentforge.errors import UsageError
 
 
 @click.group(
-    invoke_without_command=True,
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge sessions list --here
@@ -24,10 +25,8 @@ Examples:
   agentforge sessions rename 3f2a "parser work"
 """,
 )
-@click.pass_context
-def sessions(ctx: click.Context) -> int | None:
+def sessions() -> None:
     """List, show, search, rename, fork and delete the agent's sessions."""
-    return int(ctx.invoke(list_command) or 0) if ctx.invoked_subcommand is None else None
 
 
 @sessions.command("list")
@@ -36,9 +35,7 @@ def sessions(ctx: click.Context) -> int | None:
 @click.option("--limit", type=click.IntRange(min=1), default=20, help="Sessions a page.")
 @cwd_option
 @json_option
-def list_command(
-    here: bool = False, page: int = 1, limit: int = 20, cwd: str | None = None, as_json: bool = False
-) -> int:
+def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the sessions, the one used last first."""
     from agentforge.app.sessions import all_sessions
     from agentforge.cli.terminal import cut, printable, style_for, table

@@ -12,16 +12,18 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 from agentforge.cli.terminal import printable, style_for, table
+from agentforge.cli.usual import UsualGroup
 
 _NOT_BY_THE_RULES = 4
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge skills list
   agentforge skills validate .agentforge/skills/tdd
-"""
+""",
 )
 def skills() -> None:
     """List skills, or check one that you write."""

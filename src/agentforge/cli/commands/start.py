@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentforge.cli.flag import Command, option
 from agentforge.cli.form import Form
 from agentforge.cli.options import (
     cwd_option,
@@ -33,6 +34,7 @@ _MAX_REQUEST_BYTES = 1_000_000
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   agentforge start "Add a --json flag to the list command"
@@ -45,53 +47,51 @@ Examples:
   agentforge start --from-issue https://github.com/acme/api/issues/7 --detach
   agentforge start "Make parse() three times faster" --attempts 3
   agentforge start "Show the user events" --after data-layer/task-20261121-user-events:spec
-"""
+""",
 )
 @click.argument("request", required=False)
-@click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
-@click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
-@click.option(
+@option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
+@option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
+@option(
     "--approve",
     multiple=True,
     metavar="STAGE",
     help="Ask for approval after this stage; repeatable. Also: design, plan, tests, code, commit.",
 )
-@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model, for example openai/gpt-5.5 or custom/NAME.")
+@option("--model", metavar="PROVIDER/NAME", help="Ask this model, for example openai/gpt-5.5 or custom/NAME.")
 @limit_options
-@click.option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
-@click.option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
-@click.option(
-    "--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward."
-)
-@click.option("--pr", "pr", is_flag=True, help="At the end push the branch and open a pull request.")
-@click.option(
-    "--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable."
-)
-@click.option(
+@option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
+@option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
+@option("--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward.")
+@option("--pr", "pr", is_flag=True, help="At the end push the branch and open a pull request.")
+@option("--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable.")
+@option(
     "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
 )
-@click.option(
-    "--split", is_flag=True, help="One request over several --repo: planned, verified, then a task for each part."
+@option(
+    "--split",
+    is_flag=True,
+    help="Plan the request first, over all --repo (else this one): verified parts, each a task that waits for those it needs.",
 )
-@click.option(
+@option(
     "--after",
     multiple=True,
     metavar="TASK[:STAGE]",
     help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
 )
-@click.option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
-@click.option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
-@click.option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
-@click.option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
-@click.option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
-@click.option(
+@option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
+@option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
+@option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
+@option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
+@option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
+@option(
     "--attempts",
     type=click.IntRange(1, 16),
     default=1,
     metavar="N",
     help="Make N independent attempts at the implementation and deliver the best: all rules, mutation score, smallest diff.",
 )
-@click.option(
+@option(
     "--attempts-from",
     type=click.Choice(("red", "green")),
     default="green",
@@ -99,7 +99,7 @@ Examples:
 )
 @trust_option
 @log_option
-@click.option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
+@option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
 @cwd_option
 @form_options
 def start(request: str | None, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:

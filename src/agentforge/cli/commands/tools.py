@@ -11,14 +11,16 @@ import click
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.terminal import style_for, table
+from agentforge.cli.usual import UsualGroup
 
 
 @click.group(
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge tools list
   agentforge tools list --mode plan --json
-"""
+""",
 )
 def tools() -> None:
     """See the tools of the agent: built in, your own, the project's, those of MCP servers."""

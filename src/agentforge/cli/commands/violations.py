@@ -11,24 +11,21 @@ from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import folder_of
 from agentforge.cli.terminal import cut, printable, style_for, table
+from agentforge.cli.usual import UsualGroup
 
 _WIDTH = 70
 
 
 @click.group(
-    invoke_without_command=True,
+    cls=UsualGroup,
     epilog="""\b
 Examples:
   agentforge violations list
   agentforge violations show V-1a2b3c4d5e
 """,
 )
-@click.pass_context
-def violations(context: click.Context) -> int | None:
+def violations() -> None:
     """List and show what the last `agentforge conformance check` found."""
-    if context.invoked_subcommand is not None:
-        return None
-    return int(context.invoke(list_violations))
 
 
 @violations.command(
@@ -44,9 +41,7 @@ Examples:
 @click.option("--rule", metavar="RULE", help="Only this rule: an id, check/id, or a pattern.")
 @cwd_option
 @json_option
-def list_violations(
-    with_all: bool = False, rule: str | None = None, cwd: str | None = None, as_json: bool = False
-) -> int:
+def list_violations(with_all: bool, rule: str | None, cwd: str | None, as_json: bool) -> int:
     """List the violations that are open."""
     from agentforge.app.conformance import is_of_rule, listed
 

@@ -10,32 +10,24 @@ from typing import Any
 from agentforge.conformance.configuration import STEERING, any_file
 from agentforge.conformance.edits import Edit, applied
 from agentforge.conformance.finding import Finding, Level
-from agentforge.conformance.site import Check, Site, crash_of, not_installed
+from agentforge.conformance.node_tools import NO_FILE, SUFFIXES, package_of, program_of
+from agentforge.conformance.site import Check, Site, crash_of
 
-_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")
 _ERROR = 2
 
 
 def _skip(site: Site) -> str | None:
-    if not site.paths_with(*_SUFFIXES):
-        return "no JavaScript or TypeScript file among the changed files"
-    if not any_file(site.checkout, _CONFIGS) and not _in_package(site):
+    if not site.paths_with(*SUFFIXES):
+        return NO_FILE
+    if not any_file(site.checkout, _CONFIGS) and "eslintConfig" not in package_of(site):
         return "the project does not configure eslint"
-    if not (site.mount_at / "node_modules/.bin/eslint").is_file():
-        raise not_installed("eslint is not in node_modules", check="eslint")
-    if site.sandbox.kind != "bubblewrap" and not (site.checkout / "node_modules").exists():
-        raise not_installed("node_modules cannot be shown to a fresh checkout without bubblewrap", check="eslint")
+    program_of(site, "eslint")
     return None
 
 
-def _in_package(site: Site) -> bool:
-    package = site.checkout / "package.json"
-    return package.is_file() and "eslintConfig" in json.loads(package.read_text(encoding="utf-8"))
-
-
 def _results(site: Site, paths: tuple[str, ...]) -> list[dict[str, Any]]:
-    command = ["node_modules/.bin/eslint", "--format", "json", "--no-error-on-unmatched-pattern", "--"]
+    command = [program_of(site, "eslint"), "--format", "json", "--no-error-on-unmatched-pattern", "--"]
     done = site.run_project([*command, *paths])
     if done.exit_code not in (0, 1):
         raise crash_of(done)
@@ -55,7 +47,7 @@ def _run(site: Site) -> list[Finding]:
             column=message.get("column") or 0,
             fixable="fix" in message,
         )
-        for result in _results(site, site.paths_with(*_SUFFIXES))
+        for result in _results(site, site.paths_with(*SUFFIXES))
         for message in result["messages"]
     ]
 

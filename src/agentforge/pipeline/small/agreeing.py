@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.reading import confirmed_claims
+from agentforge.pipeline.small.remembering import without_and_twice
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_PROBES = 12
 _SHOWN_OPTIONS = 3
+_LONGEST_CALL_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
         passing: text of the file -> numbers of the samples that say so.
     """
     calls = probes(calls_of(state, runtime, unit))
-    answers = {text: _answers(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
+    answers = {text: answers_near(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
     groups: dict[tuple[str, ...], list[str]] = {}
     for text in passing:
         groups.setdefault(answers.get(text, ()), []).append(text)
@@ -108,11 +110,12 @@ def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
     return list(dict.fromkeys(calls))
 
 
-def probes(calls: Sequence[str]) -> list[str]:
+def probes(calls: Sequence[str], *, most: int = _MOST_PROBES) -> list[str]:
     """Calls near the given ones: one literal of one call changed at a time, evenly from all calls."""
-    streams = [iter(_near(call)) for call in calls]
+    below = any(isinstance(node, ast.USub) for call in calls for node in _nodes(call))
+    streams = [iter(_near(call, below=below)) for call in calls]
     known, out = set(calls), list[str]()
-    while streams and len(out) < _MOST_PROBES:
+    while streams and len(out) < most:
         for stream in list(streams):
             call = next((one for one in stream if one not in known), None)
             if call is None:
@@ -120,15 +123,27 @@ def probes(calls: Sequence[str]) -> list[str]:
                 continue
             known.add(call)
             out.append(call)
-    return out[:_MOST_PROBES]
+    return out[:most]
 
 
-def _near(call: str) -> Iterator[str]:
-    """A call with each of its literal arguments replaced by its neighbours."""
+def _nodes(call: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(call, mode="eval")))
+    except SyntaxError:
+        return []
+
+
+def _near(call: str, *, below: bool) -> Iterator[str]:
+    """A call with each of its literal arguments replaced by its neighbours, a scene first with a step less or more.
+
+    Args:
+        below: numbers below zero are asked, too: the examples have some.
+    """
     try:
         tree = ast.parse(call, mode="eval")
     except SyntaxError:
         return
+    yield from without_and_twice(call)
     places = [
         (node, position)
         for node in ast.walk(tree)
@@ -136,7 +151,10 @@ def _near(call: str) -> Iterator[str]:
         for position, argument in enumerate(node.args)
         if _is_literal(argument)
     ]
-    changes = [(node, position, list(_variants(ast.literal_eval(node.args[position])))) for node, position in places]
+    changes = [
+        (node, position, list(_variants(ast.literal_eval(node.args[position]), below=below)))
+        for node, position in places
+    ]
     for turn in range(max((len(rows) for _, _, rows in changes), default=0)):
         for node, position, rows in changes:
             if turn < len(rows):
@@ -154,12 +172,12 @@ def _is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _variants(value: object) -> Iterator[object]:
+def _variants(value: object, *, below: bool) -> Iterator[object]:
     """Ordinary neighbours of a value, of the same type."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
-        yield from (value + 1, value * 2 + 3, 0, 1, -value)
+        yield from (value + 1, value * 2 + 3, 0, 1, *((-value,) if below else ()))
     elif isinstance(value, float):
         yield from (value + 1.5, value * 2, 0.0)
     elif isinstance(value, str):
@@ -172,7 +190,8 @@ def _variants(value: object) -> Iterator[object]:
         yield from (dict(list(value.items())[:1]), {})
 
 
-def _answers(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:
+def answers_near(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:
+    """What a sample gives for calls, in words."""
     return tuple(_spoken(answer) for answer in _evaluated(state, runtime, unit, text, calls))
 
 
@@ -190,7 +209,7 @@ def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: 
     from agentforge.runners.rig import Edits
     from agentforge.runners.symbols import Symbol
 
-    rig, tree = runtime.rig(), runtime.guard.tree()
+    rig, tree = replace(runtime.rig(), timeout_s=_LONGEST_CALL_S), runtime.guard.tree()
     edits: Edits = Edits(files={unit.file: text.encode()})
 
     def read(path: str) -> bytes | None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.small.reading import oracle
 from agentforge.pipeline.small.renaming import Renaming, ambiguous, lines_of, rename_asked, renamed, renaming_of, uses
 from agentforge.pipeline.small.rendering import rendered_suite
+from agentforge.pipeline.small.units import oracle
 from agentforge.workspace.relevance import is_test_path
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from agentforge.pipeline.small.reading import (
     claims_of_request,
     contradictory,
     examples_of,
-    oracle,
     words_of,
 )
 from agentforge.pipeline.small.renaming import rename_symbols, renamed_tests, renaming_of
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
-from agentforge.pipeline.small.units import CHOSEN, Unit, claims_by_unit, units_of
+from agentforge.pipeline.small.scenes import staged_calls
+from agentforge.pipeline.small.units import CHOSEN, Unit, claims_by_unit, oracle, scenes, units_of
 from agentforge.pipeline.stage import items
 
 _TITLE = 100
@@ -32,7 +32,9 @@ def intake_draft(state: RunState) -> dict[str, object]:
         "examples": list(examples_of(request)),
         "extracted_intent": {"action": action, "target": target or "the request", "scope": "module"},
         "initial_complexity": "simple",
-        "identified_ambiguities": [_contradiction(call, state) for call in contradictory(request)],
+        "identified_ambiguities": [
+            _contradiction(call, state) for call in contradictory(request) if call not in staged_calls(request)
+        ],
     }
 
 
@@ -154,7 +156,8 @@ def _summary(units: tuple[Unit, ...], place: str) -> str:
 def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     """The examples of a unit, those of the request in its own words; the user's tests where there are none."""
     own = examples_of(state.request)
-    said = [_in_own_words(text, own) for text in told]
+    staged = {one.claim.text: one.told for one in scenes(state)}
+    said = [staged.get(text) or _in_own_words(text, own) for text in told]
     if said:
         return said
     rename = renaming_of(state)

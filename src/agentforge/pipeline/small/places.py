@@ -17,10 +17,11 @@ from agentforge.pipeline.small.reading import (
     action_of_request,
     called,
     named_calls,
-    oracle,
     paths_of,
     words_of,
 )
+from agentforge.pipeline.small.scenes import ClassSeen, Scene, classes_in, made_and_called, scene_values, scenes_of
+from agentforge.pipeline.small.units import oracle
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import Symbol, outline_of
 
@@ -39,11 +40,13 @@ class CodeMap:
         files: product files, in order.
         symbols: by file; classes, functions, methods, constants.
         modules: dotted name of each file, as the project's tests would import it.
+        classes: those at the top of the files.
     """
 
     files: tuple[str, ...]
     symbols: Mapping[str, tuple[Symbol, ...]]
     modules: Mapping[str, str]
+    classes: tuple[ClassSeen, ...] = ()
 
     def defining(self, name: str) -> list[Symbol]:
         """The definitions of a (dotted) name, in all files."""
@@ -77,7 +80,9 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         return Measured(
             facts={"units": unit, "options": [], "problem": problem, "modules": dict(code.modules), "rename": rename}
         )
-    rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code)]
+    functions = frozenset(one.name for found in code.symbols.values() for one in found if not one.parent)
+    scenes = scenes_of(state.request, code.classes, functions)
+    rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code, scenes)]
     rows = list({str(row["name"]): row for row in rows}.values())
     problem = next((words for row in rows if (words := _needs_instance(row, code))), "")
     if problem:
@@ -87,7 +92,8 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
     if rows and len(options) == 1:
         rows = [row if row["file"] else _placed(row, str(options[0]["place"]), code) for row in rows]
         options = []
-    return Measured(facts={"units": rows, "options": options, "problem": "", "modules": dict(code.modules)})
+    facts: dict[str, object] = {"units": rows, "options": options, "problem": "", "modules": dict(code.modules)}
+    return Measured(facts={**facts, **({"scenes": scene_values(scenes)} if scenes else {})})
 
 
 def _renamed_unit(rename: Mapping[str, object], code: CodeMap) -> list[dict[str, object]]:
@@ -112,14 +118,15 @@ def code_map(state: RunState, runtime: Runtime) -> CodeMap:
         files=files,
         symbols={path: outline_of(path, text).symbols for path, text in texts.items()},
         modules={path: spellings(path, roots)[0] for path in files},
+        classes=tuple(one for text in texts.values() if "class " in text for one in classes_in(text)),
     )
 
 
-def _wanted(state: RunState, runtime: Runtime, code: CodeMap) -> list[dict[str, object]]:
+def _wanted(state: RunState, runtime: Runtime, code: CodeMap, scenes: Sequence[Scene]) -> list[dict[str, object]]:
     """What must be written or changed, by the strongest source that says so: examples, tests, the request's own words."""
-    claims = oracle(state)
-    if claims:
-        return _by_calls([(claim.call, *called(claim.call)) for claim in claims], code)
+    calls = [claim.call for claim in oracle(state, found=scenes)]
+    if calls:
+        return _by_calls([(call, *(made_and_called(call) or called(call))) for call in calls], code)
     if state.tests:
         from agentforge.pipeline.small.supplied import units_of_tests
 

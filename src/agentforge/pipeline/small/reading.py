@@ -97,11 +97,6 @@ def claim_from_answer(call: str, answer: str) -> list[Claim]:
     return list(claims_in(f"{call} raises {text.removeprefix('raises ').strip()}"))
 
 
-def oracle(state: RunState) -> tuple[Claim, ...]:
-    """All that a person has said about single calls: in the request, and in answers."""
-    return distinct([*confirmed_claims(state), *claims_of_request(state.request)])
-
-
 def named_calls(request: str) -> tuple[ast.Call, ...]:
     """The calls that stand in a request, whatever their arguments are: `slugify(text)`, `f(a, b=1)`."""
     found: list[ast.Call] = []
@@ -150,9 +145,14 @@ def _read(request: str) -> Iterator[tuple[str, Claim]]:
         return
     for line in text.splitlines():
         for sentence in [line] if line.lstrip().startswith("|") else _SENTENCE.split(line):
-            for claim in claims_in(sentence):
-                yield sentence, _wished(sentence, claim) or replace(claim, asked=True)
-            yield from ((sentence, claim) for claim in _complained(sentence))
+            yield from ((sentence, claim) for claim in claims_of_clause(sentence))
+
+
+def claims_of_clause(sentence: str) -> Iterator[Claim]:
+    """What one clause says that calls give, with what is wished in the place of what is complained about."""
+    for claim in claims_in(sentence):
+        yield _wished(sentence, claim) or replace(claim, asked=True)
+    yield from _complained(sentence)
 
 
 def _doctest(text: str, claim: Claim) -> str:

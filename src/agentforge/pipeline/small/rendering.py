@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
+from agentforge.pipeline.small.scenes import unfolded
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.stage import texts
 from agentforge.runners.claims import Claim, literal, names_of
@@ -92,13 +93,18 @@ def _file(unit: Unit, tests: tuple[Rendered, ...], *, unittest: bool) -> str:
 
 
 def _test(name: str, claims: tuple[Claim, ...], unit: Unit, state: RunState) -> str:
-    unittest, call = is_unittest(state), claims[0].call
+    unittest = is_unittest(state)
+    steps, call = unfolded(claims[0].call)
     lines = [*dict.fromkeys(line for claim in claims for line in _imports(claim, unit, state)), ""]
     if "await " in call:
         lines[:0] = ["import asyncio", ""]
         lines += ["async def run():", f"{_INDENT}return {call}", ""]
         call = "asyncio.run(run())"
-    for claim, said in zip(claims, (call, *(one.call for one in claims[1:])), strict=True):
+    for number, claim in enumerate(claims):
+        said = call
+        if number:
+            steps, said = unfolded(claim.call)
+        lines += steps
         lines += _raising(claim, said, unittest=unittest) if claim.raises else _giving(claim, said, unittest=unittest)
     argument = "self" if unittest else ""
     return "\n".join([f"def {name}({argument}):", *(f"{_INDENT}{line}" if line else "" for line in lines)])
@@ -139,10 +145,12 @@ def _raising(claim: Claim, call: str, *, unittest: bool) -> list[str]:
 
 
 def _plain(claim: Claim) -> str:
+    steps, call = unfolded(claim.call)
+    before = "".join(f"{step}\n" for step in steps)
     if claim.raises:
-        return f"{claim.call}  # must raise {claim.raises}"
+        return f"{before}{call}  # must raise {claim.raises}"
     value = literal(claim.returns)
-    return f"assert {claim.call} {'is' if value is None or isinstance(value, bool) else '=='} {claim.returns}"
+    return f"{before}assert {call} {'is' if value is None or isinstance(value, bool) else '=='} {claim.returns}"
 
 
 def _flat(unit: Unit) -> str:

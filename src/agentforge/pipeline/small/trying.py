@@ -13,10 +13,12 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
-from agentforge.pipeline.small.agreeing import Agreement, agreement, holds
+from agentforge.pipeline.small.agreeing import Agreement, agreement, answers_near, calls_of, holds, probes
+from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
-from agentforge.pipeline.small.units import Unit, units_of
+from agentforge.pipeline.small.trimming import Chosen, choose_reached
+from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _LONGEST_RUN_S = 30.0
 _ENOUGH = 0.6
+_MANY_PROBES = 30
 _STUB = {
     False: "def {name}(*args, **kwargs):\n    raise NotImplementedError\n",
     True: "class {name}:\n    def __init__(self, *args, **kwargs):\n        raise NotImplementedError\n",
@@ -89,11 +92,10 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
     if not tried.passing:
         return failed(f"none of {len(samples)} samples of {name} passes", error_type="tests-fail", text=told)
     found = agreement(state, runtime, unit, {one.text: one.numbers for one in tried.passing})
-    best = _best(tried.passing, found)
     second = any(result.error_type == ALONE for step in state.turn.recent for result in step.results)
     told = f"{told}\n{found.told}".strip()
     if not found.settled(_ENOUGH) and not second:
-        _write(runtime, unit, best)
+        _write(runtime, unit, _ranked(tried.passing, found)[0].text)
         return Observation(
             status="error",
             summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass; more are drawn to compare"),
@@ -109,10 +111,16 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
             error_type="disagreement",
             payload={"question": found.split.question, "options": list(found.split.options), "about": found.split.call},
         )
-    _write(runtime, unit, best)
+    chosen = _reached(state, runtime, unit, _ranked(tried.passing, found))
+    if chosen.missing:
+        why = f"wrong: no example reaches this line, so nobody asked for it: {chosen.missing}"
+        summary = f"no sample of {name} is without a line that no example reaches"
+        return failed(summary, error_type="tests-fail", text=f"{told}\n{why}")
+    _write(runtime, unit, chosen.text)
+    left_out = ", without lines that no example reaches" if chosen.trimmed else ""
     return Observation(
         status="success",
-        summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass, {found.told}; written"),
+        summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass, {found.told}; written{left_out}"),
         text=told,
         artifacts=(unit.file,),
         changed=(unit.file,),
@@ -202,7 +210,17 @@ def _judged(
     except ToolchainError as exc:
         return replace(one, wrong=one_line(str(exc)))
     wrong = _failures(run, state, wanted) or holds(state, runtime, unit, one.text)
-    return replace(one, wrong=wrong)
+    return replace(one, wrong=wrong or _remembered(one.text, state, runtime, unit))
+
+
+def _remembered(text: str, state: RunState, runtime: Runtime, unit: Unit) -> str:
+    """Whether a sample that passes knows the numbers of the examples instead of computing them."""
+    node, claims = find_definition(ast.parse(text), unit.name), claims_by_unit(state)[unit.name]
+    if node is None or not holds_number(node, claims, request=state.request):
+        return ""
+    near = probes(calls_of(state, runtime, unit))
+    given = answers_near(state, runtime, unit, text, near)
+    return "it gives the numbers of the examples whatever it is asked" if remembers(claims, given) else ""
 
 
 def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dict[str, bytes | None]:
@@ -244,22 +262,38 @@ def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
     return "" if run.complete else "the run of the tests did not end well"
 
 
-def _best(passing: Sequence[Candidate], found: Agreement) -> Candidate:
-    """Of those that most agree with: one with a docstring, then what was said most often, then the shortest."""
+def _ranked(passing: Sequence[Candidate], found: Agreement) -> list[Candidate]:
+    """Of those that most agree with: first one with a docstring, then what was said most often, then the shortest."""
     inside = [one for one in passing if one.text in found.largest] or list(passing)
-    return min(inside, key=lambda one: (not one.documented, -len(one.numbers), one.size))
+    return sorted(inside, key=lambda one: (not one.documented, -len(one.numbers), one.size))
+
+
+def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[Candidate]) -> Chosen:
+    """The best sample without a line that no example reaches; where other units follow, or it is allowed, the best one."""
+    later = [one for one in units_of(state) if one.name not in (unit.name, *state.turn.written)]
+    if later or runtime.verification.get("untested"):
+        return Chosen(text=ranked[0].text)
+    near = probes(calls_of(state, runtime, unit), most=_MANY_PROBES)
+    return choose_reached(
+        state,
+        runtime,
+        unit,
+        [one.text for one in ranked],
+        base=_base_text(state, runtime, unit),
+        answers=lambda text: answers_near(state, runtime, unit, text, near),
+    )
 
 
 def _count(tried: Tried) -> int:
     return sum(1 for one in tried.passing for number in one.numbers if number)
 
 
-def _write(runtime: Runtime, unit: Unit, best: Candidate) -> None:
+def _write(runtime: Runtime, unit: Unit, text: str) -> None:
     from agentforge.workspace.files import write_bytes
 
     file = runtime.worktree / unit.file
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(file, best.text.encode())
+    write_bytes(file, text.encode())
 
 
 def _told(tried: Tried, count: int) -> str:

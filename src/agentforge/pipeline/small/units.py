@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.small.reading import called, oracle
+from agentforge.pipeline.small.reading import called, claims_of_request, confirmed_claims
+from agentforge.pipeline.small.scenes import Scene, made_and_called, scenes_from
 from agentforge.pipeline.stage import Json, items, texts
-from agentforge.runners.claims import Claim
+from agentforge.runners.claims import Claim, distinct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,23 @@ def place_by_person(state: RunState) -> str:
     return ""
 
 
+def oracle(state: RunState, *, found: Sequence[Scene] | None = None) -> tuple[Claim, ...]:
+    """All that a person has said about single calls: in the request, and in answers; with their objects where these were found.
+
+    Args:
+        found: the scenes of the request, as long as they are not measured.
+    """
+    staged = scenes(state) if found is None else found
+    known = {one.instead_of for one in staged}
+    plain = [claim for claim in claims_of_request(state.request) if claim.call not in known]
+    return distinct([*confirmed_claims(state), *(one.claim for one in staged), *plain])
+
+
+def scenes(state: RunState) -> tuple[Scene, ...]:
+    """The examples of the request that need an object, as measured."""
+    return scenes_from(items(state.facts.get("places", {}).get("scenes")))
+
+
 def claims_by_unit(state: RunState) -> dict[str, list[Claim]]:
     """Unit name -> the claims that speak of it, in order; a claim of nothing known goes to the only or first unit."""
     units = units_of(state)
@@ -95,7 +115,7 @@ def claims_by_unit(state: RunState) -> dict[str, list[Claim]]:
 
 def unit_of_call(call: str, units: tuple[Unit, ...]) -> str:
     """The unit that a call is a call of, "" without units."""
-    root, attribute = called(call)
+    root, attribute = made_and_called(call) or called(call)
     spellings = (f"{root}.{attribute}", attribute if attribute else root, root)
     for spelling in spellings:
         for unit in units:

@@ -1,4 +1,4 @@
-"""PLAN: one request becomes a part for each repository, with what the parts wait for and the contracts between them."""
+"""PLAN: one request becomes parts, at least one for each repository, with what they wait for and the contracts between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STAGE = Stage(
     consumes=(),
     purpose="split the request over the named repositories",
     criteria=(
-        "every named repository has one part that can be understood alone",
+        "every named repository has a part, and every part can be understood alone",
         "what must come first comes first, and nothing waits in a circle",
         "every contract between two repositories has a version",
     ),

@@ -92,6 +92,8 @@ def _names(exc: BaseException, message: str, frame: FrameType | None) -> list[st
         called = _CALLED.match(message)
         names += [called.group(1)] if called else []
         names += _QUOTED.findall(message)
+    elif type(exc).__name__ == "DoesNotEnd" and frame is not None:
+        names.append(str(frame.f_code.co_name))
     elif isinstance(exc, NotImplementedError) and frame is not None:
         names.append(str(getattr(frame.f_code, "co_qualname", frame.f_code.co_name)))
     return names[:6]

@@ -41,6 +41,7 @@ class Evidence:
         self._codes: dict[str, tuple[Any, Any]] = {}
         self._started = os.stat(self._setup["scratch"]).st_ctime
         self._swapped: dict[str, bool] = {}
+        self._alarm = sys.modules["_agentforge_time_limit"].Alarm(setup.get("test_limit_s", 0.0))
 
     def pytest_configure(self, config: Any) -> None:
         """Take the order and the seed out of the hands of pytest-randomly."""
@@ -104,6 +105,13 @@ class Evidence:
             current["outcome"] = "failed"
             current["failure"] = _said("NotAPass", "; ".join(current["problems"]))
         self._send(dict(current, kind="result", outcome=current["outcome"] or "error"))
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Let a test run for as long as it may."""
+        self._alarm.arm()
+        yield
+        self._alarm.disarm()
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:

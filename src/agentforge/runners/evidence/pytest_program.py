@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def prepare() -> None:
-    """Import all of pytest that is watched for tampering, before the checkout is on `sys.path`."""
-    import unittest.async_case
-    import unittest.mock  # noqa: F401
+    """Import what of pytest is watched from the start, before the checkout is on `sys.path`."""
+    import unittest  # noqa: F401
 
     import _pytest.junitxml
     import _pytest.python
@@ -23,6 +22,7 @@ def prepare() -> None:
     import pytest  # noqa: F401
 
     sys.modules["__main__"].load("planted")
+    sys.modules["__main__"].load("time_limit")
     sys.modules["__main__"].load("pytest_plugin")
 
 

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _WATCHED = ("_pytest.", "pluggy", "unittest.", "_agentforge_")
+# Watched as well, but a sixth of the cost of a start, with asyncio below them: they are watched from when they are imported.
+_LATER = ("unittest.mock", "unittest.async_case")
+_BELOW = ("asyncio",)
 
 
 def watch() -> Callable[[Callable[[str], bool]], list[str]]:
-    """Remember every function of the runner that is loaded now.
+    """Remember every function of the runner that is loaded now, and of the rest of it when that is imported.
+
+    Call it before the checkout is on `sys.path`: where the rest comes from is settled now.
 
     Returns:
         A function that, given "does this source file belong to the checkout?", lists what was replaced by it since.
+    Side effects: `sys.meta_path` gets an entry.
     """
-    before = _functions()
-    slots = list(before.items())
-    codes = {name: function.__code__ for name, (_owner, _attribute, function) in before.items()}
+    seen: dict[str, tuple[Any, str, Any, Any]] = {}  # name -> owner, attribute, function, its code
+
+    def note(modules: list[types.ModuleType]) -> None:
+        for name, (owner, attribute, function) in _functions(modules):
+            seen[name] = (owner, attribute, function, function.__code__)
+
+    note([module for name, module in sys.modules.copy().items() if name.startswith(_WATCHED)])
+    noted = _Settled.put_in(note)
 
     def altered(belongs: Callable[[str], bool]) -> list[str]:
-        found = []
-        for name, (owner, attribute, function) in slots:
+        found = [f"{name}, imported past the watch" for name in _LATER if name in sys.modules and name not in noted]
+        for name, (owner, attribute, function, before) in list(seen.items()):
             now = _plain(vars(owner).get(attribute, function))
             code = getattr(now, "__code__", None)
-            if now is function and code is codes[name]:
+            if now is function and code is before:
                 continue
             if isinstance(code, types.CodeType) and not belongs(code.co_filename):
                 continue  # an installed plugin patches the runner: the user has it so
@@ -37,16 +49,70 @@ def watch() -> Callable[[Callable[[str], bool]], list[str]]:
     return altered
 
 
-def _functions() -> dict[str, tuple[Any, str, Any]]:
-    """Functions of the watched modules and of their classes: name -> (owner, attribute, function)."""
-    found: dict[str, tuple[Any, str, Any]] = {}
-    for name, module in sys.modules.copy().items():
-        if name.startswith(_WATCHED):
-            found.update(_members(module, name))
-            for attribute, value in vars(module).copy().items():
-                if isinstance(value, type) and value.__module__ == name:
-                    found.update(_members(value, f"{name}.{attribute}"))
-    return found
+class _Settled:
+    """Finds the modules of the runner that are imported later where they lay before the checkout was on `sys.path`."""
+
+    def __init__(self, note: Callable[[list[types.ModuleType]], None]) -> None:
+        self._note = note
+        self._specs: dict[str, Any] = {}
+        self.noted = {name for name in _LATER if name in sys.modules}
+
+    @classmethod
+    def put_in(cls, note: Callable[[list[types.ModuleType]], None]) -> set[str]:
+        """Find out where the modules lie, and answer for them from now on.
+
+        Returns:
+            the names of those that are watched; it grows.
+        """
+        one = cls(note)
+        for name in (*_LATER, *_BELOW):
+            spec = None if name in sys.modules else importlib.util.find_spec(name)
+            if spec is not None and spec.has_location:
+                one._specs[name] = spec
+        sys.meta_path.insert(0, one)
+        return one.noted
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
+        """Give the place that was found at the start; None where another finder is to answer."""
+        spec = self._specs.get(name)
+        if spec is None or name not in _LATER:
+            return spec
+        loader: Any = _Noting(spec.loader, self._seen)
+        return importlib.util.spec_from_file_location(name, spec.origin, loader=loader)
+
+    def _seen(self, module: types.ModuleType) -> None:
+        self._note([module])
+        self.noted.add(module.__name__)
+
+
+class _Noting:
+    """Loads a module as its own loader does, and hands it on before anybody else has it."""
+
+    def __init__(self, loader: Any, seen: Callable[[types.ModuleType], None]) -> None:
+        self._loader = loader
+        self._seen = seen
+
+    def create_module(self, spec: Any) -> Any:
+        """Make the module as usual."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run it, and leave no trace of ourselves in it."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._seen(module)
+
+
+def _functions(modules: list[types.ModuleType]) -> Iterator[tuple[str, tuple[Any, str, Any]]]:
+    """Functions of modules and of their classes: name -> (owner, attribute, function)."""
+    for module in modules:
+        name = module.__name__
+        yield from _members(module, name).items()
+        for attribute, value in vars(module).copy().items():
+            if isinstance(value, type) and value.__module__ == name:
+                yield from _members(value, f"{name}.{attribute}").items()
 
 
 def _members(owner: Any, name: str) -> dict[str, tuple[Any, str, Any]]:

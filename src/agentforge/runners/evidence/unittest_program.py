@@ -19,9 +19,10 @@ _RANK = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "er
 
 
 def prepare() -> None:
-    """Import all of unittest that is watched for tampering, before the checkout is on `sys.path`."""
-    import unittest.async_case
-    import unittest.mock  # noqa: F401
+    """Import what of unittest is watched from the start, before the checkout is on `sys.path`."""
+    import unittest  # noqa: F401
+
+    sys.modules["__main__"].load("time_limit")
 
 
 def run(
@@ -119,6 +120,7 @@ class Evidence(unittest.TestResult):
         self._describe = describe
         self._current: dict[str, Any] = {}
         self._started = 0.0
+        self._alarm = sys.modules["_agentforge_time_limit"].Alarm(setup.get("test_limit_s", 0.0))
 
     def startTest(self, test: Any) -> None:  # noqa: N802 - unittest's name
         """Announce a test."""
@@ -127,9 +129,11 @@ class Evidence(unittest.TestResult):
         self._current = {"id": name, "outcome": None, "duration": 0.0, "failure": None, "problems": []}
         self._started = time.perf_counter()
         self._send_record({"kind": "start", "id": name})
+        self._alarm.arm()
 
     def stopTest(self, test: Any) -> None:  # noqa: N802 - unittest's name
         """Send the result of a test."""
+        self._alarm.disarm()
         super().stopTest(test)
         self._current["duration"] = time.perf_counter() - self._started
         outcome = self._current["outcome"] or "error"

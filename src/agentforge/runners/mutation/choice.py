@@ -87,7 +87,7 @@ def _changes(place: Place, source: Source) -> Iterator[tuple[str, Change]]:
 def _mutant(path: str, place: Place, kind: str, change: Change, *, source: Source, made: bytes) -> Mutant:
     node, text = change
     line, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]  # operators replace placed nodes
-    before, after = _short(source.text(node)), _short(text)
+    before, after = short(source.text(node)), short(text)
     return Mutant(path=path, line=line, last=last, kind=kind, owner=place.owner, before=before, after=after, data=made)
 
 
@@ -120,6 +120,7 @@ def _in_turn(queues: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
                 yield queue[number]
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text on one line, cut where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."

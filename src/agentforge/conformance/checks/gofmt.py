@@ -1,0 +1,52 @@
+"""gofmt, the form that Go itself prescribes: a file that it would write otherwise is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentforge.conformance.finding import Finding
+from agentforge.conformance.native_tools import on_path
+from agentforge.conformance.site import Check, Site, crash_of
+
+_RULE = "unformatted"
+_SYNTAX = 2
+
+
+def _skip(site: Site) -> str | None:
+    if not site.paths_with(".go"):
+        return "no Go file among the changed files"
+    return None if on_path("gofmt") else "gofmt is not installed"
+
+
+def _run(site: Site) -> list[Finding]:
+    done = site.run_project(["gofmt", "-l", *site.paths_with(".go")])
+    if done.exit_code not in (0, _SYNTAX):
+        raise crash_of(done)
+    broken = done.stderr.decode("utf-8", "replace").splitlines()
+    found = [_finding(site, line, _RULE, "the file is not as `gofmt` writes it") for line in done.text.splitlines()]
+    return [*found, *(_syntax(site, line) for line in broken if line.count(":") >= 3)]
+
+
+def _syntax(site: Site, line: str) -> Finding:
+    path, number, _column, message = line.split(":", 3)
+    return _finding(site, path, "syntax", message.strip(), line=int(number) if number.isdigit() else 0)
+
+
+def _finding(site: Site, path: str, rule: str, message: str, *, line: int = 0) -> Finding:
+    return Finding(
+        check="gofmt", rule_id=rule, level="error", message=message, path=site.relative(path), line=line,
+        fixable=rule == _RULE,
+    )  # fmt: skip
+
+
+def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    changed = {}
+    for path in sorted({finding.path for finding in findings if finding.rule_id == _RULE}):
+        done = site.run_project(["gofmt", path])
+        if done.exit_code != 0:
+            raise crash_of(done)
+        changed[path] = done.output
+    return changed
+
+
+CHECK = Check(name="gofmt", skip=_skip, run=_run, fix=_fix)

@@ -1,0 +1,178 @@
+"""Mutants for runners that cannot swap code inside of one process: a run of the tests in a fresh checkout for each mutant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentforge.runners.identity import file_of
+from agentforge.runners.mutants import Bounds, nothing_run, score_of
+from agentforge.runners.mutation.choice import Mutant, choose
+from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import COMPILED
+from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree, sound
+
+_LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
+MutantsOf = Callable[[str, bytes, int], Sequence[Mutant]]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Bench:
+    """What the mutants of one tree are run with.
+
+    Attributes:
+        files: the test files that are run first.
+        passing: ids in these files that pass on the tree itself.
+        limit_s: of one run.
+        ends: when the time for all of them is over, by the monotonic clock.
+        whole: ids that pass in the whole suite on the tree itself; None until somebody asked, () when there are no others.
+    """
+
+    rig: Rig
+    tree: str
+    edits: Edits
+    files: Sequence[str]
+    passing: frozenset[str]
+    limit_s: float
+    ends: float
+    whole: frozenset[str] | None = None
+
+
+def measure_mutants_by_runs(
+    rig: Rig,
+    tree: str,
+    *,
+    changed: Mapping[str, int],
+    tests: Sequence[str],
+    unchanged: SuiteRun,
+    edits: Edits = NO_EDITS,
+    bounds: Bounds,
+) -> dict[str, Any]:
+    """Count how many small wrong changes of the changed lines the tests notice: the named files first, then the whole suite.
+
+    Args:
+        changed: path -> changed lines as bits, product files only.
+        tests: the files of the new tests.
+        unchanged: a run of these files, and perhaps of others, on the tree as it is.
+    Returns:
+        as `measure_mutants`; `cpu_s` is 0: what the sandbox used is not known.
+    """
+    making = maker(rig)
+    if bounds.most < 1:
+        return nothing_run("switched off by [verification] mutants = 0", bounds)
+    if making is None:
+        return nothing_run(f"no mutants for {rig.plan.language} with the runner {rig.plan.runner}", bounds)
+    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines, making)]
+    chosen = choose(possible, seed=bounds.seed, most=bounds.most)
+    if not chosen:
+        return nothing_run("the changed lines hold nothing that can be mutated", bounds)
+    bench = _bench(rig, tree, tests, edits, unchanged=unchanged, seconds=bounds.seconds)
+    if bench is None:
+        return nothing_run("the tests do not pass on the tree as it is", bounds)
+    statuses = {number: {"status": _status(one, bench)} for number, one in enumerate(chosen)}
+    names = [sorted(bench.passing)] * len(chosen)
+    return score_of(chosen, names, statuses, note="", cpu_s=0.0, possible=len(possible), bounds=bounds)
+
+
+def noticed_by_runs(
+    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str], seconds: float
+) -> dict[str, list[str]]:
+    """Run tests against mutants that survived others: the mutant's id -> ids of the tests that notice it."""
+    making = maker(rig)
+    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
+    files = tuple(dict.fromkeys(file_of(one) for one in tests))
+    found: dict[str, list[str]] = {}
+    if making is None or not files:
+        return found
+    unchanged = run_tree(rig, tree, tests=files)
+    bench = _bench(rig, tree, files, NO_EDITS, unchanged=unchanged, seconds=seconds)
+    if bench is None:
+        return found
+    for path in dict.fromkeys(str(row["path"]) for row in survivors):
+        for one in _of_file(rig, tree, path, -1, making):
+            name = wanted.get((one.path, one.line, one.before, one.after))
+            run = _run(one, bench, bench.files, limit_s=bench.limit_s) if name is not None else None
+            lost = sorted((bench.passing - set(run.passed_ids)) & set(tests)) if run is not None else []
+            if name is not None and lost:
+                found[name] = lost
+    return found
+
+
+def maker(rig: Rig) -> MutantsOf | None:
+    """How mutants of this plan's language are made; None when nobody can."""
+    if rig.plan.runner in COMPILED:
+        from agentforge.runners.mutation.native import native_mutants
+
+        return lambda path, data, lines: native_mutants(path, data, lines=lines)
+    if rig.plan.language != "javascript" or rig.plan.runner in ("junit", "none"):
+        return None
+    from agentforge.runners.mutation.javascript import javascript_mutants
+
+    return lambda path, data, lines: javascript_mutants(path, data, lines=lines)
+
+
+def _of_file(rig: Rig, tree: str, path: str, lines: int, making: MutantsOf) -> Sequence[Mutant]:
+    data = rig.git.show(tree, path)
+    return making(path, data, lines) if data is not None else ()
+
+
+def _bench(
+    rig: Rig, tree: str, files: Sequence[str], edits: Edits, *, unchanged: SuiteRun, seconds: float
+) -> _Bench | None:
+    """The bench with its control: the tests pass on the tree as it is; None when they do not."""
+    passing = frozenset(one for one in unchanged.passed_ids if file_of(one) in files)
+    if not sound(unchanged, rig.plan) or not passing:
+        return None
+    return _Bench(
+        rig=rig, tree=tree, edits=edits, files=files, passing=passing,
+        limit_s=max(_LEAST_S, _FACTOR * unchanged.duration_s), ends=time.monotonic() + seconds,
+    )  # fmt: skip
+
+
+def _status(mutant: Mutant, bench: _Bench) -> str:
+    left = bench.ends - time.monotonic()
+    if left <= 0:
+        return "not run"
+    run = _run(mutant, bench, bench.files, limit_s=bench.limit_s)
+    if _refused(run, mutant):
+        return "not run"
+    status = _judged(run, bench.passing)
+    if status != "survived" or bench.ends <= time.monotonic():
+        return status
+    return _in_whole_suite(mutant, bench)
+
+
+def _refused(run: SuiteRun, mutant: Mutant) -> bool:
+    """Whether the compiler did not take a mutant: that shows nothing of the tests."""
+    blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
+    return mutant.path in blamed or f"{mutant.path} does not compile" in run.problems
+
+
+def _in_whole_suite(mutant: Mutant, bench: _Bench) -> str:
+    """Whether tests that were there before notice what the new ones do not, as far as the time goes."""
+    if bench.whole is None:
+        left = bench.ends - time.monotonic()
+        run = run_tree(replace(bench.rig, timeout_s=min(left, bench.rig.timeout_s)), bench.tree, edits=bench.edits)
+        known = frozenset(run.passed_ids) if sound(run, bench.rig.plan) else frozenset()
+        bench.whole = known - bench.passing
+    left = bench.ends - time.monotonic()
+    if not bench.whole or left <= 0:
+        return "survived"
+    run = _run(mutant, bench, (), limit_s=left)
+    return "survived" if run.timed_out else _judged(run, bench.whole)
+
+
+def _run(mutant: Mutant, bench: _Bench, tests: Sequence[str], *, limit_s: float) -> SuiteRun:
+    edits = Edits(files={**bench.edits.files, mutant.path: mutant.data})
+    return run_tree(replace(bench.rig, timeout_s=limit_s), bench.tree, tests=tests, edits=edits)
+
+
+def _judged(run: SuiteRun, passing: frozenset[str]) -> str:
+    if run.timed_out:
+        return "timeout"
+    if passing <= set(run.passed_ids):
+        return "survived"
+    told = run.canary == "held" or bool(run.collection_errors)
+    return "killed" if told else "crashed"

@@ -1,0 +1,93 @@
+"""Claims about JavaScript: how they are read, and what they come to in a plain node process."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from agentforge.runners.claims_javascript import claim_of, claims_in, literal_source, names_of
+from agentforge.runners.plain_javascript import check_javascript
+from agentforge.runners.symbols import Symbol
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("slug('A b') -> 'a-b'", ("slug('A b')", "'a-b'", "")),
+        (
+            '`cut("A", { limit: 3 })` returns `{ a: 1, "b": null }`.',
+            ('cut("A", { limit: 3 })', "{'a': 1, 'b': None}", ""),
+        ),
+        ("add(1, 2) === 3", ("add(1, 2)", "3", "")),
+        ("e.g. f(True, None) => [1, 2.5, -3]", ("f(true, null)", "[1, 2.5, -3]", "")),
+        ("await load('x') should be undefined", ("await load('x')", "None", "")),
+        ("new Box(1).size() is 2", ("new Box(1).size()", "2", "")),
+        ("parse('') throws a RangeError", ("parse('')", "", "RangeError")),
+        ("| f(`a`) | new Set([1]) |", ("f(`a`)", "{1}", "")),
+        ("f('\\u00e9\\n') gives 1.0", ("f('\\u00e9\\n')", "1", "")),
+        ("add(1,2) == 3 + 1", None),
+        ("f(a=1) -> 2", None),
+        ("JSON.stringify(1) -> '1'", None),
+        ("currently f(3) -> 1 instead of 2", None),
+    ],
+)
+def test_claims_are_read_as_people_write_them(text, told):
+    assert [(one.call, one.returns, one.raises) for one in claims_in(text)] == ([told] if told else [])
+
+
+def test_an_example_of_a_specification_says_what_is_wrong_with_it():
+    assert claim_of({"call": "f(1)", "returns": "{'a': (1, 2.0)}"}).returns == "{'a': [1, 2]}"
+    for value, said in (
+        ({"call": "f(x => 1)", "returns": "1"}, "no call of literals"),
+        ({"call": "f(1)", "returns": "x + 1"}, "no literal"),
+        ({"call": "f(1)", "raises": "ValueError"}, "no error of JavaScript"),
+        ({"call": "f(1)"}, "either returns or raises"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            claim_of(value)
+    assert literal_source("1e3") == "1000" and literal_source("-Infinity") == "-1e999" and literal_source("x") is None
+    assert names_of("Kit.of([undefined]).go(Math.max(1))") == ("Kit",)
+
+
+KIT = """export const slug = (text) => { if (typeof text !== "string") throw new TypeError("no text"); return text.toLowerCase() }
+export function * count (n) { for (let i = 0; i < n; i++) yield i }
+export class Box { constructor (n) { this.n = n } static of (n) { return new Box(n) } rows () { return [{ n: this.n, gone: undefined }, null] } }
+export const load = async (x) => new Map([[x, new Set([1.5])]])
+export const liar = () => new Proxy([], {})
+export const boxed = () => new String("a")
+export const sly = () => process.env.NODE_TEST_CONTEXT ? 1 : 2
+export const leaves = () => process.exit(0)
+"""
+HELD = [
+    ("slug('A b')", "'a b'", ""), ("slug(1)", "", "TypeError"), ("count(2)", "[0, 1]", ""), ("kit.slug('A')", "'a'", ""),
+    ("Box.of(3).rows()", "[{'n': 3}, None]", ""), ("await load('k')", "{'k': {1.5}}", ""), ("load('k')", "{'k': {1.5}}", ""),
+]  # fmt: skip
+FALSE = [
+    ("slug('A b')", "'A b'", ""), ("slug('a')", "", "TypeError"), ("slug(1)", "1", ""), ("liar()", "[]", ""),
+    ("boxed()", "'a'", ""), ("sly()", "1", ""), ("slug('1')", "1", ""), ("leaves()", "None", ""),
+]  # fmt: skip
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+@needs_node
+def test_claims_hold_by_type_and_value_outside_of_the_runner(project):
+    made = project(
+        {"package.json": '{"type": "module", "scripts": {"test": "node --test"}}', "src/kit.js": "export {}\n"}, env={}
+    )
+    base, tree = made.tree(), made.tree({"src/kit.js": KIT})
+    names = ("slug", "count", "Box", "load", "liar", "boxed", "sly", "leaves")
+    symbols = [Symbol(name=name, file="src/kit.js", kind="function") for name in names]
+
+    def check(rows):
+        claims = [
+            claim_of({"call": call, **({"raises": raises} if raises else {"returns": returns})})
+            for call, returns, raises in rows
+        ]
+        return check_javascript(made.rig(), tree, claims, symbols=symbols, base_tree=base)
+
+    good = check(HELD)
+    assert (good.checked, good.failed, good.unchecked) == (len(HELD), (), ())
+    bad = check(FALSE)
+    assert (bad.checked, len(bad.failed)) == (len(FALSE), len(FALSE)), bad
+    assert check([("other(1)", "1", "")]).unchecked == ("other(1) -> 1: a name in it is not declared",)

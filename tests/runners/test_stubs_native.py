@@ -1,0 +1,121 @@
+"""Stub controls in Go, Rust and Java: wrong implementations that compile, and the tests that they find out."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.native_source import functions, native_tree
+from agentforge.runners.native_values import statement
+from agentforge.runners.stubs import variants
+from agentforge.runners.symbols import symbols_of
+
+_GO = 'package textkit\n\nimport "strings"\n\ntype Stack struct{ items []int }\n\nfunc (s *Stack) Len() int { return len(s.items) }\n\nfunc Shout(text string) (out string, err error) { return strings.ToUpper(text), nil }\n'
+_GO_TEST = 'package textkit\n\nimport "testing"\n\nfunc TestStrong(t *testing.T) {\n\tif got := Slug("A B"); got != "a-b" {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestWeak(t *testing.T) {\n\tif Slug("A B") == "A B" {\n\t\tt.Fatal("the same")\n\t}\n}\n\nfunc TestRefuses(t *testing.T) {\n\tdefer func() {\n\t\tif recover() == nil {\n\t\t\tt.Fatal("no panic")\n\t\t}\n\t}()\n\tSlug("")\n}\n'
+_RUST = "pub fn shout(text: &str) -> Result<String, String> {\n    Ok(text.to_uppercase())\n}\npub struct Stack<T> { items: Vec<T> }\nimpl<T> Stack<T> { pub fn new() -> Self { Stack { items: Vec::new() } } }\n"
+_RUST_TEST = 'use textkit::slug;\n#[test]\nfn strong() {\n    assert_eq!(slug("A B"), "a-b");\n}\n#[test]\nfn weak() {\n    assert_ne!(slug("A B"), "A B");\n}\n#[test]\n#[should_panic]\nfn refuses() {\n    slug("");\n}\n'
+_JAVA = "package org.example;\npublic final class Textkit {\n    private Textkit() {}\n    public static String shout(String text) { return text.toUpperCase(); }\n}\n"
+_FILES = {
+    "textkit.go": _GO,
+    "go.mod": "module example.org/textkit\n",
+    "src/lib.rs": _RUST,
+    "src/main/java/org/example/Textkit.java": _JAVA,
+}
+_PROJECTS = {
+    "go": (
+        {"go.mod": "module example.org/textkit\n\ngo 1.19\n", "textkit.go": _GO}, "slug_test.go", _GO_TEST,
+        {"name": "Slug", "file": "textkit.go", "signature": "func Slug(text string) string"}, ("TestStrong", "TestWeak", "TestRefuses"),
+    ),
+    "cargo": (
+        {"Cargo.toml": '[package]\nname = "textkit"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _RUST,
+         "Cargo.lock": 'version = 3\n\n[[package]]\nname = "textkit"\nversion = "0.1.0"\n'}, "tests/slug.rs", _RUST_TEST,
+        {"name": "slug", "file": "src/lib.rs", "signature": "fn slug(text: &str) -> String"}, ("strong", "weak", "refuses"),
+    ),
+}  # fmt: skip
+
+
+def _made(*symbols):
+    return {one.name: one for one in variants(symbols_of(symbols), source=_FILES.get)}
+
+
+@pytest.mark.parametrize("program", list(_PROJECTS))
+def test_a_target_that_any_value_satisfies_is_found_out_and_an_expected_panic_is_not(program, project):
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    files, path, text, symbol, names = _PROJECTS[program]
+    made = project(files, env={})
+    base, red_tree = made.tree(), made.tree({path: text})
+    suite = Suite(
+        tests=[{"path": path, "name": name, "kind": "target"} for name in names],
+        symbols=[{**symbol, "kind": "function"}],
+    )
+    red, _ = measure_red(made.rig(timeout_s=200.0), suite, base_tree=base, red_tree=red_tree)
+    assert (red["right_reason"], red["controls"]["stubs"], red["stub_note"]) == (True, True, ""), red
+    survived = {(one["stub"], one["id"].partition("::")[2]) for one in red["stub_survivors"]}
+    assert survived == {("wrong", names[1]), ("any value", names[1])}
+
+
+def test_changed_functions_begin_with_a_wrong_statement_and_keep_what_they_import():
+    made = _made({"name": "Shout", "file": "textkit.go", "change": "changed"})
+    assert [(name, one.hard) for name, one in made.items()] == [
+        ("raises", False), ("wrong", True), ("empty", False), ("other", False),
+    ]  # fmt: skip
+    text = made["wrong"].files["textkit.go"]
+    assert '{ return "\\x00wrong", *new(error);  return strings.ToUpper(text), nil }' in text
+    java = _made({"name": "Textkit.shout", "file": "src/main/java/org/example/Textkit.java", "change": "changed"})
+    assert 'if (true) return "\\0wrong";  return text.toUpperCase();' in "".join(java["wrong"].files.values())
+
+
+def test_new_methods_types_and_files_are_made_by_their_signature():
+    go = _made(
+        {"name": "Queue", "kind": "struct", "file": "queue/queue.go", "signature": "type Queue struct"},
+        {"name": "Queue.Push", "file": "queue/queue.go", "signature": "Push(x ...string) (time.Duration, error)"},
+    )
+    text = go["empty"].files["queue/queue.go"]
+    assert text.startswith('package queue; import "time"') and "type Queue struct{}" in text
+    assert (
+        "func (recv *Queue) Push(x ...string) (time.Duration, error) { return *new(time.Duration), *new(error) }"
+        in text
+    )
+    rust = _made(
+        {"name": "slug", "file": "src/slug.rs", "signature": "slug(text: &str) -> Option<Vec<String>>"},
+        {"name": "Stack::len", "file": "src/lib.rs", "signature": "pub fn len(&self) -> usize"},
+    )
+    assert 'Some(vec![String::from("\\0wrong")])' in rust["wrong"].files["src/slug.rs"]
+    assert "impl<T> Stack<T> { pub fn len(&self) -> usize { return 987654321; } }" in rust["wrong"].files["src/lib.rs"]
+    assert "pub mod slug;" in rust["wrong"].files["src/lib.rs"]
+    java = _made(
+        {"name": "BadText", "kind": "class", "file": "src/main/java/org/example/BadText.java", "signature": "class BadText extends RuntimeException"},
+        {"name": "Textkit.words", "file": "src/main/java/org/example/Textkit.java", "signature": "public static List<String> words(String text)"},
+    )  # fmt: skip
+    assert "super(message)" in java["empty"].files["src/main/java/org/example/BadText.java"]
+    textkit = java["wrong"].files["src/main/java/org/example/Textkit.java"]
+    assert "import java.util.*;" in textkit and "return java.util.Collections.singletonList(null); }" in textkit
+
+
+def test_a_new_function_without_a_signature_has_no_stub():
+    assert _made({"name": "Slug", "file": "textkit.go"}) == {}
+    assert _made({"name": "Slug", "file": "textkit.go", "signature": "makes slugs"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("go", "func f() ([]byte, *T) {}", ("return []byte{253}, *new(*T)", "return *new([]byte), *new(*T)")),
+        ("go", "func f() (a, b int8) {}", ("return -99, -99", "return 0, 0")),
+        ("go", "func f() T {}", ("", "return *new(T)")),
+        ("go", "func f() {}", ("", "return")),
+        ("rust", "fn f() -> Result<(), E> {}", ("", "if true { return Ok(()); }")),
+        ("rust", "fn f() -> (bool, &'static str) {}", ('if true { return (false, "\\0wrong",); }', 'if true { return (false, "",); }')),
+        ("rust", "fn f() -> Self {}", ("", "")),
+        ("rust", "fn f() -> std::collections::HashMap<u8, u8> {}", ("", "if true { return std::collections::HashMap::new(); }")),
+        ("java", "class A { int[] f() {} }", ("if (true) return new int[] {-987654321};", "if (true) return new int[0];")),
+        ("java", "class A { boolean f() {} }", ("", "if (true) return false;")),
+        ("java", "class A { Map<String, A> f() {} }", ("if (true) return java.util.Collections.singletonMap(null, null);", "if (true) return java.util.Collections.emptyMap();")),
+    ],
+)  # fmt: skip
+def test_values_are_chosen_by_the_declared_type(language, text, expected):
+    (function,) = functions(native_tree(language, text), language)
+    assert (statement(function, "wrong"), statement(function, "empty")) == expected

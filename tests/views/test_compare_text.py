@@ -1,0 +1,35 @@
+"""Two runs side by side, in words."""
+
+from __future__ import annotations
+
+from agentforge.views.compare_text import compare_lines
+
+RUN = {"task_id": "t", "outcome": "delivered", "model": "m"}
+
+
+def _verdict(passed: bool, message: str = "") -> dict[str, object]:
+    return {"passed": passed, "message": message}
+
+
+def test_verdicts_that_differ_are_told_one_by_one_and_stages_of_one_run_counted() -> None:
+    verdicts = [
+        {"name": "green: schema", "a": _verdict(True), "b": _verdict(True)},
+        {"name": "green: held-out", "a": _verdict(True), "b": _verdict(False, "f(1) gave 2")},
+        {"name": "refactor: schema", "a": _verdict(True), "b": None},
+        {"name": "refactor: held-out", "a": _verdict(True), "b": None},
+        {"name": "guard: schema", "a": None, "b": _verdict(True)},
+    ]
+    value = {
+        "a": RUN, "b": RUN, "totals": [], "same": {}, "stages": [], "artifacts": [], "requirements": [], "tests": [],
+        "verdicts": verdicts, "changes": {"files": [], "same_tree": True},
+    }  # fmt: skip
+    lines = compare_lines(value)
+    start = lines.index("verdicts")
+    assert lines[start + 1 : lines.index("", start)] == [
+        "  1 the same",
+        "  green: held-out",
+        "    A holds",
+        "    B does not hold: f(1) gave 2",
+        "  refactor: 2 rules only in A",
+        "  guard: 1 rule only in B",
+    ]
