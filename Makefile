@@ -1,10 +1,10 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test run demo bench bench-peers chaos evals smoke licences sbom golden pictures site lock clean
+.PHONY: help setup check conform test run demo bench bench-peers bench-defects chaos evals smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## Make .venv with everything in it; instant when nothing changed.
 	@command -v bwrap >/dev/null || echo "note: bubblewrap is not installed: no sandbox, its tests are skipped (apt install bubblewrap)"
@@ -38,6 +38,9 @@ bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TA
 
 bench-peers: setup ## Do the same work with other agents, installed by name, and print the ratios; ARGS="--quick".
 	$(PYTHON) bench/peers.py $(ARGS)
+
+bench-defects: setup ## Show the 25 defects of the older harness on itself, and the same stimulus on us; ARGS="--only 4,9".
+	$(PYTHON) bench/defects.py $(ARGS)
 
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
 	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl

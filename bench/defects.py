@@ -24,7 +24,7 @@ from pathlib import Path
 _BENCH = Path(__file__).parent
 sys.path[:0] = [str(_BENCH), str(_BENCH.parent / "tests" / "loopback")]
 
-from server import Asked, LoopbackProvider, Say  # type: ignore[import-not-found]
+from server import Asked, LoopbackProvider, Say  # type: ignore[import-not-found] # noqa: E402 - behind the path
 
 DONE = "all-of-it-is-done"
 _PATIENCE_S = 120.0

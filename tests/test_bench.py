@@ -33,6 +33,16 @@ def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
     assert all(value > 0 for value in row["verdicts_s"].values())
 
 
+def test_a_defect_of_the_older_harness_is_looked_for_with_us() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "defects.py"), "--no-peer", "--json", "--only", "8,23"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {number: columns["AgentForge"][0] for number, columns in json.loads(done.stdout).items()} == {
+        "8": False,
+        "23": False,
+    }
+
+
 def test_a_quick_match_against_nobody_fills_our_own_column() -> None:
     command = [sys.executable, str(ROOT / "bench" / "peers.py"), "--quick", "--json", "--only", ""]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -235,6 +236,28 @@ def test_what_was_asked_and_touched_is_never_lost() -> None:
     )
     text = "\n".join(message.text for message in talking.request(budget).messages)
     assert all(word in text for word in ("Never touch the schema.", "Read all modules", "a.py", "make check -> exit 0"))
+
+
+def test_what_stands_above_is_not_said_again_at_the_end() -> None:
+    talking, budget = Talking(), Budget(total=8_000)
+    talking.say("Read them all, please.")
+    for number in range(6):
+        command = {
+            "call_id": f"c{number}",
+            "name": "shell",
+            "arguments": json.dumps({"command": f"make part-{number}"}),
+        }
+        talking.step([command], results=["line\n" * 900])
+    ran = replace(talking.state.talk, last_command="make part-5 -> exit 0")
+    talking.state = replace(talking.state, talk=ran)
+    request = talking.request(budget)
+    texts = [message.text for message in request.messages]
+    assert "older; call again to see it" in "".join(texts)
+    assert sum("Read them all" in text for text in texts) == 1
+    assert "Last command" not in texts[-1]
+    elsewhere = replace(ran, last_command="make lost -> exit 0")
+    talking.state = replace(talking.state, talk=elsewhere)
+    assert "Last command: make lost -> exit 0" in talking.request(budget).messages[-1].text
 
 
 def test_a_model_that_rambles_or_is_away_gives_a_bounded_summary() -> None:

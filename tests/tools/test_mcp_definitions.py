@@ -10,7 +10,6 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from agentforge.errors import ConfigError
-from agentforge.tools.base import Observation, Tool
 from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, definition_of, offered_names, plain_schema
 from agentforge.tools.mcp.spec import ServerSpec, read_mcp_json, read_spec
 

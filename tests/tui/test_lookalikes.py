@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("textual")
 
-from agentforge.tui.looks import knows_colour, knows_unicode
 from agentforge.tui.lookalikes import lookalike
+from agentforge.tui.looks import knows_colour, knows_unicode
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ BUILD_TOOLS = (
 
 SELDOM_CALLED = frozenset(
     {
-        "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch", "browser",
-        "subagent_explore", "subagent_debugger", "subagent_codebase_investigator", "subagent_code_reviewer",
+        "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch",
+        "browser", "subagent_explore", "subagent_debugger", "subagent_codebase_investigator", "subagent_code_reviewer",
         "subagent_test_planner", "subagent_architect",
     }
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """One browser for a session: Chromium of the machine, driven by Playwright in a thread of its own, loopback by default.
 
-What the session's background commands serve lies on a private loopback. For an address there Chromium itself runs in that network:
-it reaches their ports and nothing else, and nobody on this machine reaches either.
+What the session's background commands serve lies on a private loopback. For an address there Chromium itself runs in that
+network: it reaches their ports and nothing else, and nobody else on this machine reaches them.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A schema is sent with every request. What is rarely called, and what servers off
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from agentforge.messages import ToolSchema

@@ -1,4 +1,4 @@
-"""Text for a terminal whose locale is not UTF-8: every sign becomes one that looks like it and is as wide, so that nothing is garbled."""
+"""Text for a terminal whose locale is not UTF-8: every sign becomes one that looks like it and is as wide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _BRAILLE_FIRST, _BRAILLE_LAST = 0x2800, 0x28FF
 _STRAIGHT = {**dict.fromkeys("─━┄┅┈┉╌╍═╴╶╸╺", "-"), **dict.fromkeys("│┃┆┇┊┋╎╏║╵╷╹╻", "|")}
 _SIGNS = {
     **dict.fromkeys("‘’‚‛′", "'"), **dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
-    **dict.fromkeys("•●∙▪■◆", "*"), "·": "-", **dict.fromkeys("○◦◇□☐", "o"), **dict.fromkeys("→⇒➜▶►›»", ">"), **dict.fromkeys("←⇐◀◄‹«", "<"),
+    **dict.fromkeys("•●∙▪■◆", "*"), "·": "-", **dict.fromkeys("○◦◇□☐", "o"), **dict.fromkeys("→⇒➜▶►›»", ">"),
+    **dict.fromkeys("←⇐◀◄‹«", "<"),
     **dict.fromkeys("✓✔☑", "+"), **dict.fromkeys("✗✘×⊘", "x"), "…": "~", "↑": "^", "↓": "v", "▾": "v", "▸": ">",
     "ß": "s", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "ı": "i", "æ": "a", "Æ": "A", "œ": "o",
 }  # fmt: skip

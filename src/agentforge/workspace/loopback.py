@@ -55,7 +55,7 @@ class SharedLoopback:
         return [program, f"--user={user}", f"--net={network}", "--preserve-credentials", "--"]
 
     def joining(self) -> list[str]:
-        """The command line that goes before a program of ours which is to run in it, with our own files and user; [] = there is none."""
+        """The command line that goes before a program that runs in it with the user's own files and number; [] = no network."""
         entering = self.entering(holder=str(os.getpid()))
         own = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", *_own_number(), "--die-with-parent", "--"]
         return [*entering, *own] if entering else []
