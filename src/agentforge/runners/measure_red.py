@@ -103,25 +103,25 @@ def measure_red(
         "product_changed": [path for path in changed if path not in own],
         "already_there": _already_there(rig, base_tree, symbols),
         **_frozen(rig, red_tree, [*own, *suite.files]),
+        **_limit(rig, run),
         "problems": list(run.problems),
         "duration_s": run.duration_s,
     }
-    facts |= _limit(run, rig)
     facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
-
-
-def _limit(run: SuiteRun, rig: Rig) -> dict[str, float]:
-    """The limit of a single test, where one ran into it."""
-    endless = any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values())
-    return {"test_limit_s": rig.test_limit_s} if endless else {}
 
 
 def _altered(rig: Rig, base_tree: str, red_tree: str, changed: Sequence[str], suite: Suite) -> Altered:
     """What became of the base's tests; files that the user supplied are the user's."""
     touched = [path for path in changed if is_test_path(path) and path not in suite.support]
     return altered_tests(touched, before=rig.read(base_tree), after=rig.read(red_tree), superseded=suite.superseded)
+
+
+def _limit(rig: Rig, run: SuiteRun) -> dict[str, float]:
+    """The time limit of one test, where a test was stopped by it."""
+    stopped = any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values())
+    return {"test_limit_s": rig.test_limit_s} if stopped else {}
 
 
 def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
