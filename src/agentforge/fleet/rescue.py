@@ -153,3 +153,9 @@ def send_again(dbos: Any, job: Job) -> bool:
     """Whether the queue does not know a job that was marked as sent: the worker died between the two."""
     found = dbos.list_workflows(workflow_ids=[job.send_id], load_input=False, load_output=False)
     return not any(item.status in _HELD for item in found)
+
+
+def was_taken(dbos: Any, job: Job) -> bool:
+    """Whether a worker took a job that was sent; one that never began it died or was frozen between the two."""
+    found = dbos.list_workflows(workflow_ids=[job.send_id], load_input=False, load_output=False)
+    return any(item.status == "PENDING" for item in found)

@@ -20,7 +20,7 @@ from agentforge.fleet.database import Database, unreachable
 from agentforge.fleet.holders import end_frozen_holders
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.parts import queue_parts
-from agentforge.fleet.rescue import Frozen, Unheard, Waiting, ask_human, kill_holder, send_again
+from agentforge.fleet.rescue import Frozen, Unheard, Waiting, ask_human, kill_holder, send_again, was_taken
 from agentforge.fleet.schedules import Schedules
 from agentforge.fleet.standing import After, after_drive, after_loss, without_room
 from agentforge.frozen import dataclass
@@ -269,6 +269,8 @@ class Worker:
             if job.status == "sent":
                 if send_again(dbos, job):
                     self._send(dbos, job)
+                elif was_taken(dbos, job) and self.ledger.end(job, "queued", crashes=job.crashes, since="sent"):
+                    dbos.cancel_workflow(job.send_id)  # whoever took it and never began is refused if it wakes up
                 continue
             kill_holder(job.folder)
             after = after_loss(job, job.crashes + 1, crashes_allowed=self.plan.crashes)
