@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ assert _SPEC is not None and _SPEC.loader is not None
 _LOOPBACK = importlib.util.module_from_spec(_SPEC)
 sys.modules["agentforge_loopback"] = _LOOPBACK
 _SPEC.loader.exec_module(_LOOPBACK)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

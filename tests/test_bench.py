@@ -17,7 +17,7 @@ def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert len(rows) == (38 if find_spec("textual") else 35)
+    assert len(rows) == (39 if find_spec("textual") else 36)
     assert all(isinstance(row["values"]["AgentForge"], (int, float)) for row in rows)
     prompts = {row["figure"]: row["values"]["AgentForge"] for row in rows if "prompt" in row["figure"]}
     assert 500 < max(prompts.values()) < 8000
