@@ -45,5 +45,13 @@ def test_an_environment_leads_to_the_python_that_it_was_made_with(tmp_path: Path
     assert Path(sys.prefix) in installation_roots(Path(sys.executable))
 
 
+def test_an_environment_whose_programs_are_on_the_path_is_shown_whole(tmp_path: Path) -> None:
+    venv = tmp_path / "home" / "tools"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    shown = toolchain_paths({"PATH": f"{venv}/bin"}, home=tmp_path / "home")
+    assert venv in shown and venv / "bin" not in shown
+
+
 def test_a_path_inside_another_is_dropped() -> None:
     assert outermost([Path("/a/b/c"), Path("/a/b"), Path("/a/bc"), Path("/a/b")]) == (Path("/a/b"), Path("/a/bc"))

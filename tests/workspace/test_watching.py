@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace import guard
-from agentforge.workspace.filescan import scan
+from agentforge.workspace import filescan
 from agentforge.workspace.git import Git
 from agentforge.workspace.watching import Watch
 
@@ -42,12 +41,14 @@ def test_folders_that_git_ignores_are_not_looked_into_again(
 ) -> None:
     seen: list[set[str]] = []
 
-    def counted(root: Path, *, without: frozenset[str] = frozenset()) -> guard.Looks:
+    scan = filescan.scan
+
+    def counted(root: Path, *, without: frozenset[str] = frozenset()) -> filescan.Looks:
         looks = scan(root, without=without)
         seen.append(set(looks))
         return looks
 
-    monkeypatch.setattr(guard, "scan", counted)
+    monkeypatch.setattr(filescan, "scan", counted)
     before = watched.tree()
     (folder / "node_modules/left/more.js").write_text("y")
     assert watched.tree() == before

@@ -37,6 +37,7 @@ async def taken_up(ground: Ground, job: Job, task_id: str) -> None:
 async def followed(ground: Ground, task_id: str, context: Context[Any, Any], *, seconds: float) -> dict[str, Any]:
     """Report a task's progress until it ends, waits for somebody, or the time is over; then tell where it stands."""
     value: dict[str, Any] = await run_sync(ground.value, task_id)
+    await context.report_progress(float(value["progress"]), _WHOLE, _words(value))
     size, end = -1, time.monotonic() + seconds
     while value["outcome"] == "running" and time.monotonic() < end:
         now = await run_sync(ground.size, task_id)

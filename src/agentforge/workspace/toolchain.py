@@ -90,7 +90,8 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path, interpreters: Ite
     found = {Path(sys.prefix), Path(sys.base_prefix)}
     found |= {Path(environ[name]) for name in _ROOT_VARIABLES if environ.get(name)}
     found |= {home / name for name in _BELOW_HOME}
-    found |= {Path(entry) for entry in environ.get("PATH", "").split(":") if entry}
+    on_path = {Path(entry) for entry in environ.get("PATH", "").split(":") if entry}
+    found |= on_path | {folder.parent for folder in on_path if (folder.parent / "pyvenv.cfg").is_file()}
     for interpreter in (Path(sys.executable), *interpreters):
         found.update(installation_roots(interpreter))
     named = {path for path in found if path.is_absolute() and os.access(path, os.X_OK) and path.is_dir()}
