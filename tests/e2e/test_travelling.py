@@ -85,9 +85,8 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
 
     young = there.run("gc", "--remote", "--json")
     assert "s old" in young.json["kept"][0]["reason"]
-    assert (
-        there.run("gc", "--remote", "--older-than", "1s", "--dry-run", "--json").json["removed"][0]["kind"] == "remote"
-    )
+    planned = there.run("gc", "--remote", "--older-than", "1s", "--dry-run", "--json").json["removed"]
+    assert "remote" in {row["kind"] for row in planned}
     assert there.run("gc", "--remote", "--older-than", "1s").code == 0
     assert there.git("ls-remote", "origin", "refs/agentforge/*") == ""
     assert there.git("ls-remote", "origin", "refs/heads/*").count("\n") == 0, "branches are not touched"
