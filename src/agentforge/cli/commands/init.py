@@ -82,16 +82,12 @@ def _told(written: tuple[Path, ...], *, as_json: bool) -> None:
 
 
 def _provider(now: str, *, terminal: bool) -> str:
-    """The provider: what is set now or has a key, unless somebody is here and says otherwise."""
-    default = now or next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "")
-    if terminal:
-        asked = [*_ASKED, *([now] if now and now not in _ASKED else [])]
-        return str(
-            click.prompt("Provider", default=default or "openrouter", type=click.Choice(asked), show_choices=True)
-        )
-    if not default:
-        raise UsageError("nobody is here to choose a provider", hint=f"--provider, one of {', '.join(_ASKED)}")
-    return default
+    """The provider: what is set now, else one that has a key, else the first; a person may say otherwise."""
+    keyed = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), _ASKED[0])
+    if not terminal:
+        return now or keyed
+    asked = [*_ASKED, *([now] if now and now not in _ASKED else [])]
+    return str(click.prompt("Provider", default=now or keyed, type=click.Choice(asked), show_choices=True))
 
 
 def _own(provider: str) -> str:
