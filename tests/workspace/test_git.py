@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConflictError, RepositoryError
-from agentforge.workspace.git import AGENTFORGE, Change, Git, Identity
+from agentforge.workspace.git import AGENTFORGE, Git, Identity
+from agentforge.workspace.gitdiff import Change
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]
