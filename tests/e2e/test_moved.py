@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from agentforge_loopback import Say
-from agentforge_world import REQUEST, good_script
+from agentforge_world import REQUEST, good_script, own_settings
 
 if TYPE_CHECKING:
     from agentforge_loopback import Asked, LoopbackProvider
@@ -28,6 +28,7 @@ def _elsewhere(world: World, tmp_path: Path) -> World:
     lease = world.folder / "lease"
     value = json.loads(lease.read_bytes())
     lease.write_text(json.dumps({**value, "host": "elsewhere", "boot_id": "another", "pid": 1, "released": False}))
+    own_settings(tmp_path / "home-there", "")
     return replace(world, repo=tmp_path / "there" / "repo", home=tmp_path / "home-there", results=None)
 
 
@@ -35,7 +36,6 @@ def _elsewhere(world: World, tmp_path: Path) -> World:
 def test_a_run_copied_to_another_place_goes_on_there(whole: bool, world: World, tmp_path: Path) -> None:
     assert world.start(None, "--max-steps", "4").code == 6
     there = _elsewhere(world, tmp_path)
-    there.home.mkdir()
     if whole:
         shutil.copytree(world.repo, there.repo)
     else:

@@ -32,6 +32,7 @@ def elsewhere(golden: Golden, tmp_path: Path) -> Any:
     """A machine that has neither the repository, nor the data folder, nor a key."""
     module = sys.modules["agentforge_world"]
     (tmp_path / "empty").mkdir()
+    module.own_settings(tmp_path / "other", "")  # the same python: another version of pytest is measured differently
     return module.World(repo=tmp_path / "empty", home=tmp_path / "other", pycache=golden.world.pycache)
 
 

@@ -67,9 +67,10 @@ class Stage:
         """Compare the screen, when nothing moves any more, with its picture."""
         from textual.widgets import Input, TextArea
 
-        for typed in (*self.app.screen.query(Input), *self.app.screen.query(TextArea)):
-            typed.cursor_blink = False
-            typed._pause_blink(visible=True)  # else it stays as it was at this moment
+        for screen in self.app.screen_stack:  # what lies under a modal is seen, too
+            for typed in (*screen.query(Input), *screen.query(TextArea)):
+                typed.cursor_blink = False
+                typed._pause_blink(visible=True)  # else it stays as it was at this moment
         before, same = "", 0
         while same < 4:
             await self.pilot.pause(0.02)
