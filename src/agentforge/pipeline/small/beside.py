@@ -61,8 +61,8 @@ def questions_beside(state: RunState) -> tuple[Question, ...]:
     units = ", ".join(unit.name for unit in units_of(state))
     text = (
         f"The request also wants something of {', '.join(beside)}, but its examples are of {units} alone: nothing would check "
-        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with examples or '
-        'tests of all of it, or with a larger model (--model, [model] profile = "full").'
+        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with '
+        'examples or tests of all of it, or with a larger model (--model, [model] profile = "full").'
     )
     reason = "a small model does not deliver what nothing checks"
     many = len(said) if agreed else len(said) + 1

@@ -183,6 +183,7 @@ def _shifted(lines: list[str], indent: int) -> list[str]:
 
 
 def first_line(node: Definition) -> int:
+    """The line on which a definition begins, decorators included; from 1."""
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
