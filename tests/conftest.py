@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,13 @@ def loopback() -> Iterator[LoopbackProvider]:
     provider = _LOOPBACK.LoopbackProvider()
     yield provider
     provider.close()
+
+
+@pytest.fixture(scope="session")
+def pycache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where commands keep what their python compiled: a second or two of work, once for all workers of a run."""
+    run = tmp_path_factory.getbasetemp()
+    return (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "pycache"
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -42,16 +42,17 @@ def chaos_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def new_world(chaos_place: Path) -> NewWorld:
+def new_world(chaos_place: Path, pycache: Path) -> NewWorld:
     """Makes the small repository anew, with a new home."""
-    return NewWorld(chaos_place)
+    return NewWorld(chaos_place, pycache)
 
 
 class NewWorld:
     """Call it for a fresh world at the same path."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, pycache: Path) -> None:
         self._place = place
+        self._pycache = pycache
         self._made = 0
 
     def __call__(self) -> World:
@@ -60,7 +61,7 @@ class NewWorld:
 
         self._made += 1
         home = self._place / f"home-{self._made}"
-        return make_world(self._place / "repo", home, pycache=self._place / "pycache", results=self._place / "results")
+        return make_world(self._place / "repo", home, pycache=self._pycache, results=self._place / "results")
 
 
 @pytest.fixture(scope="session")

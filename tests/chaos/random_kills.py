@@ -52,17 +52,16 @@ class Golden:
 class Place:
     """Where the runs take place: the same paths every time, so that a test run of the same tree is done once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, pycache: Path | None = None) -> None:
         self._folder = folder
+        self._pycache = pycache or folder / "pycache"
         self._made = 0
 
     def world(self) -> World:
         """Wipe the repository and make it again, with a new home."""
         self._made += 1
         home = self._folder / f"killed-{self._made}"
-        return make_world(
-            self._folder / "repo", home, pycache=self._folder / "pycache", results=self._folder / "results"
-        )
+        return make_world(self._folder / "repo", home, pycache=self._pycache, results=self._folder / "results")
 
 
 def golden(place: Place) -> Golden:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _RUNS = (3, 4)
 
 
-def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(chaos_place: Path) -> None:
-    place = Place(chaos_place)
+def test_a_run_killed_at_any_moment_is_resumed_to_the_same_end(chaos_place: Path, pycache: Path) -> None:
+    place = Place(chaos_place, pycache=pycache)
     wanted = golden(place)
     tried = [try_run(number, seed=11, place=place, wanted=wanted) for number in _RUNS]
     assert sum(len(row["kills"]) for row in tried) >= len(_RUNS)

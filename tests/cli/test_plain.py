@@ -85,7 +85,7 @@ class Terminal:
 class Place:
     """A folder, a home, a script."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pycache: Path) -> None:
         self.repo = folder / "repo"
         self.repo.mkdir()
         subprocess.run(["git", "init", "-q"], cwd=self.repo, check=True)
@@ -93,7 +93,7 @@ class Place:
         self.script = folder / "script.yaml"
         self.environ = {
             "HOME": str(folder), "AGENTFORGE_HOME": str(folder / "af"), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
-            "TERM": "dumb", "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(folder / "pyc")),
+            "TERM": "dumb", "PYTHONPYCACHEPREFIX": str(pycache),
         }  # fmt: skip
 
     def arguments(self, *replies: object, options: tuple[str, ...] = ()) -> list[str]:
@@ -116,8 +116,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    yield Place(tmp_path)
+def place(tmp_path: Path, pycache: Path) -> Iterator[Place]:
+    yield Place(tmp_path, pycache)
 
 
 def test_every_line_of_a_pipe_is_a_message(place: Place) -> None:

@@ -178,7 +178,7 @@ def test_a_second_answer_is_refused_with_its_reason(page: Page, served: Served) 
 
 
 @pytest.fixture(scope="module")
-def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def worked(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Iterator[Served]:
     """A real task that waits for approval after its first and its second stage."""
     spec = importlib.util.spec_from_file_location("agentforge_world", _WORLD_FILE)
     assert spec is not None
@@ -187,7 +187,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     sys.modules.setdefault("agentforge_world", module)
     spec.loader.exec_module(module)
     place = tmp_path_factory.mktemp("worked")
-    world = module.make_world(place / "repo", place / "home", pycache=place / "pycache")
+    world = module.make_world(place / "repo", place / "home", pycache=pycache)
     assert world.start(None, "--approve", "intake", "--approve", "clarify").code == 3
     git(world.repo, "status")
     found = serve(world.repo, world.home)

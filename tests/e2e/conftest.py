@@ -26,6 +26,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def world(tmp_path: Path, place: Path) -> World:
+def world(tmp_path: Path, place: Path, pycache: Path) -> World:
     """The small repository, with results of test runs shared by all tests."""
-    return _WORLD.make_world(place / "repo", tmp_path / "home", pycache=place / "pycache", results=place / "results")
+    return _WORLD.make_world(place / "repo", tmp_path / "home", pycache=pycache, results=place / "results")

@@ -63,8 +63,8 @@ def _refused(done: Done, *, slug: str, word: str) -> None:
     assert "Traceback" not in done.err
 
 
-def test_a_folder_without_git_is_refused(tmp_path: Path, place: Path) -> None:
-    world = make_world(tmp_path / "repo", tmp_path / "home", pycache=place / "pycache", git=False)
+def test_a_folder_without_git_is_refused(tmp_path: Path, pycache: Path) -> None:
+    world = make_world(tmp_path / "repo", tmp_path / "home", pycache=pycache, git=False)
     _refused(world.start(), slug="repository", word="git init")
     assert not (world.repo / ".agentforge").exists()
 

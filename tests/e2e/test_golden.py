@@ -53,10 +53,10 @@ class Golden:
 
 
 @pytest.fixture(scope="session")
-def golden(tmp_path_factory: pytest.TempPathFactory, place: Path) -> Golden:
+def golden(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Golden:
     """Deliver once, at a path with spaces and beyond ASCII, in a repository with hooks, a stash, a staged and an unknown file."""
     base = tmp_path_factory.mktemp("golden")
-    world = make_world(base / "mein Projekt é漢", base / "ho me ü", pycache=place / "pycache", plugins=True)
+    world = make_world(base / "mein Projekt é漢", base / "ho me ü", pycache=pycache, plugins=True)
     (world.repo / "notes.txt").write_text("stashed\n")
     world.git("add", "notes.txt")
     world.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "stash", "-q")

@@ -108,10 +108,10 @@ def gate(world: World, name: str, clone: Path, branch: str) -> subprocess.Comple
 
 
 @pytest.fixture(scope="module")
-def delivered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Any, Any]]:
+def delivered(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Iterator[tuple[World, Any, Any]]:
     """A task that was started with --pr, its forge, and what the command printed; tests add to them in order."""
     folder = tmp_path_factory.mktemp("pull")
-    world = make_world(folder / "repo", folder / "home", pycache=folder / "pycache", results=folder / "results")
+    world = make_world(folder / "repo", folder / "home", pycache=pycache, results=folder / "results")
     bare = folder / "bare.git"
     with forges.Serving(forges.Forge(bare=bare)) as forge:
         world = signing(world)

@@ -33,10 +33,10 @@ def _script() -> Script:
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> World:
+def old(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> World:
     """A world in which one task was delivered; tests add to it and change nothing of that task but its end."""
     folder = tmp_path_factory.mktemp("trail")
-    world = make_world(folder / "repo", folder / "home", pycache=folder / "pycache", results=folder / "results")
+    world = make_world(folder / "repo", folder / "home", pycache=pycache, results=folder / "results")
     done = world.start(_script())
     assert done.code == 0, done.out + done.err
     return world

@@ -113,6 +113,7 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def model(provider: str, loopback: LoopbackProvider) -> Iterator[AdaptedModel]:
+    gc.freeze()  # the modules of the vendors are no garbage of this test, and take a second to be looked through
     opened = open_model(
         ModelSpec(
             provider=provider,

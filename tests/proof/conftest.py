@@ -38,11 +38,11 @@ class Golden:
 
 
 @pytest.fixture(scope="session")
-def golden(tmp_path_factory: pytest.TempPathFactory) -> Golden:
+def golden(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Golden:
     """A run with a refused draft, a failed edit and a signature."""
     module = sys.modules["agentforge_world"]
     place = tmp_path_factory.mktemp("proof").resolve()
-    world = module.make_world(place / "repo", place / "home", pycache=place / "pycache")
+    world = module.make_world(place / "repo", place / "home", pycache=pycache)
     assert world.run("keys", "init").code == 0
     script = module.good_script(
         intake=[module.reply(module.submit({"goal": "x"})), module.reply(module.submit(module.intake()))],
