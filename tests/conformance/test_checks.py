@@ -14,7 +14,7 @@ from agentforge.conformance.engine import CheckReport, run_checks
 from agentforge.conformance.finding import Finding
 from agentforge.conformance.fixing import fix_findings
 from agentforge.conformance.sarif import from_sarif, imported, to_sarif, unfinished
-from agentforge.conformance.site import Site
+from agentforge.conformance.site import Site, has_module
 from agentforge.errors import ConfigError
 from agentforge.workspace.sandbox import choose
 
@@ -162,3 +162,35 @@ def test_two_checks_of_one_name_are_an_error(tmp_path: Path) -> None:
         chosen_checks(project=tmp_path)
     assert "ruff" in {check.name for check in chosen_checks()}
     assert "ruff" not in {check.name for check in chosen_checks(disabled=["ruff"])}
+
+
+class Counting:
+    """No sandbox, and how often something was run in it."""
+
+    kind, network = "none", "on"
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self, argv, **options):
+        self.runs += 1
+        return choose("none").run(argv, **options)
+
+
+@pytest.mark.parametrize(("closed", "runs"), [("false", 2), ("true", 4)])
+def test_a_python_is_asked_again_for_a_module_only_when_its_packages_changed(
+    tmp_path: Path, closed: str, runs: int
+) -> None:
+    packages = tmp_path / "env" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    packages.mkdir(parents=True)
+    home = Path(sys.executable).resolve().parent
+    (tmp_path / "env" / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = {closed}\n")
+    python = tmp_path / "env" / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(Path(sys.executable).resolve())
+    sandbox = Counting()
+    site = Site(checkout=tmp_path, mount_at=tmp_path, sandbox=sandbox, paths=(), interpreter=str(python))
+    assert not has_module(site, "brandnew_checker") and not has_module(site, "brandnew_checker")
+    (packages / "brandnew_checker.py").write_text("")
+    assert has_module(site, "brandnew_checker") and has_module(site, "brandnew_checker")
+    assert sandbox.runs == runs

@@ -17,6 +17,7 @@ from agentforge.workspace.sandbox import Box, Sandbox
 
 _OUTPUT_LIMIT_BYTES = 8_000_000
 _ENVIRONMENTS = (".venv", "venv", "node_modules")
+_answers: dict[tuple[str, str, tuple[tuple[str, int], ...]], bool] = {}  # has_module's, by the state of the packages
 
 
 class CheckCrashedError(Exception):
@@ -181,8 +182,25 @@ def crash_of(done: Completed) -> CheckCrashedError:
 
 
 def has_module(site: Site, module: str) -> bool:
-    """Whether the project's interpreter can import a module, without importing it."""
+    """Whether the project's interpreter can import a module, without importing it; asked once while its packages stay."""
     if site.interpreter is None:
         return False
+    key = (site.interpreter, module, _packages(Path(site.interpreter)))
+    if key in _answers:
+        return _answers[key]
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
-    return site.run_project([site.interpreter, "-I", "-c", code]).exit_code == 0
+    told = site.run_project([site.interpreter, "-I", "-c", code]).exit_code
+    if key[2] and told in (0, 1):
+        _answers[key] = told == 0
+    return told == 0
+
+
+def _packages(interpreter: Path) -> tuple[tuple[str, int], ...]:
+    """When packages last came to or left an environment that sees no others; () where that cannot be known."""
+    top = interpreter.parent.parent
+    try:
+        closed = "include-system-site-packages = false" in (top / "pyvenv.cfg").read_text("utf-8")
+        folders = sorted(top.glob("lib/python3*/site-packages")) if closed else []
+        return tuple((str(folder), folder.stat().st_mtime_ns) for folder in folders)
+    except (OSError, UnicodeDecodeError):
+        return ()
