@@ -13,7 +13,7 @@ from agentforge.acp_server.updates import Teller
 from agentforge.app.result import outcome_of, result_value
 from agentforge.cancelling import under
 from agentforge.events import kinds
-from agentforge.pipeline.stages import FIX_ORDER, ORDER
+from agentforge.pipeline.adding import names_of
 
 if TYPE_CHECKING:
     from agentforge.acp_server.session import EditorSession
@@ -53,7 +53,7 @@ def work_on_task(session: EditorSession, text: str) -> str:
 def plan_of_stages(state: RunState) -> AgentPlanUpdate:
     """The stages of a task as a plan."""
     entries = []
-    for name in FIX_ORDER if state.workflow else ORDER:
+    for name in names_of(state):
         known = state.stages.get(name)
         status = _STATUS.get(known.status, "in_progress") if known is not None else "pending"
         again = f" (attempt {known.attempt})" if known is not None and known.attempt > 1 else ""
