@@ -114,20 +114,17 @@ def _verdict(event: kinds.StageVerified) -> str:
 def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
     from agentforge.app import tasks
     from agentforge.config.paths import project_tops
+    from agentforge.config.steering import OF_A_TASK
     from agentforge.config.trust import require_trust
 
     for top in project_tops(session.root, session.environ):
-        require_trust(top, session.environ, kinds=_LOADED)
+        require_trust(top, session.environ, kinds=OF_A_TASK)
     settings = session.settings()
     model = session.chat.workshop.setting("model") or session.chat.options.model
     options = tasks.StartOptions(
         request=text, cwd=session.root, model=model or None, apply=settings.flag("deliver.apply")
     )
     return tasks.start(options, settings=settings, environ=session.environ, watch=watch)
-
-
-_LOADED = ("hook", "tool", "check", "stage", "contract")
-"""What a pipeline run uses of a project."""
 
 
 def _resumed(session: EditorSession, task_id: str, watch: _Watch) -> RunResult:
