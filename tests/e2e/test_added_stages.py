@@ -126,9 +126,9 @@ def test_a_stage_that_changed_or_went_stops_the_run_until_somebody_takes_it(worl
     told = world.run("resume", world.task, "--json").json["error"]
     assert "is not what it was when" in told["message"]
     assert "--accept-changed-stages" in told["hint"]
-    file.rename(file.with_suffix(".txt"))
+    away = file.rename(world.home / file.name)
     assert "is gone: it came from .agentforge/stages/threat_model.py" in world.run("resume", world.task).err
-    file.with_suffix(".txt").rename(file)
+    away.rename(file)
     done = world.run("resume", world.task, "--accept-changed-stages", "--json")
     assert done.json["outcome"] == "delivered", done.out
     assert world.run("verify", world.task).code == 0
