@@ -17,6 +17,7 @@ from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judge
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.downloads import cargo_downloads
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
@@ -106,13 +107,7 @@ def run_cargo(
 
 
 def _environment(ground: Ground) -> dict[str, str]:
-    home = Path(os.environ.get("HOME") or Path.home())
-    return {
-        "CARGO_TARGET_DIR": str(ground.scratch / "target"),
-        "CARGO_HOME": os.environ.get("CARGO_HOME") or str(home / ".cargo"),
-        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(home / ".rustup"),
-        "CARGO_NET_OFFLINE": "true",
-    }
+    return {"CARGO_TARGET_DIR": str(ground.scratch / "target"), **cargo_downloads(os.environ)}
 
 
 def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Target]:
