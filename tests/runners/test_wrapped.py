@@ -69,3 +69,17 @@ def test_a_class_name_of_packages_and_files_leads_to_the_file(project):
     files = {"tests/shout.rs": "// tests\n", "src/lib.rs": "// code\n", "report.txt": report}
     run = project(files, command="cp report.txt {junit}").run()
     assert sorted(run.outcomes) == ["tests/shout.rs::shouts", "textkit::tests::inner"], run.problems
+
+
+def test_a_suite_that_names_its_file_by_underscores_and_one_that_could_not_run_are_told_by_file(project):
+    """As Perl's prove writes it."""
+    report = (
+        '<testsuites><testsuite name="deep_shout_t"><testcase name="1 - shouts"></testcase></testsuite>'
+        '<testsuite name="slug_t"><error message="Dubious, test returned 255" /></testsuite></testsuites>'
+    )
+    files = {"t/deep/shout.t": "# tests\n", "t/slug.t": "# tests\n", "report.txt": report}
+    run = project(files, command=["sh", "-c", "cp report.txt $1; exit 1", "sh", "{junit}"]).run()
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {
+        "t/deep/shout.t::1 - shouts": "passed", "t/slug.t::(the whole file)": "error"
+    }, run.problems  # fmt: skip
+    assert run.complete

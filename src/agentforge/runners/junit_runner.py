@@ -101,7 +101,15 @@ def _place(case: Case, root: str, files: Mapping[str, Sequence[str]]) -> tuple[s
     last = files.get(parts[-1], ()) if "::" in case.classname else ()  # cargo nextest: package::file
     if len(last) == 1:
         return last[0], ""
+    if not case.classname and case.suite:  # Perl's prove: t/deep/slug.t is deep_slug_t
+        named = {path for paths in files.values() for path in paths if f"_{_flat(path)}".endswith(f"_{case.suite}")}
+        if len(named) == 1:
+            return named.pop(), ""
     return "", "" if case.classname == "test" else case.classname
+
+
+def _flat(path: str) -> str:
+    return re.sub(r"\W", "_", path)
 
 
 def _outcomes(cases: Sequence[Case], *, root: str, files: Mapping[str, Sequence[str]]) -> Mapping[str, TestOutcome]:
