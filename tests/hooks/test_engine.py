@@ -191,9 +191,9 @@ def test_an_interruption_ends_hooks_that_run_at_the_same_time_and_starts_no_more
             if len(started) == 8:
                 os.kill(os.getpid(), signal.SIGINT)
 
-        return run(one.argv, cwd=tmp_path, env={"PATH": os.environ["PATH"]}, timeout_s=600, on_start=known)
+        return run(one.argv, cwd=tmp_path, env={"PATH": os.environ["PATH"]}, timeout_s=30, on_start=known)
 
-    slow = [hook("sleep 600", name=str(number), trigger="after_tool", timeout_s=600) for number in range(12)]
+    slow = [hook("sleep 30", name=str(number), trigger="after_tool", timeout_s=30) for number in range(12)]
     session = {"session_id": "t1", "cwd": str(tmp_path), "permission_mode": "auto"}
     with pytest.raises(KeyboardInterrupt):
         HookEngine(slow, start, session=session).after_tool("edit", {}, "done")
