@@ -246,7 +246,6 @@ def _create(
     from agentforge.workspace.worktree import branch_name, worktree_of
 
     profile = "" if options.workflow else models.profile()
-    base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = _told(options.request, environ)
     added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
@@ -254,15 +253,14 @@ def _create(
     title = f"plan {request}" if options.workflow == "split" else request
     task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
     with _removed_on_error(folder):
-        place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
         first = kinds.RunStarted(
             kind="task",
             run_id=task,
             request=request,
             repo=str(git.top),
-            base_commit=base,
+            base_commit=base_commit(options, git, data=data_dir(environ)),
             base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
-            worktree=str(place),
+            worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=task).path),
             branch=str(options.pull.get("branch") or branch_name(task)),
             mode=options.mode,
             approve=options.approve,

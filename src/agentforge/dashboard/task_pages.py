@@ -112,10 +112,14 @@ def _head(request: Request, reading: Reading) -> dict[str, Any]:
     board, state = board_of(request), reading.state
     running = read_holder(reading.folder).alive
     repository = board.ground.find(request.path_params["repo"])
+    standing, queued = outcome_of(state, running=running), ""
+    if not state.open_escalations:
+        standing, queued = board.ground.standing(reading.folder, standing)
     return {
         "state": state,
         "task_id": reading.folder.name,
-        "standing": outcome_of(state, running=running),
+        "standing": standing,
+        "queued": queued,
         "running": running,
         "repository": repository,
         "base": f"/t/{repository.key}/{reading.folder.name}",
