@@ -117,6 +117,25 @@ def test_a_package_takes_part_when_a_setting_names_it(place: Place) -> None:
         place.found()
 
 
+def test_the_stage_of_a_package_is_taken_with_its_contract_and_its_owner(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme_licences.py").write_text(_STAGE.format(name="licences", body="{}"))
+    installed = tmp_path / "acme_licences-1.2.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-licences\nVersion: 1.2\n")
+    (installed / "entry_points.txt").write_text("[agentforge.stages]\nlicences = acme_licences:STAGE\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert place.found() == ()
+    (place.repo / ".agentforge").mkdir()
+    (place.repo / ".agentforge" / "config.toml").write_text('[pipeline]\nstages = ["licences"]\n')
+    (one,) = place.found()
+    assert (one.stage.name, one.source) == ("licences", "acme-licences 1.2 (acme_licences:STAGE)")
+    place.put(place.project, "licences")
+    with pytest.raises(ConfigError, match=r"\.agentforge/stages/licences\.py and acme-licences 1\.2"):
+        place.found()
+
+
 def test_settings_may_speak_of_stages_that_a_file_brings_and_of_no_others(place: Place) -> None:
     place.put(place.project, "threats")
     settings = place.repo / ".agentforge" / "config.toml"

@@ -15,6 +15,7 @@ from agentforge.cli.commands.resolve import decision_of
 from agentforge.cli.commands.start import stage_names
 from agentforge.cli.entry import run
 from agentforge.cli.lazy import COMMANDS
+from agentforge.pipeline.stages import ORDER
 from agentforge.workspace.sandbox import landlock_missing_because
 
 
@@ -53,7 +54,7 @@ def test_every_command_shows_at_least_two_examples(name: str, capsys: pytest.Cap
     ],
 )
 def test_approve_takes_stages_and_aliases(words: tuple[str, ...], stages: tuple[str, ...]) -> None:
-    assert stage_names(words) == stages
+    assert stage_names(words, ORDER) == stages
 
 
 def test_one_decision_is_read() -> None:
@@ -110,7 +111,7 @@ def test_the_doctor_looks_at_everything(capsys: pytest.CaptureFixture[str], repo
     checks = {check["name"]: check for check in found["checks"]}
     assert list(checks) == [
         "settings", "python", "git", "repository", "bubblewrap", "escapes", "attacks", "injections", "tests", "ripgrep", "ruff",
-        "ty", "model", "data folder", "hooks", "mcp servers", "skills", "screen", "terminal", "trust",
+        "ty", "model", "data folder", "stages", "hooks", "mcp servers", "skills", "screen", "terminal", "trust",
     ]  # fmt: skip
     tried = {one["name"]: one for one in found["escapes"]}
     assert {"home", "outside", "hook", "tcp", "udp", "dns", "alive", "threads", "memory", "output"} <= set(tried)
@@ -140,7 +141,7 @@ def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixtu
     found = _json(capsys, "doctor", "--json", code=7)
     assert found["checks"][0]["status"] == "error"
     assert "unknown setting x" in found["checks"][0]["message"]
-    assert len(found["checks"]) == 20  # what is wrong with one does not hide the others
+    assert len(found["checks"]) == 21  # what is wrong with one does not hide the others
 
 
 def test_contracts_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.events.state import RunState
@@ -22,12 +21,12 @@ def recording_of(folder: Path) -> bytes:
     lines = list(_lines(folder))
     if not lines:
         raise UsageError(f"{folder.name} asked no model, so there is nothing to play again")
-    return b"".join(canonical_bytes(line) + b"\n" for line in lines)
+    return b"".join(line + b"\n" for line in lines)
 
 
-def _lines(folder: Path) -> Iterator[dict[str, object]]:
+def _lines(folder: Path) -> Iterator[bytes]:
     from agentforge.events.evolve import evolve
-    from agentforge.messages import reply_value
+    from agentforge.models.recorded import recorded_line
     from agentforge.pipeline.recalling import reply_of
     from agentforge.store.blobs import Blobs
     from agentforge.store.reader import read
@@ -38,11 +37,7 @@ def _lines(folder: Path) -> Iterator[dict[str, object]]:
         _refuse(event, folder.name)
         if isinstance(event, kinds.ModelReplied):
             stage, number, request = asked
-            yield {
-                "key": {"stage": stage, "stage_step": number},
-                "request": digest_value(json.loads(blobs.get(request))),
-                "reply": reply_value(reply_of(event)),
-            }
+            yield recorded_line(stage, number, request=json.loads(blobs.get(request)), reply=reply_of(event))
         state = evolve(state, event, at=record.at)
         if isinstance(event, kinds.ModelCalled):
             asked = event.stage, state.stages[event.stage].steps, event.request

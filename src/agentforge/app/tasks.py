@@ -240,16 +240,14 @@ def _create(
 ) -> RunLog:
     from agentforge.app.added_stages import added_now
     from agentforge.app.provenance import digests, supplied_tests
-    from agentforge.app.wiring import secret_values
     from agentforge.config.paths import data_dir
-    from agentforge.safety.redaction import redact
     from agentforge.store.log import RunLog
     from agentforge.store.tasks import new_task_folder
     from agentforge.workspace.worktree import branch_name, worktree_of
 
     profile = "" if options.workflow else models.profile()
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
-    request = redact(options.request, secrets=secret_values(environ)).text
+    request = _told(options.request, environ)
     added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
@@ -288,6 +286,14 @@ def _create(
     log.subscribe(watch)
     watch(first, log.state)
     return log
+
+
+def _told(request: str, environ: Mapping[str, str]) -> str:
+    """The request without the user's secrets."""
+    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import redact
+
+    return redact(request, secrets=secret_values(environ)).text
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from agentforge.messages import ModelReply, ToolCall, Usage, reply_value, reques
 from agentforge.models.scripted import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from agentforge.messages import ModelRequest
     from agentforge.models.model import Model
@@ -89,17 +89,23 @@ class RecordingModel:
         """
         stage, number = place_of(request)
         reply = self._model.complete(request, on_delta=on_delta)
-        line = {
-            "key": {"stage": stage, "stage_step": number},
-            "request": digest_value(request_value(request)),
-            "reply": reply_value(reply),
-        }
-        append_line(self._path, canonical_bytes(line))
+        append_line(self._path, recorded_line(stage, number, request=request_value(request), reply=reply))
         return reply
 
     def close(self) -> None:
         """Close the model that is asked."""
         self._model.close()
+
+
+def recorded_line(stage: str, number: int, *, request: Mapping[str, object], reply: ModelReply) -> bytes:
+    """One line of a recording, without its end.
+
+    Args:
+        number: of the request within its stage, from 1.
+        request: as a plain value.
+    """
+    key = {"stage": stage, "stage_step": number}
+    return canonical_bytes({"key": key, "request": digest_value(request), "reply": reply_value(reply)})
 
 
 def append_line(path: Path, line: bytes) -> None:

@@ -191,7 +191,7 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
         request=request,
         cwd=place.cwd,
         mode=given["mode"] or "autonomous",
-        approve=stage_names(given["approve"], place),
+        approve=stage_names(given["approve"], _stages_here(place)) if given["approve"] else (),
         model=given["model"],
         limits=plain(limits_of(given)),
         base=given["base"],
@@ -223,19 +223,16 @@ def _known_task(place: Place, text: str | None) -> str | None:
     return find_task(repository(place.cwd), text)[0]
 
 
-def stage_names(words: tuple[str, ...], place: Place) -> tuple[str, ...]:
+def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ...]:
     """Turn stages and their aliases into stages, in the order of the pipeline.
 
+    Args:
+        order: all stages.
     Raises:
         UsageError: a word that names no stage.
     """
-    if not words:
-        return ()
-    from agentforge.app.added_stages import names_now
-    from agentforge.app.looking import repository
     from agentforge.pipeline.stages import ALIASES
 
-    order = names_now(repository(place.cwd), settings=place.settings, environ=place.environ)
     names = set()
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())
@@ -243,6 +240,13 @@ def stage_names(words: tuple[str, ...], place: Place) -> tuple[str, ...]:
             raise UsageError(f"--approve {word}: no such stage", hint="one of " + ", ".join((*order, *ALIASES)))
         names.add(name)
     return tuple(name for name in order if name in names)
+
+
+def _stages_here(place: Place) -> tuple[str, ...]:
+    from agentforge.app.added_stages import names_now
+    from agentforge.app.looking import repository
+
+    return names_now(repository(place.cwd), settings=place.settings, environ=place.environ)
 
 
 def _read_request(request: str) -> str:
