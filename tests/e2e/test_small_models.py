@@ -170,3 +170,27 @@ def test_what_no_example_checks_is_left_out_only_when_a_person_says_so(world: Wo
     world.run("resolve", f"{world.task}.E1", "--answer", "only what the examples say")
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err
+
+
+def test_a_fix_that_gives_another_answer_at_an_edge_is_asked_about(world: World) -> None:
+    world.settings(SMALL)
+    broken = (
+        "def best(values: list[int]) -> int:\n    found = here = 0\n    for value in values:\n        here += value\n"
+    )
+    (world.repo / "runs.py").write_text(f"{broken}        found = max(found, here)\n    return found\n")
+    world.commit_all("runs")
+    never_empty = "def best(values):\n    here = found = values[0]\n    for value in values[1:]:\n        here = max(value, here + value)\n        found = max(found, here)\n    return found"
+    maybe_empty = "def best(values):\n    here = found = 0\n    for value in values:\n        here = max(0, here + value)\n        found = max(found, here)\n    return found"
+    script: dict[str, Any] = {
+        "green": [{"samples": [never_empty, never_empty]}, {"samples": [maybe_empty, maybe_empty]}]
+    }
+    request = "Fix best in runs.py, the largest sum of neighbours: best([4, -5, 2, 1, -1, 3]) should be 5, and best([-1, 3]) is 3"
+    asked = world.start(script, request=request)
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "best([-4, -5, -2, -1, -1, -3]) gives 0 today and would give -1" in question["question"]
+    assert question["options"] == ["0", "-1"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "0")
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err
+    assert "max(0, here + value)" in world.git("show", f"{done.json['branch']}:runs.py")

@@ -13,8 +13,9 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
-from agentforge.pipeline.small.agreeing import Agreement, agreement, answers_near, calls_of, holds, probes
+from agentforge.pipeline.small.agreeing import Agreement, Split, agreement, answers_near, calls_of, holds, probes
 from agentforge.pipeline.small.beneath import ALONE, is_waiting, text_beneath
+from agentforge.pipeline.small.edges import moved_edge
 from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
@@ -103,18 +104,15 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
             changed=(unit.file,),
         )
     if found.split and not found.settled(_ENOUGH):
-        return Observation(
-            status="error",
-            summary=one_line(f"the samples of {name} that pass do not agree: {found.split.question}"),
-            text=told,
-            error_type="disagreement",
-            payload={"question": found.split.question, "options": list(found.split.options), "about": found.split.call},
-        )
+        return _open(f"the samples of {name} that pass do not agree", found.split, told)
     chosen = _reached(state, runtime, unit, _ranked(tried.passing, found))
     if chosen.missing:
         why = f"wrong: no example reaches this line, so nobody asked for it: {chosen.missing}"
         summary = f"no sample of {name} is without a line that no example reaches"
         return failed(summary, error_type="tests-fail", text=f"{told}\n{why}")
+    edge = moved_edge(state, runtime, unit, chosen.text)
+    if edge is not None:
+        return _open(f"the samples of {name} that pass change an answer that no example speaks of", edge, told)
     _write(runtime, unit, chosen.text)
     left_out = ", without lines that no example reaches" if chosen.trimmed else ""
     return Observation(
@@ -123,6 +121,17 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
         text=told,
         artifacts=(unit.file,),
         changed=(unit.file,),
+    )
+
+
+def _open(why: str, split: Split, told: str) -> Observation:
+    """A question that only a person can answer."""
+    return Observation(
+        status="error",
+        summary=one_line(f"{why}: {split.question}"),
+        text=told,
+        error_type="disagreement",
+        payload={"question": split.question, "options": list(split.options), "about": split.call},
     )
 
 
