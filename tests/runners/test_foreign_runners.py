@@ -172,3 +172,28 @@ def test_cargo_outcomes_are_told_by_file_and_one_broken_target_leaves_the_others
     assert run.outcomes["src/lib.rs::tests::wrong"].failure.in_test
     assert [(one.id, one.failure.names) for one in run.collection_errors] == [("tests/b.rs", ("slugify",))]
     assert not run.complete and "tests/c.rs::leaves" in run.problems[0]  # it left, and took its result with it
+
+
+_OLD_CARGO = """#!/bin/sh
+case "$*" in
+  *--keep-going*) echo 'error: the `--keep-going` flag is unstable, pass `-Z unstable-options` to enable it' >&2; exit 101 ;;
+esac
+exec cargo "$@"
+"""
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_a_cargo_that_cannot_keep_going_builds_target_by_target(project):
+    """As the one of Debian 12."""
+    from dataclasses import replace
+
+    files = {
+        "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n', "old-cargo": _OLD_CARGO,
+        "src/lib.rs": "#[cfg(test)]\nmod tests {\n    #[test]\n    fn holds() {}\n}\n",
+        "tests/b.rs": "use calc::slugify;\n#[test]\nfn slug() { slugify(); }\n",
+    }  # fmt: skip
+    made = project(files, env={})
+    (made.path / "old-cargo").chmod(0o755)
+    run = replace(made, plan=replace(made.plan, command=("./old-cargo", *made.plan.command[1:]))).run(timeout_s=120.0)
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {"src/lib.rs::tests::holds": "passed"}
+    assert [(one.id, one.failure.names) for one in run.collection_errors] == [("tests/b.rs", ("slugify",))]

@@ -86,7 +86,10 @@ def test_new_methods_types_and_files_are_made_by_their_signature():
         {"name": "Stack::len", "file": "src/lib.rs", "signature": "pub fn len(&self) -> usize"},
     )
     assert 'Some(vec![String::from("\\0wrong")])' in rust["wrong"].files["src/slug.rs"]
-    assert "impl<T> Stack<T> { pub fn len(&self) -> usize { return 987654321; } }" in rust["wrong"].files["src/lib.rs"]
+    stack = rust["wrong"].files["src/lib.rs"]
+    assert (
+        "impl<T> Stack<T> { /// Stands in.\n" in stack and "pub fn len(&self) -> usize { return 987654321; } }" in stack
+    )
     assert "pub mod slug;" in rust["wrong"].files["src/lib.rs"]
     java = _made(
         {"name": "BadText", "kind": "class", "file": "src/main/java/org/example/BadText.java", "signature": "class BadText extends RuntimeException"},

@@ -260,6 +260,7 @@ def test_words_are_split_and_stemmed() -> None:
     [
         ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("src/a.test.ts", True), ("conftest.py", True),
         ("app/FooTest.java", True), ("src/a/tests.rs", True), ("src/Contest.java", False), ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
+        ("t/slug.t", True), ("a/slug.bats", True), ("src/SlugTests.cs", True), ("lib/SlugTest.php", True), ("src/Contest.cs", False), ("a.txt", False),
     ],
 )  # fmt: skip
 def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:

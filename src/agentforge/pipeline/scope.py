@@ -39,6 +39,16 @@ TEST_GLOBS = (
     "**/*Test.java",
     "**/*Tests.java",
     "**/tests.rs",
+    "**/*Test.kt",
+    "**/*Tests.kt",
+    "**/*.t",
+    "**/*.bats",
+    "**/*_spec.rb",
+    "**/*_test.rb",
+    "**/*Test.php",
+    "**/*Test.cs",
+    "**/*Tests.cs",
+    "**/*Tests.swift",
 )
 """Where tests live, in the languages whose runners are known."""
 

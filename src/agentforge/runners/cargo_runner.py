@@ -14,6 +14,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.runners.cargo_failures import compile_error, panic
 from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
+from agentforge.runners.identity import file_of
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
@@ -94,6 +95,7 @@ def run_cargo(
             expected |= {f"{target.root}::{word}::{name}": outcome for name, outcome in drawn.items()}
     errors = _errors(records, ground)
     problems = [problem for session in sessions for problem in session.problems]
+    problems += _lost(targets, programs, errors, tests)
     if not programs and not errors:
         problems.append(f"cargo could not build the tests: {built.text[-300:]}")
     gathered = Gathered(
@@ -231,6 +233,18 @@ def _errors(records: Sequence[Mapping[str, Any]], ground: Ground) -> list[Collec
             error = compile_error(message, file=file)
             found.setdefault((file, error.text), error)
     return list(found.values())
+
+
+def _lost(
+    targets: Sequence[_Target], programs: Mapping[str, str], errors: Sequence[CollectionError], tests: Sequence[str]
+) -> list[str]:
+    """What does not compile and takes the asked files with it, which have no error of their own."""
+    asked = {file_of(one) for one in tests}
+    lost = {one.root for one in targets if one.root in asked and one.root not in programs}
+    if not lost - {one.id for one in errors}:
+        return []
+    guilty = {one.failure.file if one.failure is not None else one.id for one in errors if one.id not in asked}
+    return [f"{path} does not compile" for path in sorted(guilty)]
 
 
 def _run_program(

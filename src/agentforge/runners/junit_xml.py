@@ -77,7 +77,7 @@ def _cases(element: Element, *, suite: str) -> Iterator[Case]:
             yield from _cases(child, suite=child.get("name", suite))
         elif child.tag == "testcase":
             yield _case(child, suite=suite or element.get("name", ""))
-        elif child.tag in ("error", "failure"):  # a whole file that could not run
+        elif child.tag in ("error", "failure") and not element.findall("testcase"):  # a whole file that could not run
             yield _whole(child, suite=suite or element.get("name", ""))
 
 

@@ -185,7 +185,10 @@ def _placed(text: str, language: str, symbol: Symbol, fresh: str, types: Sequenc
 
 
 def _public(fresh: str, language: str) -> str:
-    return f"pub {fresh}" if language == "rust" and not fresh.startswith("pub") else fresh
+    """A new function as others may call it, in a form that crates take which deny missing documentation or warnings."""
+    if language != "rust":
+        return fresh
+    return f"/// Stands in.\n#[allow(unused_variables)]\n{fresh if fresh.startswith('pub') else f'pub {fresh}'}"
 
 
 def _defines(text: str, language: str, name: str) -> bool:
@@ -214,7 +217,7 @@ def _new_type(symbol: Symbol, language: str) -> str:
     whole = said if said.endswith("}") else ""
     if language == "go":
         return whole or f"type {symbol.last} struct{{}}"
-    return f"#[derive(Debug, Clone, Default, PartialEq)]\n{whole or f'pub struct {symbol.last};'}"
+    return f"/// Stands in.\n#[derive(Debug, Clone, Default, PartialEq)]\n{whole or f'pub struct {symbol.last};'}"
 
 
 def _java_class(name: str, said: str) -> str:

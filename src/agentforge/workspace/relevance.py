@@ -17,6 +17,7 @@ _MOST_TERMS = 24
 _PARSED = 32  # files whose definitions are read; the others are ranked by path and content alone
 _MOST_SYMBOLS = 8
 _JAVA_TESTS = ("Test.java", "Tests.java", "TestCase.java", "Test.kt", "Tests.kt")
+_OTHER_TESTS = (".t", ".bats", "Test.cs", "Tests.cs", "Test.php", "Tests.swift", "Spec.hs")  # Perl, shells, .NET, ...
 _IN_PATH, _IN_SYMBOL, _IN_CONTENT, _EXACT = 4.0, 3.0, 1.0, 8.0
 _NOT_SOURCE = 0.3
 _ENDINGS = "izations ization ations ation ings ing ers ies ions ion ed er es s e y"
@@ -98,7 +99,7 @@ def is_test_path(path: str) -> bool:
         or ".test." in name
         or ".spec." in name
         or name == "tests.rs"
-        or path.endswith(_JAVA_TESTS)
+        or path.endswith((*_JAVA_TESTS, *_OTHER_TESTS))
     )
 
 
