@@ -110,7 +110,8 @@ def requirements(state: RunState) -> list[str]:
 def checks(state: RunState) -> list[str]:
     """The last verdict of the stages that measure code, rule by rule counted."""
     lines = []
-    for name in ("red", "green", "refactor", "guard", "change", "verify", "deliver"):
+    writing = [str(row.get("name")) for row in state.added if row.get("writes") == "product"]
+    for name in ("red", "green", *writing, "refactor", "guard", "change", "verify", "deliver"):
         known = state.stages.get(name)
         if known is None or not known.results:
             continue

@@ -195,9 +195,9 @@ def to_approve(state: RunState) -> dict[str, Any] | None:
 def _stages(state: RunState) -> list[dict[str, Any]]:
     """The stages of the workflow in their order, those that are still to come included."""
     from agentforge.events.state import StageState
-    from agentforge.pipeline.stages import load_stages
+    from agentforge.pipeline.adding import names_of
 
-    names = list(dict.fromkeys((*load_stages(state.workflow), *state.stages)))
+    names = list(dict.fromkeys((*names_of(state), *state.stages)))
     return [{"name": name, **asdict(state.stages.get(name, StageState()))} for name in names]
 
 
