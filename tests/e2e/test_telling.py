@@ -72,8 +72,9 @@ def test_quiet_hours_hold_back_reminders_come_and_deadlines_pass(world: World) -
     inbox = _inbox(world, 'quiet_hours = "00:00-23:59"\n')
     assert world.start(None, "--approve", "spec", env={"TZ": "UTC"}).code == 3
     assert _messages(inbox) == []
+    _inbox(world, 'remind_after = "0.01s"\ndeadline = "0.01s"\n')
+    assert world.run("notify", "--json").json[0]["notice"] == "first", "no deadline passes before somebody was told"
     _inbox(world, 'remind_after = "0.01s"\n')
-    assert world.run("notify", "--json").json[0]["notice"] == "first"
     assert world.run("notify", "--json").json[0]["notice"] == "reminder"
     assert [item["notice"] for item in _messages(inbox)] == ["first", "reminder"]
     _inbox(world, 'deadline = "0.01s"\ndeadline_decision = "abort"\n')

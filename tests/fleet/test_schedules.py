@@ -73,3 +73,26 @@ def test_a_clock_that_is_set_back_or_ahead_does_not_stop_a_provider(database: Da
 
 def test_a_time_is_meant_by_the_clock_that_the_workers_go_by(database: Database) -> None:
     assert replace(database, now=f"({database.now} + 3600)").clock() - database.clock() > 3599
+
+
+def test_a_folder_that_is_not_here_is_left_to_a_machine_that_has_it(database: Database, tmp_path: Path) -> None:
+    schedules, said = Schedules(database), list[str]()
+    schedules.add(cron="", next_at=1.0, arguments=["--", "x"], folder=tmp_path / "moved")
+    schedules.start_due({"HOME": str(tmp_path)}, tell=said.append)
+    assert ([item.next_at for item in schedules.all()], said) == ([1.0], [])
+
+
+def test_what_this_machine_could_not_start_comes_again_and_what_nobody_can_start_does_not(
+    database: Database, tmp_path: Path
+) -> None:
+    schedules, said = Schedules(database), list[str]()
+    schedules.add(cron="", next_at=1.0, arguments=["--", "--json for the list"], folder=tmp_path)
+    away = {"HOME": str(tmp_path), "AGENTFORGE_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
+    schedules.start_due(away, tell=said.append)
+    (item,) = schedules.all()
+    assert database.clock() < item.next_at <= database.clock() + 60
+    assert ["does not answer" in said[0], "tried again in 60 s" in said[1]] == [True, True], said
+    schedules.remove(item.id)
+    schedules.add(cron="", next_at=1.0, arguments=["--repo", "nowhere", "--", "x"], folder=tmp_path)
+    schedules.start_due({"HOME": str(tmp_path), "AGENTFORGE_DATABASE_URL": database.url}, tell=said.append)
+    assert (schedules.all(), "no repository is known as 'nowhere'" in said[2]) == ([], True), said

@@ -107,6 +107,12 @@ def test_neither_the_night_nor_the_digest_uses_a_deadline_up() -> None:
         assert deadline_of(_ASKED, policy) == _AT.replace(second=0) + timedelta(minutes=told + 120), (begin, end)
 
 
+def test_a_deadline_counts_from_the_first_try_to_tell_people() -> None:
+    policy = Policy(deadline_s=7200)
+    tries = [_told(300), _told(90, taken=False), Told(about="E2", channel="webhook", taken=True, at=_AT)]
+    assert deadline_of(_ASKED, policy, tries) == _AT + timedelta(minutes=90 + 120)
+
+
 def test_a_duration_that_is_none_is_named() -> None:
     with pytest.raises(ConfigError, match=r"notify\.remind_after"):
         read_policy({"remind_after": "soon"}, seconds=parse_duration)

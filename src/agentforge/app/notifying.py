@@ -84,7 +84,8 @@ class Teller:
             for way in self._desk.ways:
                 notice = due(item, way.channel, told, policy=self._desk.policy, now=now)
                 if notice is not None:
-                    error = _sent(way, message_of(state, item, notice, desk=self._desk), self._desk.environ)
+                    message = message_of(state, item, notice, desk=self._desk, told=_heard(told, item, now))
+                    error = _sent(way, message, self._desk.environ)
                     self._log.append(_record(item, notice, way, error))
 
 
@@ -110,7 +111,7 @@ def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str
             if log is not None:
                 tried += _deadlines(log, desk, now=at)
                 waiting += _waiting(log, desk, now=at)
-        return tried + _tell(waiting, desk)
+        return tried + _tell(waiting, desk, now=at)
 
 
 def try_ways(desk: Desk) -> list[Tried]:
@@ -163,15 +164,19 @@ def told_of(folder: Path) -> list[Told]:
     ]
 
 
-def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk) -> Message:
-    """The message about a matter; secrets redacted."""
+def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, told: Sequence[Told] = ()) -> Message:
+    """The message about a matter; secrets redacted.
+
+    Args:
+        told: what people were told of the run, this message included: a deadline counts from it.
+    """
     from agentforge.notify.message import Message
 
     item = state.escalations.get(matter.about)
     task = state.run_id
     again = "again: " if notice == "reminder" else ""
     head = f"{again}{matter.kind} {task}" if item is None else f"{again}{task} asks ({item.kind})"
-    lines = _end_lines(state) if item is None else _question_lines(state, item, matter, desk.policy)
+    lines = _end_lines(state) if item is None else _question_lines(state, item, _ending(matter, desk.policy, told))
     return Message(
         message_id=f"{task}.{matter.about}.{notice}.{int(matter.at.timestamp())}",
         task_id=task,
@@ -184,15 +189,23 @@ def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk) -
     )
 
 
-def _question_lines(state: RunState, item: Escalation, matter: Matter, policy: Policy) -> list[str]:
+def _heard(told: Sequence[Told], matter: Matter, now: datetime) -> Sequence[Told]:
+    """What people know of a matter once they are told of it now."""
+    return [*told, Told(about=matter.about, channel="", taken=True, at=now)]
+
+
+def _ending(matter: Matter, policy: Policy, told: Sequence[Told]) -> list[str]:
+    """What becomes of a question that nobody answers."""
+    end = deadline_of(matter, policy, told)
+    word = {"approve": "approved", "reject": "rejected", "abort": "aborted"}[policy.decision]
+    return [] if end is None else ["", f"Without an answer by {end.astimezone(UTC):%Y-%m-%d %H:%M} UTC it is {word}."]
+
+
+def _question_lines(state: RunState, item: Escalation, ending: list[str]) -> list[str]:
     lines = [f"Request: {state.request[:300]}", f"Repository: {state.repo}"]
     lines += [f"Stage: {item.stage}" if item.stage else "Between two stages", f"Why: {item.reason}", "", item.question]
     lines += [f"  {number}. {option}" for number, option in enumerate(item.options, start=1)]
-    end = deadline_of(matter, policy)
-    word = {"approve": "approved", "reject": "rejected", "abort": "aborted"}[policy.decision]
-    if end is not None:
-        lines += ["", f"Without an answer by {end.astimezone(UTC):%Y-%m-%d %H:%M} UTC it is {word}."]
-    return [*lines, ""]
+    return [*lines, *ending, ""]
 
 
 def _end_lines(state: RunState) -> list[str]:
@@ -266,14 +279,18 @@ def _anything_due(folder: Path, desk: Desk, *, now: datetime) -> bool:
 
     state, told = load_state(folder), told_of(folder)
     return any(
-        _passed(item, desk.policy, now=now)
+        _passed(item, told, desk, now=now)
         or any(due(item, way.channel, told, policy=desk.policy, now=now) for way in desk.ways)
         for item in matters(state)
     )
 
 
-def _passed(matter: Matter, policy: Policy, *, now: datetime) -> bool:
-    end = deadline_of(matter, policy)
+def _passed(matter: Matter, told: Sequence[Told], desk: Desk, *, now: datetime) -> bool:
+    """Whether the stated answer holds now; never before people were told where there is a way to tell them."""
+    unheard = not any(item.about == matter.about for item in told)
+    if unheard and desk.ways and matter.kind in desk.policy.on:
+        return False
+    end = deadline_of(matter, desk.policy, told)
     return end is not None and now >= end
 
 
@@ -281,9 +298,9 @@ def _deadlines(log: RunLog, desk: Desk, *, now: datetime) -> list[Tried]:
     """Record the stated answer of every question whose deadline passed."""
     from agentforge.app.answers import record_answer
 
-    found = []
+    found, told = [], told_of(log.folder)
     for item in matters(log.state):
-        if not _passed(item, desk.policy, now=now):
+        if not _passed(item, told, desk, now=now):
             continue
         decision = desk.policy.decision
         text = f"nobody answered within {timedelta(seconds=desk.policy.deadline_s)}"
@@ -304,7 +321,7 @@ def _waiting(log: RunLog, desk: Desk, *, now: datetime) -> list[tuple[RunLog, Ma
     return found
 
 
-def _tell(waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk) -> list[Tried]:
+def _tell(waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk, *, now: datetime) -> list[Tried]:
     """One message for each way where matters are gathered, else one for each matter."""
     rows = list(waiting)
     if not desk.policy.digest_s:
@@ -313,14 +330,18 @@ def _tell(waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk
         groups = [[row for row in rows if row[3] is way] for way in desk.ways]
     tried = []
     for group in filter(None, groups):
-        tried += _tell_together(group, desk)
+        tried += _tell_together(group, desk, now=now)
     return tried
 
 
-def _tell_together(group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk) -> list[Tried]:
+def _tell_together(group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk, *, now: datetime) -> list[Tried]:
     from agentforge.notify.message import digest_of
 
-    message = digest_of([message_of(log.state, item, notice, desk=desk) for log, item, notice, _ in group])
+    messages = [
+        message_of(log.state, item, notice, desk=desk, told=_heard(told_of(log.folder), item, now))
+        for log, item, notice, _ in group
+    ]
+    message = digest_of(messages)
     error = _sent(group[0][3], message, desk.environ)
     tried = []
     for log, item, notice, way in group:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentforge.app.result import RunResult
     from agentforge.app.tasks import StartOptions
 
-_NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd"})
+_NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd", "from_issue"})
 
 
 def enqueue(
@@ -66,7 +66,7 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
     database = open_database(database_url(place.settings, place.environ))
     now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here
     first = next_time(cron, after=now.timestamp()) if cron else time_of(at or "", now=now)
-    arguments = [request, *_given_flags()]
+    arguments = [*_given_flags(), "--", request]
     item = Schedules(database).add(cron=cron, next_at=first, arguments=arguments, folder=place.cwd)
     when = datetime.fromtimestamp(item.next_at, tz=UTC).isoformat(timespec="seconds")
     line = _cron_line(cron, arguments, place) if cron else ""

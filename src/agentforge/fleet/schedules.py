@@ -13,11 +13,12 @@ from typing import Any
 
 from agentforge.canonical import digest_value
 from agentforge.config.durations import parse_duration
-from agentforge.errors import UsageError
+from agentforge.errors import InfrastructureError, UsageError
 from agentforge.fleet.database import Database
 from agentforge.frozen import dataclass
 
 _STARTED_WITHIN_S = 120
+_AGAIN_S = 60.0
 _WORDS = {"hourly": "0 * * * *", "daily": "0 6 * * *", "weekly": "0 6 * * 1", "monthly": "0 6 1 * *"}
 
 
@@ -70,21 +71,35 @@ class Schedules:
             raise UsageError(f"no schedule {schedule_id!r}", hint="see: agentforge queue list")
 
     def start_due(self, environ: Mapping[str, str], *, tell: Callable[[str], None]) -> None:
-        """Put every task whose time has come into the queue; a time that was slept through is made up for once."""
+        """Put every task whose time has come into the queue; a time that was slept through is made up for once.
+
+        What is to be started in a folder that this machine does not have is left to another one, or until it is back.
+        """
         for item in self._rows(f"WHERE next_at <= {self._database.now}"):
-            if not self._advance(item):
-                continue  # another worker was faster
+            if Path(item.folder).is_dir() and self._advance(item):  # else another worker was faster
+                self._start(item, environ, tell)
+
+    def _start(self, item: Schedule, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        """Start one; where this machine could not (its disk, a tool), what was to come once comes again soon."""
+        try:
             done = subprocess.run(
-                [sys.executable, "-m", "agentforge", "start", *item.arguments, "--detach"],
-                cwd=item.folder if Path(item.folder).is_dir() else None,
+                [sys.executable, "-m", "agentforge", "start", "--detach", *item.arguments],
+                cwd=item.folder,
                 env={**os.environ, **environ},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_STARTED_WITHIN_S,
                 check=False,
             )
-            said = (done.stdout if done.returncode == 0 else done.stderr).decode("utf-8", "replace").strip()
-            tell(f"schedule {item.id}: {said}")
+        except (OSError, subprocess.TimeoutExpired) as exc:  # the folder went meanwhile, or the machine is very slow
+            tell(f"schedule {item.id}: not known whether it was started, see `agentforge status`: {exc}")
+            return
+        said = (done.stdout if done.returncode == 0 else done.stderr).decode("utf-8", "replace").strip()
+        tell(f"schedule {item.id}: {said}")
+        if done.returncode == InfrastructureError.exit_code and not done.stdout and not item.cron:
+            again = self._database.clock() + _AGAIN_S
+            self.add(cron="", next_at=again, arguments=item.arguments, folder=Path(item.folder))
+            tell(f"schedule {item.id}: is tried again in {_AGAIN_S:.0f} s")
 
     def _advance(self, item: Schedule) -> bool:
         """Take the turn of a schedule: the next time is set before anything is started."""

@@ -108,17 +108,19 @@ def due(matter: Matter, channel: str, told: Iterable[Told], *, policy: Policy, n
     return "reminder" if matter.waits and over else None
 
 
-def deadline_of(matter: Matter, policy: Policy) -> datetime | None:
+def deadline_of(matter: Matter, policy: Policy, told: Iterable[Told] = ()) -> datetime | None:
     """When the stated answer holds for a question; None = never.
 
-    It counts from when people can be told: neither the digest nor the night uses it up.
+    It counts from the first try to tell people, or from when they can be told: neither the digest, nor the night, nor a
+    machine that was off uses it up.
     """
     if not (policy.deadline_s and matter.waits):
         return None
-    return _told_at(matter, policy) + timedelta(seconds=policy.deadline_s)
+    tries = [item.at for item in told if item.about == matter.about]
+    return max([_earliest(matter, policy), *([min(tries)] if tries else [])]) + timedelta(seconds=policy.deadline_s)
 
 
-def _told_at(matter: Matter, policy: Policy) -> datetime:
+def _earliest(matter: Matter, policy: Policy) -> datetime:
     """When people are told of a matter at the earliest."""
     at = matter.at + timedelta(seconds=policy.digest_s)
     if policy.quiet is None or not policy.is_quiet(at):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -64,7 +65,8 @@ def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> i
     click.echo(total or "the queue is empty")
     for item in schedules:
         when, what = f"{item.cron or 'once'}, next {_moment(item.next_at)}", printable(" ".join(item.arguments))
-        click.echo(f"schedule {item.id}: {when}: {what} in {item.folder}")
+        gone = "" if Path(item.folder).is_dir() else " - that folder is not on this machine: nothing is started here"
+        click.echo(f"schedule {item.id}: {when}: {what} in {item.folder}{gone}")
     return 0
 
 
