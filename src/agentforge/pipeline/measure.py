@@ -152,7 +152,7 @@ def _measured_suite(
         symbols=product_symbols(spec),
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
-        support=state.tests,
+        support=(*state.tests, *_ended(state)),
         superseded=superseded_tests(spec),
     )
     return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)
@@ -192,7 +192,8 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     promise = Promise(
         red=red,
         baseline=_evidence(state, runtime, "baseline"),
-        scope=(*product_scope(spec), *suite_files(state)),
+        scope=(*product_scope(spec), *suite_files(state), *_ended(state)),
+        removed=_ended(state),
         superseded=superseded_tests(spec),
     )
     trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
@@ -258,6 +259,16 @@ _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 }
 
 
+def _ended(state: RunState) -> tuple[str, ...]:
+    """Test files that go as a whole with what they speak of; only the tree itself ends them."""
+    if not state.profile:
+        return ()
+    from agentforge.pipeline.small.by_tree import by_tree
+
+    change = by_tree(state)
+    return change.ended_files if change is not None else ()
+
+
 def _base(state: RunState) -> str:
     return state.trees["baseline"]
 
@@ -269,10 +280,10 @@ def _snapshot(runtime: Runtime) -> str:
 def _put_given(state: RunState, runtime: Runtime) -> bool:
     """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
     files = dict(runtime.supplied)
-    if state.profile and not files:
-        from agentforge.pipeline.small.carrying import given_tests
+    if state.profile:
+        from agentforge.pipeline.small.carrying import put_tests
 
-        files = given_tests(state, runtime)
+        return put_tests(state, runtime)
     for path, content in files.items():
         target = runtime.worktree / path
         target.parent.mkdir(parents=True, exist_ok=True)
