@@ -15,6 +15,7 @@ from agentforge.pipeline import steering
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.held_out import outside_facts
 from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.impact import looked_at_first
@@ -162,7 +163,8 @@ def patient_rig(state: RunState, runtime: Runtime) -> Rig:
     """For new tests on old code: one that takes longer than the whole suite of the base several times over does not end."""
     whole = state.facts.get("baseline", {}).get("duration_s")
     seconds = float(whole) if isinstance(whole, (int, float)) else 0.0
-    return replace(runtime.rig(), test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
+    rig = bounded_rig(state, runtime)  # the duration of a suite that hung says nothing: its own limit does
+    return rig if rig.test_limit_s else replace(rig, test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
 
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
@@ -198,11 +200,11 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     )
     trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
     first = looked_at_first(state)
-    facts, evidence = measure_green(runtime.rig(), promise, **trees, only=first) if first else ({}, {})
+    facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees, only=first) if first else ({}, {})
     if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
         facts["only"] = "the new tests and those that run what was changed"
     else:
-        facts, evidence = measure_green(runtime.rig(), promise, **trees)
+        facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)

@@ -26,9 +26,7 @@ _TAIL = (
 )
 _PARAMETER = r"(?:parameter|argument|param|arg|option|flag|keyword)"
 _SORT = r"(?:(?:new|optional|keyword[- ]only|positional|boolean|extra|unused|default)\s+)*"
-_FUNC = (
-    rf"(?:the\s+)?(?:(?:function|method|class|constructor\s+of)\s+)?{_Q}([A-Za-z_][\w.]*\w|[A-Za-z_]){_Q}(?:\(\))?{_Q}"
-)
+_FUNC = rf"(?:the\s+)?(?:(?:function|method|class)\s+)?{_Q}([A-Za-z_][\w.]*\w|[A-Za-z_]){_Q}(?:\(\))?{_Q}"
 _ONE = rf"{_Q}([A-Za-z_]\w*){_Q}"
 _LITERAL = r"'[^']*'|\"[^\"]*\"|-?\d[\w.]*|None|True|False|\[\]|\(\)|\{\}|[A-Z][A-Z0-9_]+|[a-z_]\w*\.[A-Z]\w*"
 
@@ -63,7 +61,8 @@ _DROPS = (
 )
 _ORDER = _pattern(
     rf"\b(?:reorder|order|sort) (?:the )?(?:keyword[- ]only )?{_PARAMETER}s (?:of|in) (?P<f>{_FUNC})"
-    rf"(?: (alphabetically|by name)|(?: (?:to|as|into|in the order|in this order))?:?\s*({_ONE}(?:\s*,\s*(?:and\s+)?{_ONE}| and {_ONE})+))"
+    r"(?: (alphabetically|by name)|(?: (?:to|as|into|in the order|in this order))?:?\s*"
+    rf"({_ONE}(?:\s*,\s*(?:and\s+)?{_ONE}| and {_ONE})+))"
 )
 _MORE = re.compile(
     r"(?i)(?<!not )(?<!n't )(?<!never )(?<!without )\b(?:add|create|write|implement|introduce|fix|rename|move|delete|remove|drop|"

@@ -145,7 +145,10 @@ def _test_file(
         if module_references(project, source.path):
             raise Unclear(f"{source.path} has no test left without {names}, and other files import it")
         return [f"{source.path}::{name}" for name, _, _ in ended], None
-    gone = list(_statements(tests, ended))
+    places = {(one.lineno, one.col_offset) for one in _statements(tests, ended)}
+    gone = [
+        one for one in ast.walk(source.tree) if isinstance(one, ast.stmt) and (one.lineno, one.col_offset) in places
+    ]
     aliases = [one for one in found if one.kind in ("import", "export")]
     return [f"{source.path}::{name}" for name, _, _ in ended], without(project, source, gone, references=aliases)
 
@@ -180,7 +183,7 @@ def _speaks_of_more(project: Project, source: Source, node: ast.stmt, going: _Go
                 return True
             if not path and name and _other_members(project, source, one.node, name, mine):
                 return True
-    arguments = {one.arg for one in getattr(node, "args").args}
+    arguments = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
     return bool(arguments & _fixtures(project))
 
 

@@ -70,10 +70,15 @@ def relative(dotted: str, source: Source) -> str:
     return dotted
 
 
-def module_for(source: Source, dotted: str) -> str:
-    """How a file names another module of the project: relatively where it does so with its neighbours."""
+def module_for(source: Source, dotted: str, *, like: Source | None = None) -> str:
+    """How a file names another module of the project: relatively where it does so with its neighbours.
+
+    Args:
+        like: the file whose way a new file follows.
+    """
     related = bool(source.package) and dotted.partition(".")[0] == source.module.partition(".")[0]
-    relatively = any(isinstance(one, ast.ImportFrom) and one.level for one in source.names.imports.values())
+    shown = source if source.text.strip() or like is None else like
+    relatively = any(isinstance(one, ast.ImportFrom) and one.level for one in shown.names.imports.values())
     return relative(dotted, source) if related and relatively else dotted
 
 
@@ -118,14 +123,14 @@ def _put(text: str, tree: ast.Module, need: Need, *, own: Sequence[str]) -> str:
     rank = _rank(ast.parse(need.line).body[0], own)
     before = [one for one in imports if _rank(one, own) <= rank]
     after = [one for one in imports if _rank(one, own) > rank]
+    if after and _rank(after[0], own)[0] == rank[0]:
+        return _inserted(text, after[0].lineno - 1, f"{need.line}\n")
     if before:
-        gap = "\n" if _rank(before[-1], own)[0] != rank[0] else ""
-        later = "\n" if after and _rank(after[0], own)[0] != rank[0] and gap else ""
+        gap = "" if _rank(before[-1], own)[0] == rank[0] else "\n"
         line = before[-1].end_lineno or before[-1].lineno
-        return _inserted(text, line, f"{gap}{need.line}\n{later if not _blank(text, line) else ''}")
+        return _inserted(text, line, f"{gap}{need.line}\n{'' if _blank(text, line) or not gap else chr(10)}")
     if after:
-        gap = "\n" if _rank(after[0], own)[0] != rank[0] else ""
-        return _inserted(text, after[0].lineno - 1, f"{need.line}\n{gap}")
+        return _inserted(text, after[0].lineno - 1, f"{need.line}\n\n")
     documented = bool(tree.body) and ast.get_docstring(tree, clean=False) is not None
     line = (tree.body[0].end_lineno or 1) if documented else _head(text)
     rest = tree.body[1:] if documented else tree.body
@@ -136,8 +141,9 @@ def _put(text: str, tree: ast.Module, need: Need, *, own: Sequence[str]) -> str:
 
 
 def _blank(text: str, line: int) -> bool:
+    """Whether a line, counted from 0, is blank or not there."""
     lines = text.splitlines()
-    return line < len(lines) and not lines[line].strip()
+    return line >= len(lines) or not lines[line].strip()
 
 
 def _head(text: str) -> int:

@@ -159,12 +159,12 @@ def _needs(going: _Move) -> list[Need]:
         elif aliases:
             raise Unclear(f"{word} is bound in several ways in {going.source.path}")
         else:
-            out.append(Need(module=module_for(going.target, going.source.module), name=word))
+            out.append(Need(module=module_for(going.target, going.source.module, like=going.source), name=word))
     unbound = {one.word for one in names.names if within(one.line, going.spans) and one.home is None}
     for word in sorted(unbound - set(dir(builtins))):
         for dotted in project.stars(going.source):
             if project.exported(project.module_path(dotted), word)[0]:
-                out.append(Need(module=module_for(going.target, dotted), name=word))
+                out.append(Need(module=module_for(going.target, dotted, like=going.source), name=word))
     for need in out:
         there = going.target.names.module.bound.get(need.word, [])
         if there and not _same(going, need, there):

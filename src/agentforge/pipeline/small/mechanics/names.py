@@ -159,7 +159,9 @@ class _Reader(ast.NodeVisitor):
             self._annotation(one.annotation if one is not None else node.returns)
         self._inside(node, node.body, [(one.arg, one) for one in arguments])
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        """As any function."""
+        self.visit_FunctionDef(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """A function without a name."""
@@ -181,7 +183,21 @@ class _Reader(ast.NodeVisitor):
         rest += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         self._inside(node, rest)
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        """A scope of its own."""
+        self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        """A scope of its own."""
+        self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        """A scope of its own."""
+        self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        """A scope of its own."""
+        self._comprehension(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         """`:=` binds outside of the comprehension that it stands in."""
@@ -200,14 +216,18 @@ class _Reader(ast.NodeVisitor):
             if alias.name != "*":
                 self._bind(alias.asname or whole, alias)
 
-    visit_ImportFrom = visit_Import
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Bind each alias."""
+        self.visit_Import(node)
 
     def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         """Names of another scope."""
         how = "global" if isinstance(node, ast.Global) else "nonlocal"
         self.scope.outer.update(dict.fromkeys(node.names, how))
 
-    visit_Nonlocal = visit_Global
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        """Names of a function outside."""
+        self.visit_Global(node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         """`except E as name` binds."""
@@ -221,7 +241,9 @@ class _Reader(ast.NodeVisitor):
             self._bind(node.name, node)
         self.generic_visit(node)
 
-    visit_MatchStar = visit_MatchAs
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        """A capture binds."""
+        self.visit_MatchAs(node)
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         """`**rest` binds."""

@@ -197,7 +197,7 @@ def _holds(line: str, word: str) -> bool:
     start = line.find(word)
     while start >= 0:
         before, after = line[start - 1 : start], line[start + len(word) : start + len(word) + 1]
-        if not (before.isalnum() or before in "_." and before) and not (after.isalnum() or after == "_"):
+        if not (before.isalnum() or (before in "_." and before)) and not (after.isalnum() or after == "_"):
             return True
         start = line.find(word, start + 1)
     return False
@@ -281,10 +281,9 @@ def _in_texts(project: Project, source: Source, path: str, name: str) -> Iterato
     """Texts that name the definition for a look-up: `"module.name"`, `getattr(module, "name")`."""
     dotted = {f"{module}{sign}{name}" for module in spellings_of(project, path) for sign in ".:"}
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in dotted:
-            yield Reference(source=source, kind="text", node=node, line=node.lineno)
-        elif isinstance(node, ast.Call) and _looks_up(node, name):
-            yield Reference(source=source, kind="text", node=node, line=node.lineno)
+        told = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in dotted
+        if told or (isinstance(node, ast.Call) and _looks_up(node, name)):
+            yield Reference(source=source, kind="text", node=node, line=getattr(node, "lineno", 1))
 
 
 def _looks_up(node: ast.Call, name: str) -> bool:

@@ -92,6 +92,9 @@ def without(
     aliases = {one.node for one in mine if one.kind == "import" and isinstance(one.node, ast.alias)}
     aliases |= needless(project, source, spans)
     exports = {one.node for one in mine if one.kind == "export"}
+    statements = _emptied(source, _aliases_out(source, aliases, spans)[0])
+    blocks = [one for one in statements if isinstance(one, ast.If)]
+    aliases |= needless(project, source, [*spans, *lines_of(blocks)]) if blocks else set()
     statements, edits = _aliases_out(source, aliases, spans)
     edits += _exports_out(source, exports)
     edits += cut(source.text, source.tree, [*gone, *_emptied(source, statements)])
