@@ -18,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from counting import count, read
 from figures import Bench, Program, ours
 from processes import Sample, ended, launch, sample
 from scenes import MODULES, REQUEST, environment
@@ -51,11 +52,12 @@ class Sent:
         Returns:
             What a provider would report: a token for every 4 characters.
         """
-        from agentforge.tokens import count_tokens
+        return self.take_text(read(body))
 
-        text = json.dumps(body.get("tools", [])) + "".join(json.dumps(message) for message in body["messages"])
-        total = count_tokens(text)
-        cached = count_tokens(text[: _same(self._before, text)])
+    def take_text(self, text: str) -> int:
+        """The same for what was read already."""
+        total = count(text)
+        cached = count(text[: _same(self._before, text)])
         self.raw += total
         self.weighted += total - (1 - _CACHED) * cached
         self.most = max(self.most, total)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from counting import read
+
 _READS = ("read_file", "read", "view_file")
 _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_command")
 
@@ -89,7 +91,7 @@ class Desk:
     def answer(self, body: dict[str, Any]) -> Say:
         """Note a request and answer it."""
         with self.arrived:
-            told = Asked(number=len(self.asked) + 1, tools=dict(_tools(body)), text=_text(body))
+            told = Asked(number=len(self.asked) + 1, tools=dict(_tools(body)), text=read(body))
             if len(self.asked) > 2:
                 self.asked[-1] = replace(self.asked[-1], text="")  # half a gigabyte, otherwise
             self.asked.append(told)
@@ -176,13 +178,6 @@ def _tools(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         told = tool.get("function", tool)
         if "name" in told:
             yield told["name"], told.get("parameters") or {}
-
-
-def _text(body: Mapping[str, Any]) -> str:
-    messages = body.get("messages") or body.get("input") or []
-    first = [json.dumps(body.get("tools") or []), json.dumps(body.get("instructions") or "")]
-    rows = messages if isinstance(messages, list) else [messages]
-    return "".join([*first, *(json.dumps(row) for row in rows)])
 
 
 def _chat(said: Say, size: int) -> Iterator[bytes]:

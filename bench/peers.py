@@ -4,7 +4,7 @@
 
 Every program is installed by name into a folder under --place (default: the user's cache). It gets a home of its own, a fresh
 repository, and no way to the network. CPU is user + system of the program and of the children that it waited for; tokens are
-counted by one rule for all. A program that is missing, or that has no such thing, says so in its column.
+those of o200k_base for all (counting.py). A program that is missing, or that has no such thing, says so in its column.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from conversation import Sent
+from counting import count, rule
 from dialects import Asked, Desk, Say, Script, open_desk
 from rivals import Rival, ours, rivals
 from scenes import MODULES, REQUEST, make_repository
@@ -128,14 +129,12 @@ def _most_mib(pid: int) -> float:
 
 def start(match: Match, desk: Desk, *, runs: int) -> dict[str, Cell]:
     """From the command line to the first request."""
-    from agentforge.tokens import count_tokens
-
     ends, tokens = [], 0
     for _ in range(runs):
         ends.append(match.run(lambda _asked: Say(text=DONE), until=1))
         if not desk.asked:
             return {"start to first request, CPU s": f"asked nothing: {ends[-1].said.strip()[-60:]}"}
-        tokens = count_tokens(desk.asked[0].text)
+        tokens = count(desk.asked[0].text)
     return {
         "start to first request, CPU s": statistics.median(one.cpu_s for one in ends),
         "  memory then, MiB": statistics.median(one.rss_mib for one in ends),
@@ -149,7 +148,7 @@ def turns(match: Match, *, count: int, heavy: bool) -> dict[str, Cell]:
 
     def script(asked: Asked) -> Say:
         nonlocal number
-        _take(sent, asked)
+        sent.take_text(asked.text)
         if not asked.tools:  # a summary is asked for
             return Say(text="The modules add numbers; go on with the next one.")
         number += 1
@@ -172,10 +171,6 @@ def turns(match: Match, *, count: int, heavy: bool) -> dict[str, Cell]:
         "  cached ones at a tenth, thousand": sent.weighted / 1e3,
         "  largest request, tokens": float(sent.most),
     }
-
-
-def _take(sent: Sent, asked: Asked) -> None:
-    sent.take({"tools": [], "messages": [asked.text]})
 
 
 Verdict = tuple[bool, str]
@@ -234,15 +229,13 @@ def _hang(match: Match, desk: Desk) -> Verdict:
 
 
 def _big_output(match: Match, desk: Desk) -> Verdict:
-    from agentforge.tokens import count_tokens
-
     def script(asked: Asked) -> Say:
         return Say(text="I print.", calls=(asked.run(_BIG_OUTPUT),)) if asked.number == 1 else Say(text=DONE)
 
     ended = match.run(script)
     if len(desk.asked) < 2:
         return False, f"exit code {ended.code}"
-    grown = count_tokens(desk.asked[1].text) - count_tokens(desk.asked[0].text)
+    grown = count(desk.asked[1].text) - count(desk.asked[0].text)
     return ended.done and grown <= _MOST_TOKENS, f"{grown:,} tokens, {ended.rss_mib:.0f} MiB"
 
 
@@ -325,6 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [name for name in options.only.split(",") if name]
     size = _QUICK if options.quick else _FULL
     columns: dict[str, dict[str, Cell]] = {}
+    sys.stderr.write(f"tokens are counted by {rule()}\n")
     with open_desk() as desk, tempfile.TemporaryDirectory(prefix="agentforge-peers-") as folder:
         for rival in [ours(), *([] if options.quick else [ours("--bare")]), *rivals(options.place, names)]:
             sys.stderr.write(f"measuring {rival.name} {rival.version} ...\n")

@@ -106,3 +106,67 @@ def test_an_example_with_steps_is_tested_on_an_object_and_no_sample_may_know_its
     assert tried(world)[1].endswith("written, without lines that no example reaches")
     diff = world.git("diff", "main", done.json["branch"])
     assert "till.add(-250)" in diff and "assert till.total() == 750" in diff and "len(self.rows)" not in diff
+
+
+def test_a_sample_that_passes_alone_is_not_shown_to_those_that_are_to_agree_with_it(world: World) -> None:
+    world.settings(SMALL)
+    alone = (
+        "def slugify(text):\n    parts_of_the_first = text.split(' ')\n    return '-'.join(parts_of_the_first).lower()"
+    )
+    script: dict[str, Any] = {"green": [{"samples": [WRONG, alone, "no idea"]}, {"samples": [GOOD, ALSO, ALSO]}]}
+    done = world.start(script, request=REQUEST)
+    assert done.code == 0, done.err
+    first, second = tried(world)
+    assert first == "1 of 3 samples of slugify pass; more are drawn to compare"
+    assert second == "3 of 3 samples of slugify pass, 3 of 4 agree on 5 further calls; written"
+    asked = world.run("inspect", world.task, "--step", "2", "--show", "context").out
+    assert "slugify('Hello World')" in asked and "parts_of_the_first" not in asked
+    assert "parts_of_the_first" not in world.git("show", f"{done.json['branch']}:textkit.py")
+
+
+def test_a_report_says_what_the_syntax_trees_say_and_asks_no_model(world: World) -> None:
+    world.settings(SMALL)
+    done = world.start({}, request="Which functions call shout? Report only.")
+    assert done.code == 0, done.err
+    assert done.json["llm_calls"] == 0
+    report = (world.folder / "artifacts/phases/analyze/analysis.md").read_text()
+    assert "shout is used in tests at tests/test_textkit.py" in report
+    assert "the same" in world.run("replay", world.task).out
+
+
+def test_a_report_that_no_tree_can_give_is_left_to_a_person(world: World) -> None:
+    world.settings(SMALL)
+    asked = world.start({}, request="Explain why the sounds are so loud, do not change anything.")
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "textkit.py::shout" in question["options"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "textkit.py::shout")
+    again = world.run("resume", world.task, "--json")
+    assert again.code == 3
+    assert "Is this the answer?" in again.json["escalations"][1]["question"]
+    world.run("resolve", f"{world.task}.E2", "--answer", "enough")
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err
+
+
+def test_what_no_example_checks_is_left_out_only_when_a_person_says_so(world: World) -> None:
+    world.settings(SMALL)
+    request = (
+        "Extract the joining of initials into a function joined(words) that initials calls: joined(['a', 'b']) == 'ab'"
+    )
+    script: dict[str, Any] = {
+        "green": [
+            {
+                "samples": [
+                    "def joined(words):\n    return ''.join(words)",
+                    "def joined(words):\n    return ''.join(list(words))",
+                ]
+            }
+        ]
+    }
+    asked = world.start(script, request=request)
+    assert asked.code == 3, asked.err
+    assert "also wants something of initials" in asked.json["escalations"][0]["question"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "only what the examples say")
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err

@@ -78,7 +78,7 @@ class Budget:
 
     def observation(self, calls: int) -> int:
         """Tokens that one observation may cost in a reply of so many calls: side by side they share."""
-        return max(200, self.total // 4 if calls <= 1 else self.total * 17 // 100 // calls)
+        return max(200, self.total * (24 if calls <= 1 else 17) // 100 // max(1, calls))
 
     def limits(self, fixed: int) -> Limits:
         """The categories of the history.

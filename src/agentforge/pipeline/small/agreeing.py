@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from agentforge.runners.plain_check import Answer
     from agentforge.runners.rig import Edits
 
-_MOST_PROBES = 12
+_MOST_PROBES = 16
+_TURNS_TOGETHER = 6
 _SHOWN_OPTIONS = 3
 _LONGEST_CALL_S = 10.0
 
@@ -134,7 +135,8 @@ def _nodes(call: str) -> list[ast.AST]:
 
 
 def _near(call: str, *, below: bool) -> Iterator[str]:
-    """A call with each of its literal arguments replaced by its neighbours, a scene first with a step less or more.
+    """A call with each of its literal arguments replaced by its neighbours, then with all of them; a scene first with a step
+    less or more.
 
     Args:
         below: numbers below zero are asked, too: the examples have some.
@@ -162,6 +164,11 @@ def _near(call: str, *, below: bool) -> Iterator[str]:
                 node.args[position] = ast.parse(repr(rows[turn]), mode="eval").body
                 yield ast.unparse(tree)
                 node.args[position] = kept
+    if len(changes) > 1:
+        for turn in range(_TURNS_TOGETHER):
+            for shift, (node, position, rows) in enumerate(changes):
+                node.args[position] = ast.parse(repr(rows[(turn + shift) % len(rows)]), mode="eval").body
+            yield ast.unparse(tree)
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -183,7 +190,7 @@ def _variants(value: object, *, below: bool) -> Iterator[object]:
     elif isinstance(value, str):
         yield from (f"{value} {value}", value.swapcase(), value[: len(value) // 2 + 1], value[::-1], "")
     elif isinstance(value, list):
-        yield from (value[::-1], value + value, value[:1], [])
+        yield from (value[::-1], value + value, value[1:] + value[:1], value[:1], [])
     elif isinstance(value, tuple):
         yield from (value[::-1], value[:1])
     elif isinstance(value, dict):

@@ -13,6 +13,7 @@ from agentforge.pipeline.small.reading import (
     words_of,
 )
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
+from agentforge.pipeline.small.reporting import is_report, report_draft
 from agentforge.pipeline.small.scenes import staged_calls
 from agentforge.pipeline.small.units import CHOSEN, Unit, claims_by_unit, oracle, scenes, units_of
 from agentforge.pipeline.stage import items
@@ -58,6 +59,8 @@ def analysis_draft(state: RunState, place: str = "") -> dict[str, object]:
     Args:
         place: what the model chose among the options, "" when nothing was open.
     """
+    if is_report(state):
+        return report_draft(state)
     units = units_of(state)
     file, _, name = place.partition("::")
     files = [unit.file for unit in units if unit.file] or ([file] if file else [])

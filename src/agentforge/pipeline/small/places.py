@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.small.beside import names_beside
 from agentforge.pipeline.small.carrying import measured_renaming
 from agentforge.pipeline.small.mechanical import Mechanical, measured_change
 from agentforge.pipeline.small.reading import (
@@ -76,6 +77,12 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         )
         return Measured(facts={"units": [], "options": [], "problem": problem})
     code = code_map(state, runtime)
+    if action_of_request(state.request) == "analyze":
+        from agentforge.pipeline.small.reporting import report_facts
+
+        options = _options(code, state.request, files=False)
+        report = report_facts(state, runtime, code, options)
+        return Measured(facts={"units": [], "options": options, "problem": "", "report": report})
     rename, problem = measured_renaming(state, runtime, code)
     if rename or problem:
         unit = _renamed_unit(rename, code)
@@ -98,7 +105,10 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         rows = [row if row["file"] else _placed(row, str(options[0]["place"]), code) for row in rows]
         options = []
     facts: dict[str, object] = {"units": rows, "options": options, "problem": "", "modules": dict(code.modules)}
-    return Measured(facts={**facts, **({"scenes": scene_values(scenes)} if scenes else {})})
+    known = [one.qualified for found in code.symbols.values() for one in found if one.kind != "variable"]
+    beside = names_beside(state.request, units=[str(row["name"]) for row in rows], known=known)
+    more = {"scenes": scene_values(scenes) if scenes else None, "beside": beside or None}
+    return Measured(facts={**facts, **{name: value for name, value in more.items() if value}})
 
 
 def _mechanical_facts(change: Mechanical, state: RunState, code: CodeMap) -> dict[str, object]:

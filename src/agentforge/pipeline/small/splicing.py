@@ -66,7 +66,7 @@ def spliced(source: str, unit: Unit, answer: Answer) -> str:
     text = _kept(answer.text, there, source)
     if there is not None:
         lines = source.splitlines(keepends=True)
-        start, end = _first_line(there) - 1, there.end_lineno or there.lineno
+        start, end = first_line(there) - 1, there.end_lineno or there.lineno
         new = "".join([*lines[:start], _indented(text, there.col_offset), *lines[end:]])
     elif unit.owner:
         new = _with_method(source, tree, unit, text)
@@ -172,7 +172,7 @@ def _kept(text: str, there: Definition | None, source: str) -> str:
         shift = new.body[0].col_offset
         lines[new.body[0].lineno - 1 : new.body[0].lineno - 1] = _shifted(old, shift)
     if there.decorator_list and not new.decorator_list:
-        old = source.splitlines()[_first_line(there) - 1 : there.lineno - 1]
+        old = source.splitlines()[first_line(there) - 1 : there.lineno - 1]
         lines[:0] = _shifted(old, 0)
     return "\n".join(lines)
 
@@ -182,12 +182,13 @@ def _shifted(lines: list[str], indent: int) -> list[str]:
     return [f"{' ' * indent}{line}" if line.strip() else "" for line in plain]
 
 
-def _first_line(node: Definition) -> int:
+def first_line(node: Definition) -> int:
+    """The line on which a definition begins, decorators included; from 1."""
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
 def _text_of(node: Definition, source: str) -> str:
-    return "\n".join(source.splitlines()[_first_line(node) - 1 : node.end_lineno])
+    return "\n".join(source.splitlines()[first_line(node) - 1 : node.end_lineno])
 
 
 def _indented(text: str, columns: int) -> str:

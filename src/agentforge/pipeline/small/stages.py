@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.small import drafts
+from agentforge.pipeline.small.beside import questions_beside
 from agentforge.pipeline.small.by_tree import by_tree
 from agentforge.pipeline.small.reading import claims_of_request, confirmed_claims
+from agentforge.pipeline.small.reporting import is_report, report_draft, report_questions
 from agentforge.pipeline.small.units import PLACE_QUESTION, place_by_person, units_of
 from agentforge.pipeline.stage import Json, Question, Stage, items
 
@@ -36,12 +38,14 @@ def _clarify(stage: Stage) -> Stage:
 def _analyze(stage: Stage) -> Stage:
     def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
         place = place_by_person(state)
+        if is_report(state):
+            return stage.complete(state, report_draft(state), facts)
         return stage.complete(state, drafts.analysis_draft(state, place) if place else draft, facts)
 
     return replace(
         stage,
         complete=complete,
-        needs_model=lambda state: bool(items(state.facts.get("places", {}).get("options"))) and may(state, "place"),
+        needs_model=_place_is_open,
         questions=_wanted_place,
         draft=drafts.analysis_draft,
         tools=("submit_artifact",),
@@ -59,7 +63,7 @@ def _spec(stage: Stage) -> Stage:
         needs_model=lambda state: not drafts.has_oracle(state) and may(state, "examples"),
         draft=drafts.spec_draft,
         tools=("submit_artifact",),
-        questions=_wanted_examples,
+        questions=lambda state: (*_wanted_examples(state), *questions_beside(state)),
         complete=complete,
     )
 
@@ -100,8 +104,15 @@ def may(state: RunState, ability: str) -> bool:
     return state.grade.get(ability) is not False
 
 
+def _place_is_open(state: RunState) -> bool:
+    """Whether a model chooses among the options; what a report says is measured."""
+    return bool(items(state.facts.get("places", {}).get("options"))) and may(state, "place") and not is_report(state)
+
+
 def _wanted_place(state: RunState) -> tuple[Question, ...]:
     """A model that cannot choose a place is not asked for one: a person is."""
+    if is_report(state):
+        return report_questions(state)
     options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
     if not options or may(state, "place"):
         return ()

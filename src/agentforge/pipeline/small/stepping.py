@@ -13,6 +13,7 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small import drafts
+from agentforge.pipeline.small.beneath import ALONE, is_waiting, text_beneath
 from agentforge.pipeline.small.choosing import (
     choice_messages,
     choice_schema,
@@ -22,7 +23,7 @@ from agentforge.pipeline.small.choosing import (
     examples_schema,
 )
 from agentforge.pipeline.small.forms import PREFILL, STOP, Sight, asked
-from agentforge.pipeline.small.trying import ALONE, write_definition
+from agentforge.pipeline.small.trying import write_definition
 from agentforge.pipeline.small.units import Unit, units_of
 from agentforge.pipeline.stage import items
 from agentforge.tokens import count_tokens
@@ -75,14 +76,15 @@ def _failures_in_a_row(state: RunState) -> int:
 
 
 def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> Sight:
-    """What is shown of a unit: its file as it is now, and the tests that speak of it."""
+    """What is shown of a unit: its file without an earlier sample of it, and the tests that speak of it."""
     from agentforge.pipeline.small.tests_of import tests_shown
     from agentforge.workspace.symbols import read_source
 
+    waiting = is_waiting(state)
     return Sight(
         request=state.request,
         unit=unit,
-        source=read_source(runtime.worktree, unit.file) or "",
+        source=(text_beneath(state, runtime, unit) if waiting else read_source(runtime.worktree, unit.file)) or "",
         tests=tests_shown(state, runtime, unit),
         wrong=_mistakes(state),
     )

@@ -14,6 +14,7 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.small.agreeing import Agreement, agreement, answers_near, calls_of, holds, probes
+from agentforge.pipeline.small.beneath import ALONE, is_waiting, text_beneath
 from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
@@ -31,8 +32,6 @@ _STUB = {
     False: "def {name}(*args, **kwargs):\n    raise NotImplementedError\n",
     True: "class {name}:\n    def __init__(self, *args, **kwargs):\n        raise NotImplementedError\n",
 }
-ALONE = "alone"
-"""Why a step ends without a definition though one passed: nothing agrees with it yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
     if not tried.passing:
         return failed(f"none of {len(samples)} samples of {name} passes", error_type="tests-fail", text=told)
     found = agreement(state, runtime, unit, {one.text: one.numbers for one in tried.passing})
-    second = any(result.error_type == ALONE for step in state.turn.recent for result in step.results)
+    second = is_waiting(state)
     told = f"{told}\n{found.told}".strip()
     if not found.settled(_ENOUGH) and not second:
         _write(runtime, unit, _ranked(tried.passing, found)[0].text)
@@ -129,7 +128,7 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
 
 def try_samples(state: RunState, runtime: Runtime, unit: Unit, samples: Sequence[str]) -> Tried:
     """Run the tests with each different sample, and with what an earlier step left where it was alone."""
-    base = _base_text(state, runtime, unit)
+    base = text_beneath(state, runtime, unit)
     candidates, unusable = _candidates(base, unit, samples)
     held = _held(state, runtime, unit, base)
     if held is not None:
@@ -173,18 +172,9 @@ def _documented(text: str, unit: Unit) -> bool:
     return node is not None and ast.get_docstring(node) is not None
 
 
-def _base_text(state: RunState, runtime: Runtime, unit: Unit) -> str:
-    """The file that a sample is put into: as the last unit left it, else as it was before this stage."""
-    if state.turn.written:
-        file = runtime.worktree / unit.file
-        return file.read_text("utf-8") if file.is_file() else ""
-    tree = state.trees.get("red") or state.trees["baseline"]
-    return (runtime.git.show(tree, unit.file) or b"").decode("utf-8", "replace")
-
-
 def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> Candidate | None:
     """What stands in the workspace because it passed alone in an earlier step of this attempt."""
-    if not any(result.error_type == ALONE for step in state.turn.recent for result in step.results):
+    if not is_waiting(state):
         return None
     file = runtime.worktree / unit.file
     text = file.read_text("utf-8") if file.is_file() else ""
@@ -279,7 +269,7 @@ def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[Can
         runtime,
         unit,
         [one.text for one in ranked],
-        base=_base_text(state, runtime, unit),
+        base=text_beneath(state, runtime, unit),
         answers=lambda text: answers_near(state, runtime, unit, text, near),
     )
 

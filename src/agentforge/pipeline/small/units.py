@@ -78,11 +78,12 @@ CHOSEN = "the place of the change"
 def place_by_person(state: RunState) -> str:
     """The option that a person chose when asked, "" nobody was."""
     options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
+    chosen = ""
     for item in state.escalations.values():
-        if item.context.get("key") == PLACE_QUESTION and item.resolution is not None:
+        if str(item.context.get("key")).startswith(PLACE_QUESTION) and item.resolution is not None:
             said = item.resolution.text.strip()
-            return next((place for place in options if said in (place, place.partition("::")[2])), "")
-    return ""
+            chosen = next((place for place in options if said in (place, place.partition("::")[2])), "")
+    return chosen
 
 
 def oracle(state: RunState, *, found: Sequence[Scene] | None = None) -> tuple[Claim, ...]:

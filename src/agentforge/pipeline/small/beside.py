@@ -1,0 +1,70 @@
+"""What a request wants besides its examples: other definitions that it speaks of, which no example would check.
+
+`Move that into amount(cents), which euros and statement both call: amount(1234) == '12.34'` has an example of amount alone. A
+small model that writes amount passes it, and two thirds of the request are left undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.small.reading import claims_of_request, examples_of, words_of
+from agentforge.pipeline.small.units import units_of
+from agentforge.pipeline.stage import Question, texts
+
+ONLY_EXAMPLES = "only what the examples say"
+_REBUILDING = re.compile(
+    r"(?i)\b(?:move[sd]?|extract(?:s|ed)?|factor(?:s|ed)?|pull(?:s|ed)?|split|merge[sd]?|inline[sd]?|de-?duplicate[sd]?|reuse[sd]?|"
+    r"share[sd]?|unif(?:y|ies|ied)|consolidate[sd]?|refactor(?:s|ed)?|restructure[sd]?|simplif(?:y|ies|ied))\b"
+)
+_WANTED = (
+    r"(?i)\b(?:fix|change|make|let|modify|update|remove|delete|drop|replace|extend|adapt|rewrite)\s+(?:also\s+)?(?:the\s+)?"
+    r"(?:(?:function|method|class)\s+)?`?(?:[\w]+\.)*{name}\b"
+)
+
+
+def names_beside(request: str, *, units: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The definitions that a request wants something of and that are no unit.
+
+    Args:
+        units: dotted names that examples or tests decide about.
+        known: dotted names that the project defines.
+    """
+    mine = {part for name in units for part in name.split(".")}
+    told = request
+    for example in examples_of(request):
+        told = told.replace(example, " ")
+    words, rebuilt = words_of(told), bool(_REBUILDING.search(told))
+    found = [
+        name
+        for name in known
+        if name.rpartition(".")[2] not in mine
+        and name.rpartition(".")[2] in words
+        and (rebuilt or re.search(_WANTED.format(name=re.escape(name.rpartition(".")[2])), told))
+    ]
+    return tuple(dict.fromkeys(name.rpartition(".")[2] for name in found))
+
+
+def questions_beside(state: RunState) -> tuple[Question, ...]:
+    """A person says whether the part of the request that no example checks is to be left out."""
+    beside = texts(state.facts.get("places", {}).get("beside"))
+    if not beside or state.tests or not claims_of_request(state.request):
+        return ()
+    said = [
+        item.resolution.text
+        for item in state.escalations.values()
+        if str(item.context.get("key")).partition(":")[0] == "beside" and item.resolution is not None
+    ]
+    agreed = any(text.strip().strip('."').lower() in (ONLY_EXAMPLES, "only", "yes") for text in said)
+    units = ", ".join(unit.name for unit in units_of(state))
+    text = (
+        f"The request also wants something of {', '.join(beside)}, but its examples are of {units} alone: nothing would check "
+        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with '
+        'examples or tests of all of it, or with a larger model (--model, [model] profile = "full").'
+    )
+    reason = "a small model does not deliver what nothing checks"
+    many = len(said) if agreed else len(said) + 1
+    keys = ["beside", *(f"beside:{number}" for number in range(2, many + 1))][:many]
+    return tuple(Question(key=key, text=text, reason=reason, options=(ONLY_EXAMPLES,)) for key in keys)
