@@ -170,3 +170,20 @@ def test_what_no_example_checks_is_left_out_only_when_a_person_says_so(world: Wo
     world.run("resolve", f"{world.task}.E1", "--answer", "only what the examples say")
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err
+
+
+def test_examples_that_hold_already_are_told_with_their_values_and_one_that_fails_is_asked_for(world: World) -> None:
+    world.settings(SMALL)
+    asked = world.start({"green": []}, request="Fix initials: initials('ab cd') gives 'ac'")
+    assert asked.code == 3
+    assert asked.json["escalations"][0]["question"] == (
+        "`initials('ab cd')` gives 'ac' today, as the example says; which call gives a wrong value? "
+        "Answer like: initials(...) -> ..."
+    )
+    world.run("resolve", f"{world.task}.E1", "--answer", "initials('a b c') -> 'abc'")
+    assert world.run("resume", world.task, "--json").code == 5  # RED has passed; the script says nothing for GREEN
+    suite = [row["data"] for row in world.events("StageVerified") if row["data"]["stage"] == "red"][-1]
+    assert suite["passed"] and [test["kind"] for test in suite["artifact"]["test_files"][0]["tests"]] == [
+        "target",
+        "guard",
+    ]
