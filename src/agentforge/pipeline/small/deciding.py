@@ -28,11 +28,25 @@ def places_first(state: RunState) -> Effect | None:
         return None
     if texts(places.get("choices")):
         return _which(state, problem, texts(places.get("choices")), str(places.get("chosen") or ""))
+    if "choices" in places:
+        return _by_hand(problem)
     return Ask(
         stage="analyze",
         kind="stuck",
         reason=problem,
         question='Go on with a larger model (start again with --model, or [model] profile = "full"), and answer `abort` here.',
+        options=("abort",),
+    )
+
+
+def _by_hand(problem: str) -> Effect:
+    """The tree alone cannot make the change: what stands in its way is a person's to settle."""
+    return Ask(
+        stage="analyze",
+        kind="stuck",
+        reason=problem,
+        question="Settle that first, or start again with a request that says it exactly, or with a larger model "
+        '(--model, [model] profile = "full"); answer `abort` here.',
         options=("abort",),
     )
 
