@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from agentforge_scene import BIDI, HOSTILE, LONG_STEPS, close, long_log, make_repository, serve, tell
 
+from agentforge.events import kinds
+
 if TYPE_CHECKING:
     from agentforge_scene import Served
 
@@ -201,3 +203,17 @@ def test_importing_the_table_of_commands_loads_no_server() -> None:
 
 def test_golden_runs_are_still_where_these_tests_look() -> None:
     assert (Path(__file__).parents[1] / "golden" / "whole-run" / "events.jsonl").exists()
+
+
+def test_a_task_that_waits_for_a_worker_is_queued_and_a_queue_that_is_away_is_named(tmp_path: Path) -> None:
+    from agentforge.dashboard.ground import Ground, Repository
+    from agentforge.fleet.places import Line, Queued
+
+    repo = make_repository(tmp_path / "repo")
+    waits, rests = (tell(repo, name, kinds.StageSkipped(stage="clarify", reason="none")) for name in ("waits", "rests"))
+    line = Line(standing={waits: Queued(status="queued", place=2, of=7)}, trouble="it is slow today")
+    ground = Ground(lambda: [Repository(name="repo", path=repo)], line=lambda: line)
+    found = {row["folder"]: (row["standing"], row["queued"]) for row in ground.tasks()}
+    assert found == {waits: ("queued", "queued, 2 of 7"), rests: ("paused", "")}
+    assert ground.standing(waits, "running") == ("running", "")
+    assert ground.troubles == ["it is slow today"]

@@ -7,15 +7,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import own_settings
+from agentforge_world import children_below, own_settings
 
 if TYPE_CHECKING:
     from agentforge_world import World
+
+_PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -59,8 +62,17 @@ def _destroyed_in_green(world: World, model: str) -> None:
             break
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
+    _wait_for_the_last(world)
     shutil.rmtree(world.repo)
     shutil.rmtree(world.home / "af")
+
+
+def _wait_for_the_last(world: World) -> None:
+    """A machine that burns takes everything with it; here git and the box outlive the process by moments, and write on."""
+    ends = time.monotonic() + _PATIENCE_S
+    while left := children_below(world.repo) + children_below(world.home):
+        assert time.monotonic() < ends, left
+        time.sleep(0.02)
 
 
 def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, remote: Path, tmp_path: Path) -> None:

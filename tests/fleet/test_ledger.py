@@ -98,8 +98,12 @@ def test_a_job_is_found_by_the_beginning_of_its_name(ledger: Ledger) -> None:
     ledger.add(Path("/other"), "task-20260101-a")
     ledger.add(REPO, "task-20260101-b_c")
     assert ledger.find("task-20260101-b").task_id == "task-20260101-b_c"
-    with pytest.raises(UsageError, match="fits several"):
+    with pytest.raises(UsageError, match="fits 2: task-20260101-a in /other"):
         ledger.find("task-20260101-a")
+    assert ledger.find("task-20260101-a", here=REPO).repo == "/repo"
+    assert ledger.find("task-20260101-a", here=Path("/third"), repo=Path("/other")).repo == "/other"
+    with pytest.raises(UsageError, match="nothing"):
+        ledger.find("task-20260101-b", repo=Path("/other"), here=REPO)
     with pytest.raises(UsageError, match="nothing"):
         ledger.find("task-20260101-b%")
 

@@ -44,7 +44,7 @@ def test_a_run_that_cannot_be_opened_is_told_about(tmp_path: Path) -> None:
     job = Job(id="j", repo=str(tmp_path), task_id="task-gone")
     ask_human(job, "signal 9", times=3, environ={"HOME": str(tmp_path)}, tell=said.append)
     assert said == [
-        f"task-gone: is quarantined, and cannot ask: {tmp_path}/.agentforge/tasks/task-gone/events.jsonl is missing"
+        f"{tmp_path.name}/task-gone: is quarantined, and cannot ask: {tmp_path}/.agentforge/tasks/task-gone/events.jsonl is missing"
     ]
 
 

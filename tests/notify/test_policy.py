@@ -93,6 +93,20 @@ def test_deadlines_belong_to_questions_that_wait() -> None:
     assert deadline_of(_ASKED, Policy()) is None
 
 
+def test_neither_the_night_nor_the_digest_uses_a_deadline_up() -> None:
+    local = _AT.astimezone()
+    minute = local.hour * 60 + local.minute
+    for begin, end, digest, told in (
+        (minute - 60, minute + 90, 0, 90),  # asked in quiet hours: counted from their end
+        (minute + 30, minute + 90, 3600, 90),  # gathered into them
+        (minute + 70, minute + 90, 3600, 60),  # told before they begin
+        (minute - 60, minute - 10, 0, 0),  # they are over
+    ):
+        quiet = (begin % 1440, end % 1440)
+        policy = Policy(quiet=quiet, digest_s=digest, deadline_s=7200)
+        assert deadline_of(_ASKED, policy) == _AT.replace(second=0) + timedelta(minutes=told + 120), (begin, end)
+
+
 def test_a_duration_that_is_none_is_named() -> None:
     with pytest.raises(ConfigError, match=r"notify\.remind_after"):
         read_policy({"remind_after": "soon"}, seconds=parse_duration)

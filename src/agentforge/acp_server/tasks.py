@@ -13,7 +13,7 @@ from agentforge.acp_server.updates import Teller
 from agentforge.app.result import outcome_of, result_value
 from agentforge.cancelling import under
 from agentforge.events import kinds
-from agentforge.pipeline.stages import FIX_ORDER, ORDER
+from agentforge.pipeline.adding import names_of
 
 if TYPE_CHECKING:
     from agentforge.acp_server.session import EditorSession
@@ -53,7 +53,7 @@ def work_on_task(session: EditorSession, text: str) -> str:
 def plan_of_stages(state: RunState) -> AgentPlanUpdate:
     """The stages of a task as a plan."""
     entries = []
-    for name in FIX_ORDER if state.workflow else ORDER:
+    for name in names_of(state):
         known = state.stages.get(name)
         status = _STATUS.get(known.status, "in_progress") if known is not None else "pending"
         again = f" (attempt {known.attempt})" if known is not None and known.attempt > 1 else ""
@@ -114,20 +114,17 @@ def _verdict(event: kinds.StageVerified) -> str:
 def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
     from agentforge.app import tasks
     from agentforge.config.paths import project_tops
+    from agentforge.config.steering import OF_A_TASK
     from agentforge.config.trust import require_trust
 
     for top in project_tops(session.root, session.environ):
-        require_trust(top, session.environ, kinds=_LOADED)
+        require_trust(top, session.environ, kinds=OF_A_TASK)
     settings = session.settings()
     model = session.chat.workshop.setting("model") or session.chat.options.model
     options = tasks.StartOptions(
         request=text, cwd=session.root, model=model or None, apply=settings.flag("deliver.apply")
     )
     return tasks.start(options, settings=settings, environ=session.environ, watch=watch)
-
-
-_LOADED = ("hook", "tool", "check", "stage", "contract")
-"""What a pipeline run uses of a project."""
 
 
 def _resumed(session: EditorSession, task_id: str, watch: _Watch) -> RunResult:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.app.examining_sessions import Check, answering, session_looks
+from agentforge.app.examining_sessions import Check, answering, session_looks, stages_look
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
@@ -62,6 +62,7 @@ def examine(folder: Path, environ: Mapping[str, str], *, call: bool = False) -> 
         lambda: _model(folder, settings, environ),
         *((lambda: answering(settings, environ),) if call else ()),
         lambda: _data(environ),
+        lambda: stages_look(folder, settings, environ),
         *session_looks(folder, settings, environ),
     )
     return Examination(checks=(found, *(look() for look in looks)), escapes=escapes)

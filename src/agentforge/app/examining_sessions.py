@@ -64,6 +64,22 @@ def answering(settings: Settings, environ: Mapping[str, str]) -> Check:
     return Check(name=name, status="ok", message=f"{reply.model} in {reply.duration_ms} ms, {used} tokens")
 
 
+def stages_look(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
+    """The stages that this project, its user or a package adds to a task."""
+    from agentforge.app.added_stages import added_now
+    from agentforge.config.paths import project_tops
+    from agentforge.errors import TrustRequired
+
+    try:
+        found = added_now(project_tops(folder, environ)[0], settings=settings, environ=environ)
+    except TrustRequired as exc:
+        return Check(name="stages", status="warning", message=exc.message, detail=exc.hint)
+    except AgentForgeError as exc:
+        return Check(name="stages", status="error", message=exc.message, detail=exc.hint)
+    told = ", ".join(f"{one.stage.name} after {one.stage.after} ({one.source})" for one in found)
+    return Check(name="stages", status="ok", message=f"eight of agentforge{', and ' + told if told else ''}")
+
+
 def _hooks(settings: Settings) -> Check:
     from agentforge.hooks.hook import read_hook
 

@@ -13,7 +13,7 @@ from agentforge.events.codec import encode
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
 
-Show = Literal["steps", "context", "action", "diff", "events", "artifact"]
+Show = Literal["steps", "context", "action", "diff", "events", "artifact", "stages"]
 
 
 def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
@@ -27,6 +27,8 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
     """
     from agentforge.store.reader import load_state
 
+    if show == "stages":
+        return _stages(folder)
     records = _records(folder, step)
     if not records:
         load_state(folder)  # says why, when nothing at all can be read
@@ -153,6 +155,28 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
     return out
 
 
+def _stages(folder: Path) -> list[dict[str, object]]:
+    """The stages of the run in their order; of those from outside, where they came from and their text."""
+    from agentforge.pipeline.adding import names_of
+    from agentforge.store.blobs import Blobs
+    from agentforge.store.reader import load_state
+
+    state, blobs = load_state(folder), Blobs(folder / "blobs")
+    added = {str(row.get("name")): row for row in state.added}
+    out = []
+    for name in names_of(state):
+        known, row = state.stages.get(name), added.get(name, {})
+        text = blobs.get(str(row["digest"])).decode("utf-8", "replace") if row else ""
+        status, attempts = (known.status, known.attempt) if known is not None else ("pending", 0)
+        out.append({"stage": name, "status": status, "attempts": attempts, "from": row.get("source", ""), "text": text})
+    return out
+
+
+def _stage_text(row: Mapping[str, object]) -> str:
+    source = f"  from {row['from']}" if row["from"] else ""
+    return f"{row['stage']:<20}  {row['status']:<10}  {row['attempts']}{source}"
+
+
 def _step_of(data: object) -> int | None:
     value = data.get("step") if isinstance(data, Mapping) else None
     return value if isinstance(value, int) else None
@@ -234,4 +258,5 @@ _TEXTS = {
     "diff": _diff_text,
     "events": _event_text,
     "artifact": _artifact_text,
+    "stages": _stage_text,
 }

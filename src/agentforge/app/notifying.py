@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -88,8 +88,8 @@ class Teller:
                     self._log.append(_record(item, notice, way, error))
 
 
-def tell_due(cwd: Path, desk: Desk, *, settings: Settings, now: str | None = None) -> list[Tried]:
-    """Tell what is due of all runs of a repository: held back, gathered, reminders; and let deadlines pass.
+def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str | None = None) -> list[Tried]:
+    """Tell what is due of all runs of some repositories: held back, gathered, reminders; and let deadlines pass.
 
     A run that a process drives, here or at another machine, is left to that process.
 
@@ -103,7 +103,7 @@ def tell_due(cwd: Path, desk: Desk, *, settings: Settings, now: str | None = Non
     tried: list[Tried] = []
     waiting: list[tuple[RunLog, Matter, Notice, Notifier]] = []
     with ExitStack() as opened:
-        for row in listing(cwd):
+        for row in (row for place in places for row in listing(place)):
             if row.outcome == "damaged" or not _anything_due(row.folder, desk, now=at):
                 continue
             log = _opened(row.folder, opened, settings)

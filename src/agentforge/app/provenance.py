@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +10,34 @@ from agentforge.canonical import digest_bytes, digest_value
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
+    from agentforge.app.added_stages import Added
     from agentforge.config.settings import Settings
+    from agentforge.store.blobs import Blobs
 
 _TEST_SUFFIXES = frozenset({".py", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx", ".go", ".rs"})
 
 
-def digests(settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes]) -> dict[str, object]:
-    """Digests of settings, contracts and prompts; the supplied tests are stored as blobs of the run."""
+def digests(
+    settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes], added: Sequence[Added] = ()
+) -> dict[str, object]:
+    """Digests of settings, contracts, prompts and others' stages; supplied tests and those stages are blobs of the run."""
     from agentforge.store.blobs import Blobs
 
     blobs = Blobs(folder / "blobs")
     return {
         **current_digests(settings, repo),
+        **(kept_stages(added, blobs) if added else {}),
         "tests": {path: blobs.put(content) for path, content in tests.items()},
     }
+
+
+def kept_stages(added: Sequence[Added], blobs: Blobs) -> dict[str, object]:
+    """The digest of others' stages, whose texts are stored as blobs of the run."""
+    from agentforge.app.added_stages import stages_digest
+
+    for one in added:
+        blobs.put(one.content)
+    return {"stages": stages_digest([one.row for one in added])}
 
 
 def current_digests(settings: Settings, repo: Path) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agentforge.events.state import RunState
     from agentforge.pipeline.replaying import At, Divergence
     from agentforge.pipeline.runtime import Runtime
+    from agentforge.pipeline.stage import Stage
     from agentforge.runners.rig import Rig
     from agentforge.store.records import Record
     from agentforge.workspace.git import Git
@@ -119,7 +121,7 @@ def replay_records(
         records=len(records),
         replayed=count,
         steps=_folded(records[:count]).totals.steps,
-        changed=_changed(state, settings, git.top),
+        changed=_changed(state, settings, git.top, environ),
         divergence=divergence,
         names=names,
         detail=detail,
@@ -153,14 +155,14 @@ def _runtime(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> Runtime:
+    from agentforge.app.added_stages import contracts_of, stages_of
     from agentforge.app.wiring import output_limit, permits_of, secret_values
-    from agentforge.config.contract_files import contract_set
     from agentforge.pipeline.runtime import Runtime
-    from agentforge.pipeline.stages import load_stages
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
     from agentforge.workspace.shadow import shadow_index
 
+    stages = stages_of(replace(state, repo=str(repo)), settings=settings, environ=environ, changed_too=True)
     supplied = cast("Mapping[str, str]", state.digests.get("tests") or {})
     return Runtime(
         repo=copy.top,
@@ -170,8 +172,8 @@ def _runtime(
         ready=lambda: None,
         guard=Guard(copy, copy.top, index=shadow_index(copy)),
         sandbox=cast("Sandbox", _NoSandbox(kind=_sandbox_kind(records))),
-        stages=load_stages(state.workflow, profile=state.profile),
-        contracts=contract_set(repo),
+        stages=stages,
+        contracts=contracts_of(repo, stages),
         blobs=blobs,
         rig=_no_rig,
         models=lambda _stage: None,  # type: ignore[arg-type, return-value] # the replay puts its own in its place
@@ -204,11 +206,21 @@ def _sandbox_kind(records: Sequence[At]) -> str:
     return "bubblewrap"
 
 
-def _changed(state: RunState, settings: Settings, repo: Path) -> tuple[str, ...]:
+def _stages_now(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
+    if "stages" not in state.digests:
+        return {}
+    from agentforge.app.added_stages import stages_digest
+    from agentforge.app.stage_sources import load
+
+    names = {str(row.get("name")) for row in state.added}
+    return {"stages": stages_digest([one.row for one in load(repo, settings=settings, environ=environ, only=names)])}
+
+
+def _changed(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     from agentforge import __version__
     from agentforge.app.provenance import current_digests
 
-    now = current_digests(settings, repo)
+    now = {**current_digests(settings, repo), **_stages_now(state, settings, repo, environ)}
     names = [name for name, digest in now.items() if state.digests.get(name) not in (None, digest)]
     version = state.versions.get("agentforge")
     return (*names, *([f"agentforge {version} -> {__version__}"] if version not in (None, __version__) else []))
@@ -233,7 +245,7 @@ def _explained_request(
     names = [key for key in ("max_output_tokens", "temperature") if old.get(key) != new.get(key)]
     before, after = (_texts_of(value["messages"]) for value in (old, new))
     if before["system"] != after["system"]:
-        names += _prompts(before["system"], divergence.stage) or ["system prompt"]
+        names += _prompts(before["system"], runtime.stages[divergence.stage]) or ["system prompt"]
     names += [f"{role} message" for role in after if role != "system" and before.get(role) != after[role]]
     tools_before, tools_after = ({tool["name"]: tool for tool in value["tools"]} for value in (old, new))
     for name in sorted({*tools_before, *tools_after}):
@@ -244,11 +256,12 @@ def _explained_request(
     return tuple(names), tuple(lines or _lines(_text(old), _text(new)))[:_LINES_SHOWN]
 
 
-def _prompts(recorded: str, stage: str) -> list[str]:
+def _prompts(recorded: str, stage: Stage) -> list[str]:
     """The prompt files whose text of today does not stand in the recorded prompt."""
     from agentforge.pipeline.stage_agent import prompt_parts
 
-    return [f"prompts/{name}.md" for name, text in prompt_parts(stage).items() if text not in recorded]
+    parts = prompt_parts(stage.name, own=stage.prompt)
+    return [f"prompts/{name}.md" for name, text in parts.items() if text not in recorded]
 
 
 def _texts_of(messages: Sequence[Mapping[str, object]]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.evolve import evolve
 from agentforge.events.state import RunState
+from agentforge.pipeline.adding import writers
 from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob, unpacked
 from agentforge.proof.files import Files
@@ -95,7 +96,10 @@ def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGat
     found: dict[str, tuple[RunState, kinds.FactsGathered]] = {}
     state = RunState()
     for link in links(files[LOG]):
-        if isinstance(link.event, kinds.FactsGathered) and link.event.name in _MEASURED[state.workflow]:
+        if isinstance(link.event, kinds.FactsGathered) and link.event.name in (
+            *_MEASURED[state.workflow],
+            *writers(state),
+        ):
             found[link.event.name] = (state, link.event)
         state = evolve(state, link.event, at=link.at)
     return found
@@ -169,11 +173,11 @@ class _AtTree:
 @contextmanager
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
+    from agentforge.app.added_stages import stages_by_record
     from agentforge.app.wiring import secret_values
     from agentforge.config.contract_files import contract_set
     from agentforge.config.settings import load
     from agentforge.pipeline.runtime import Runtime
-    from agentforge.pipeline.stages import load_stages
     from agentforge.runners.plan import detect
     from agentforge.runners.rig import Rig
     from agentforge.workspace.guard import Guard
@@ -198,7 +202,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             scratch=scratch,
             git=at,
             sandbox=sandbox,
-            stages=load_stages(state.workflow, profile=state.profile),
+            stages=stages_by_record(state),
             contracts=contract_set(None),
             blobs=cast("BlobStore", blobs),
             rig=lambda: rig,

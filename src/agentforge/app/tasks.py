@@ -147,6 +147,7 @@ def resume(
     limits: GivenLimits | None = None,
     model: str | None = None,
     limiter: Callable[[str], None] | None = None,
+    changed_stages: bool = False,
 ) -> RunResult:
     """Go on with a task where its log ends.
 
@@ -155,11 +156,13 @@ def resume(
 
     Args:
         limiter: waits until one more request may be sent to a provider.
+        changed_stages: go on with the stages from outside as they are now.
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
         UsageError: an increase of a limit that the task does not have.
     """
+    from agentforge.app.added_stages import taken_now
     from agentforge.app.wiring import Models
     from agentforge.app.workplace import moved
     from agentforge.config.paths import data_dir
@@ -176,6 +179,7 @@ def resume(
         end_orphans(Path(state.worktree))
     try:
         changed = _changed_limits(state, limits or {})
+        added = taken_now(log, git.top, settings=settings, environ=environ) if changed_stages else ()
     except AgentForgeError:
         log.close()
         raise
@@ -186,6 +190,7 @@ def resume(
             versions=program_versions(),
             limits=changed,
             interrupted_step=_interrupted_step(state),
+            added=added,
             **moved(state, git, data=data_dir(environ)),
         )
     )
@@ -233,6 +238,7 @@ def _create(
     watch: Watch,
     graded: bool,
 ) -> RunLog:
+    from agentforge.app.added_stages import added_now
     from agentforge.app.provenance import digests, supplied_tests
     from agentforge.app.wiring import secret_values
     from agentforge.config.paths import data_dir
@@ -242,22 +248,21 @@ def _create(
     from agentforge.workspace.worktree import branch_name, worktree_of
 
     profile = "" if options.workflow else models.profile()
-    base = base_commit(options, git, data=data_dir(environ))
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = redact(options.request, secrets=secret_values(environ)).text
+    added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
     task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
     with _removed_on_error(folder):
-        place = worktree_of(git, data_dir=data_dir(environ), task_id=task).path
         first = kinds.RunStarted(
             kind="task",
             run_id=task,
             request=request,
             repo=str(git.top),
-            base_commit=base,
+            base_commit=base_commit(options, git, data=data_dir(environ)),
             base_ref=git.found_on.removeprefix("refs/heads/") if git.found_on else None,
-            worktree=str(place),
+            worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=task).path),
             branch=str(options.pull.get("branch") or branch_name(task)),
             mode=options.mode,
             approve=options.approve,
@@ -275,9 +280,10 @@ def _create(
             violations=options.violations,
             after=options.after,
             pull=options.pull,
+            added=tuple(one.row for one in added),
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
         )
-        first = replace(first, digests={**digests(settings, git.top, folder, tests), **options.bound})
+        first = replace(first, digests={**digests(settings, git.top, folder, tests, added), **options.bound})
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
     watch(first, log.state)
@@ -306,7 +312,7 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.app.wiring import wire
+    from agentforge.app.wiring import wire, without_secrets
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
 
@@ -323,7 +329,7 @@ def _drive(
                 runtime = wire(log.state, log, settings=settings, environ=environ, models=models, opened=git)
                 run_pipeline(log, runtime)
             except AgentForgeError as exc:
-                error = _without_secrets(exc, environ)
+                error = without_secrets(exc, environ)
                 if not isinstance(exc, LockedError):
                     _record_break(log, error, hooks=runtime.hooks if runtime is not None else None)
             finally:
@@ -370,17 +376,6 @@ def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "", hooks:
             log.append(run)
     except (StorageError, LockedError, ConflictError):
         return
-
-
-def _without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
-    """The same error; its words may repeat what a provider or a file said."""
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
-
-    secrets = secret_values(environ)
-    error.message = redact(error.message, secrets=secrets).text
-    error.hint = redact(error.hint, secrets=secrets).text
-    return error
 
 
 def _interrupted_step(state: RunState) -> int:

@@ -9,13 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.added_stages import contracts_of, stages_of
 from agentforge.app.hooking import hook_engine
 from agentforge.pipeline.runtime import Permits, Runtime, no_guest
-from agentforge.pipeline.stages import load_stages
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
+    from agentforge.errors import AgentForgeError
     from agentforge.events.kinds import Event
     from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
@@ -123,6 +124,16 @@ def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
     return known_secrets(environ)
 
 
+def without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
+    """The same error; its words may repeat what a provider or a file said."""
+    from agentforge.safety.redaction import redact
+
+    secrets = secret_values(environ)
+    error.message = redact(error.message, secrets=secrets).text
+    error.hint = redact(error.hint, secrets=secrets).text
+    return error
+
+
 def wire(
     state: RunState,
     log: RunLog,
@@ -140,10 +151,10 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
-    from agentforge.config.contract_files import contract_set
     from agentforge.workspace.git import Git
     from agentforge.workspace.guard import Guard
 
+    stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
     git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
     scratch.mkdir(parents=True, exist_ok=True)
@@ -156,8 +167,8 @@ def wire(
         ready=_ready(state, log, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
         sandbox=sandbox,
-        stages=load_stages(state.workflow, profile=state.profile),
-        contracts=contract_set(repo),
+        stages=stages,
+        contracts=contracts_of(repo, stages),
         blobs=log.blobs,
         rig=_rig(state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,

@@ -19,6 +19,7 @@ from agentforge.errors import EXIT_INTERRUPTED
 if TYPE_CHECKING:
     from agentforge.app.result import RunResult
     from agentforge.app.tasks import Watch
+    from agentforge.fleet.places import Line
 
 Begin = Callable[["Watch"], "RunResult"]
 
@@ -58,13 +59,18 @@ def follow(
     return show_result(result, place=place, form=form, compare_to=compare_to)
 
 
-def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str | None = None) -> int:
+def show_result(
+    result: RunResult, *, place: Place, form: Form, compare_to: str | None = None, queue: Line | None = None
+) -> int:
     """Print how a run stands, for people or for programs.
 
+    Args:
+        queue: as it stands, None = nobody looked.
     Returns:
         The exit code that belongs to it.
     """
     from agentforge.app.result import exit_code, result_value
+    from agentforge.cli.in_queue import queue_value
     from agentforge.cli.summary import escalation_lines, summary_lines  # not needed before the end
 
     if form != "text":
@@ -73,6 +79,8 @@ def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str 
             from agentforge.app.comparing import compare
 
             value["comparison"] = compare(place.cwd, compare_to, result.state.run_id)
+        if queue is not None:
+            value["queue"] = queue_value(queue.of(result.folder))
         write_json(result_line(value, form=form), form=form)
         return exit_code(result)
     style = style_for(sys.stdout, place.environ)
@@ -82,6 +90,7 @@ def show_result(result: RunResult, *, place: Place, form: Form, compare_to: str 
         duration_s=result.duration_s or result.state.active_s,
         style=style,
         error=result.error is None,
+        queued=queue.of(result.folder) if queue is not None else None,
     )
     for item in result.state.open_escalations:
         lines += escalation_lines(item, task_id=result.state.run_id, style=style)

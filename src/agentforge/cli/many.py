@@ -57,16 +57,21 @@ def needed_task(word: str, place: Place) -> dict[str, object]:
     """
     from agentforge.app.looking import repository
     from agentforge.app.repositories import named_repositories
+    from agentforge.app.splitting import first_record
     from agentforge.pipeline.stages import ALIASES, ORDER
     from agentforge.store.tasks import find_task
 
     name, colon, stage = word.partition(":")
     repo, _, task = name.rpartition("/")
     wanted = ALIASES.get(stage, stage) if colon else "deliver"
-    if wanted not in ORDER:
-        raise UsageError(f"--after {word}: no such stage", hint="one of " + ", ".join(ORDER))
     top = named_repositories([repo], cwd=place.cwd, environ=place.environ)[0].path if repo else repository(place.cwd)
-    value: dict[str, object] = {"task_id": find_task(top, task)[0], "required_stage": wanted}
+    task_id, folder = find_task(top, task)
+    if wanted not in ORDER:
+        added = first_record(folder).get("added")
+        names = (*ORDER, *(str(row.get("name")) for row in (added if isinstance(added, list) else ())))
+        if wanted not in names:
+            raise UsageError(f"--after {word}: no such stage", hint="one of " + ", ".join(names))
+    value: dict[str, object] = {"task_id": task_id, "required_stage": wanted}
     return {**value, "repo": repo} if repo else value
 
 

@@ -15,6 +15,7 @@ from agentforge.events.splitting import part_label
 
 if TYPE_CHECKING:
     from agentforge.app.repositories import RepositoryRow
+    from agentforge.fleet.places import Line
     from agentforge.store.tasks import TaskRow
 
 _WORDS = {"running": "IN_PROGRESS", "delivered": "DELIVERED ✓", "analyzed": "ANALYZED ✓"}
@@ -31,8 +32,12 @@ _OVER = ("delivered", "analyzed", "failed", "aborted")
 _PERIOD_S = 1.0
 
 
-def overview_lines(rows: list[RepositoryRow]) -> list[str]:
-    """The lines of `status --all`."""
+def overview_lines(rows: list[RepositoryRow], line: Line | None = None) -> list[str]:
+    """The lines of `status --all`.
+
+    Args:
+        line: the queue, None = nobody looked.
+    """
     width = max((len(row.entry.name) for row in rows), default=0) + 3
     lines = []
     for row in rows:
@@ -41,13 +46,13 @@ def overview_lines(rows: list[RepositoryRow]) -> list[str]:
             lines.append(f"{label}MISSING ({printable(row.problem)})")
             continue
         first = row.foremost
-        lines.append(f"{label}{standing_words(first) if first else 'no tasks yet'}")
+        lines.append(f"{label}{standing_words(first, line) if first else 'no tasks yet'}")
         others = [task for task in row.tasks if task is not first and task.outcome not in _OVER]
-        lines += [f"  {task.task_id}: {standing_words(task)}" for task in others]
-    return lines + _plan_lines(rows)
+        lines += [f"  {task.task_id}: {standing_words(task, line)}" for task in others]
+    return lines + _plan_lines(rows, line)
 
 
-def _plan_lines(rows: list[RepositoryRow]) -> list[str]:
+def _plan_lines(rows: list[RepositoryRow], line: Line | None) -> list[str]:
     """A line for every plan of which a part is under way."""
     known = {(row.entry.path, task.task_id): task for row in rows for task in row.tasks}
     lines = []
@@ -55,27 +60,33 @@ def _plan_lines(rows: list[RepositoryRow]) -> list[str]:
         told = []
         for part in plan.parts:
             task = known.get((Path(part["path"]), part["task_id"]))
-            told.append((f"{part_label(part)} {standing_words(task) if task else 'MISSING'}", task))
+            told.append((f"{part_label(part)} {standing_words(task, line) if task else 'MISSING'}", task))
         if any(task is None or task.outcome not in _OVER for _, task in told):
             lines.append(f"plan {plan.task_id}: {'; '.join(words for words, _ in told)}")
     return lines
 
 
-def standing_words(task: TaskRow) -> str:
-    """How a task stands: `IN_PROGRESS (stage: green, 60%)`."""
+def standing_words(task: TaskRow, line: Line | None = None) -> str:
+    """How a task stands: `IN_PROGRESS (stage: green, 60%)`, `QUEUED (2 of 7, stage: green, 60%)`."""
+    queued = line.of(task.folder) if line is not None and task.outcome == "paused" else None
+    if queued is not None:
+        word, _, place = queued.words.partition(", ")
+        far = [f"stage: {task.stage or 'between two'}, {task.progress}%"] if task.progress else []
+        more = ", ".join([*([place] if place else []), *far])
+        return word.upper() + (f" ({more})" if more else "")
     word = _WORDS.get(task.outcome, task.outcome.upper())
     if task.outcome == "escalated":
         return f"{word} ({_what_is_asked(task)})"
     if task.outcome == "waiting":
         return f"{word} (for {', '.join(_short(key) for key in task.waits_for)}, {task.progress}%)"
-    if task.outcome in ("running", "paused", "queued"):
+    if task.outcome in ("running", "paused"):
         return f"{word} (stage: {task.stage or 'between two'}, {task.progress}%)"
     return f"{word} ({printable(task.error)})" if task.error else word
 
 
-def overview_value(rows: list[RepositoryRow]) -> list[dict[str, object]]:
+def overview_value(rows: list[RepositoryRow], line: Line) -> list[dict[str, object]]:
     """The same for programs."""
-    from dataclasses import asdict
+    from agentforge.cli.in_queue import row_value
 
     return [
         {
@@ -83,7 +94,7 @@ def overview_value(rows: list[RepositoryRow]) -> list[dict[str, object]]:
             "path": str(row.entry.path),
             "default_branch": row.entry.default_branch,
             "problem": row.problem,
-            "tasks": [asdict(task) for task in row.tasks],
+            "tasks": [row_value(task, line) for task in row.tasks],
         }
         for row in rows
     ]

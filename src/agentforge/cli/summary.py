@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from agentforge.app.showing import cost_text
 from agentforge.cli.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
@@ -14,6 +15,9 @@ from agentforge.events.state import Escalation, RunState
 from agentforge.views.answering import answers_for as answers_for
 from agentforge.views.attempts_view import attempt_lines
 
+if TYPE_CHECKING:
+    from agentforge.fleet.places import Queued
+
 _ANALYSIS = "artifacts/phases/analyze/analysis.md"
 _LISTED = 8
 _WIDTH = 160
@@ -21,13 +25,22 @@ _INDENT = 11
 _NARROW = 20
 
 
-def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: Style, error: bool = True) -> list[str]:
+def summary_lines(
+    state: RunState,
+    *,
+    folder: Path,
+    duration_s: float,
+    style: Style,
+    error: bool = True,
+    queued: Queued | None = None,
+) -> list[str]:
     """Describe a run that ended, or that waits for a human, in a screenful.
 
     Args:
+        queued: where it stands in the queue, None = it does not.
         error: with what went wrong; False where that is told elsewhere.
     """
-    sign, word = _verdict(state)
+    sign, word = ("note", queued.words) if queued else _verdict(state)
     colour = {"done": "green", "failed": "red"}.get(sign, "yellow")
     head = f"{style.sign(sign)} {word}"
     lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
@@ -53,7 +66,7 @@ def summary_lines(state: RunState, *, folder: Path, duration_s: float, style: St
     lines += _rows(style, "kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
     lines += _rows(style, "marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
     lines += _rows(style, "record", [str(folder)])
-    return lines + _next(state)
+    return lines + (["", f"  {queued.next_step(state.run_id)}"] if queued else _next(state))
 
 
 def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[str]:
@@ -97,7 +110,8 @@ def requirements(state: RunState) -> list[str]:
 def checks(state: RunState) -> list[str]:
     """The last verdict of the stages that measure code, rule by rule counted."""
     lines = []
-    for name in ("red", "green", "refactor", "guard", "change", "verify", "deliver"):
+    writing = [str(row.get("name")) for row in state.added if row.get("writes") == "product"]
+    for name in ("red", "green", *writing, "refactor", "guard", "change", "verify", "deliver"):
         known = state.stages.get(name)
         if known is None or not known.results:
             continue

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.cli.terminal import printable
+from agentforge.config.steering import OF_A_TASK
 
 if TYPE_CHECKING:
     from agentforge.cli.place import Place
     from agentforge.config.trust import Trust
 
-LOADED = ("hook", "tool", "check", "stage", "contract")
-"""What a pipeline run uses of a project; skills, servers and instructions are the interactive agent's."""
-
 _WORDS = {"new": "+", "changed": "~", "removed": "-"}
 
 
-def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = LOADED) -> None:
+def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = OF_A_TASK) -> None:
     """See to it that the project may be used: trusted already, by `--trust`, or by the person at the terminal.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,14 @@ _COMPILED = Path(__file__).with_name("builtin_contracts.json")
 """The builtin contracts parsed ahead (`make golden`), because importing YAML costs a third of the start."""
 
 
-def contract_set(repo: Path | None) -> ContractSet:
+def contract_set(repo: Path | None, carried: Mapping[str, str] | None = None) -> ContractSet:
     """Load the contracts that hold in a repository: the builtin ones, overridden or extended by the project's.
 
     A project's lie in `.agentforge/contracts`, and in the folder that the user's registry names for it.
 
     Args:
         repo: the repository's top folder; None = builtin only.
+        carried: texts that stages from outside bring along, by where they come from.
     Raises:
         ContractInvalid: a file that is not UTF-8 or not a contract.
     """
@@ -32,7 +34,7 @@ def contract_set(repo: Path | None) -> ContractSet:
 
     folders = () if repo is None else contracts_folders(repo, os.environ)
     files = {path: text for folder in folders for path, text in _texts(folder, full_name=True).items()}
-    own = {source: text for source, text in files.items() if not is_for_code(text, source=source)}
+    own = {source: text for source, text in files.items() if not is_for_code(text, source=source)} | dict(carried or {})
     return build(builtin_texts(), own, compiled=_COMPILED.read_text(encoding="utf-8") if _COMPILED.is_file() else "")
 
 

@@ -121,6 +121,10 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
         values = _merged(values, layer.values)
     settings = Settings(values=values, layers=chain)
     _check_limits(settings)
+    if settings.table("stages"):
+        from agentforge.config.stage_names import check_stage_names
+
+        check_stage_names(settings, cwd, environ)
     return settings
 
 

@@ -19,6 +19,9 @@ from agentforge.frozen import dataclass
 
 Kind = Literal["hook", "tool", "check", "stage", "contract", "skill", "mcp", "environment", "settings", "instructions"]
 
+OF_A_TASK: tuple[Kind, ...] = ("hook", "tool", "check", "stage", "contract")
+"""What a task of the pipeline uses of a project; skills, servers and instructions are the interactive agent's."""
+
 _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/hooks": "hook",
     ".agentforge/tools": "tool",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from agentforge.conformance.site import Site
+from agentforge.workspace.downloads import cargo_downloads, go_downloads
 
 _HOME = Path(os.environ.get("HOME") or Path.home())
 
@@ -19,14 +20,7 @@ def on_path(program: str) -> bool:
 
 def go_environment() -> Mapping[str, str]:
     """Offline, with the modules that the user has downloaded, and our own build cache, which only compilers write."""
-    path = os.environ.get("GOPATH", "").split(os.pathsep)[0] or str(_HOME / "go")
-    return {
-        "GOPROXY": "off",
-        "GOSUMDB": "off",
-        "GOTOOLCHAIN": "local",
-        "GOMODCACHE": os.environ.get("GOMODCACHE") or f"{path}/pkg/mod",
-        "GOCACHE": str(go_cache()),
-    }
+    return {**go_downloads(os.environ), "GOCACHE": str(go_cache())}
 
 
 def go_cache() -> Path:
@@ -42,12 +36,7 @@ def cargo_environment(target: str) -> Mapping[str, str]:
     Args:
         target: a folder for what is built, outside of the checkout.
     """
-    return {
-        "CARGO_TARGET_DIR": target,
-        "CARGO_HOME": os.environ.get("CARGO_HOME") or str(_HOME / ".cargo"),
-        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(_HOME / ".rustup"),
-        "CARGO_NET_OFFLINE": "true",
-    }
+    return {"CARGO_TARGET_DIR": target, **cargo_downloads(os.environ)}
 
 
 def folders_with(site: Site, marker: str, suffix: str) -> dict[str, list[str]]:

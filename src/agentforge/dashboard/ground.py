@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import ConfigError, UsageError
 from agentforge.frozen import dataclass
+
+if TYPE_CHECKING:
+    from agentforge.fleet.places import Line
 
 Task = dict[str, Any]
 Mark = tuple[str, int, int]
@@ -22,7 +25,15 @@ _FRESH_S = 5.0
 """A list is read anew after this time at the latest: a process that died leaves no trace in a folder."""
 _LOOK_S = 0.4
 _LEASE = "/lease"
-_BLANK: Task = {"request": "", "stage": "", "error": "", "open_escalations": (), "cost_usd": None, "steps": 0}
+_BLANK: Task = {
+    "request": "",
+    "stage": "",
+    "error": "",
+    "open_escalations": (),
+    "cost_usd": None,
+    "steps": 0,
+    "queued": "",
+}
 """What is shown of a task that cannot be read."""
 _NOTHING: Signature = (("", 0, 0),)
 
@@ -49,10 +60,13 @@ class Ground:
 
     Args:
         repositories: says which there are, each time that it is asked.
+        line: the queue, asked only when a task stands still.
     """
 
-    def __init__(self, repositories: Callable[[], Sequence[Repository]]) -> None:
+    def __init__(self, repositories: Callable[[], Sequence[Repository]], *, line: Callable[[], Line]) -> None:
         self._repositories = repositories
+        self._line = line
+        self._queue_trouble = ""
         self._lock = Lock()
         self._looked: tuple[float, Signature, Signature] = (0.0, _NOTHING, ())
         self._read: tuple[float, Signature, list[Task]] = (0.0, _NOTHING, [])
@@ -64,14 +78,14 @@ class Ground:
 
     @property
     def troubles(self) -> list[str]:
-        """What is wrong with the repositories: one that vanished, a registry that cannot be read."""
+        """What is wrong: a repository that vanished, a registry or a queue that cannot be read."""
         vanished = [
             f"{repository.name} is not at {repository.path} any more: agentforge repo add PATH --name {repository.name}"
             for repository in self._repositories()
             if not repository.path.is_dir()
         ]
         said = getattr(self._repositories, "trouble", "")
-        return [*([said] if said else []), *vanished]
+        return [*filter(None, (said, self._queue_trouble)), *vanished]
 
     def find(self, key: str) -> Repository:
         """The repository of an address.
@@ -102,6 +116,21 @@ class Ground:
         if Path(task_id).name != task_id or task_id.startswith(".") or not folder.is_dir():
             raise UsageError(f"no task {task_id!r} in {repository.name}", hint="it may have been removed by gc")
         return folder
+
+    def standing(self, folder: Path, standing: str) -> tuple[str, str]:
+        """How a task stands that nobody drives: `queued` where a worker is to drive it, and its place in words.
+
+        Args:
+            standing: as its log has it.
+        """
+        if standing != "paused":
+            return standing, ""
+        line = self._line()
+        self._queue_trouble = line.trouble
+        queued = line.of(folder)
+        if queued is None:
+            return standing, ""
+        return "queued" if queued.status == "queued" else standing, queued.words
 
     def tasks(self) -> list[Task]:
         """What the views say of every task, newest first; `repo` (its key) and `repo_name` are added."""
@@ -150,7 +179,8 @@ class Ground:
                 value = kept.get(mark) or task_summary(folder)
                 self._kept[mark] = value
                 if value["standing"] != "damaged":
-                    value = {**value, "standing": standing_now(folder, value)}
+                    word, queued = self.standing(folder, standing_now(folder, value))
+                    value = {**value, "standing": word, "queued": queued}
                 rows.append({**_BLANK, **value, **named})
         return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
 

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from agentforge.dashboard.ground import Task
 
 _PAGE_TASKS = 50
-STATES = ("running", "escalated", "waiting", "paused", "delivered", "analyzed", "failed", "aborted", "damaged")
+STATES = (
+    "running",
+    "escalated",
+    "waiting",
+    "queued",
+    "paused",
+    "delivered",
+    "analyzed",
+    "failed",
+    "aborted",
+    "damaged",
+)
 
 
 def tasks_page(request: Request) -> Response:

@@ -93,6 +93,7 @@ def _board(
 ) -> Board:
     from agentforge.dashboard.children import Children
     from agentforge.dashboard.guard import Door
+    from agentforge.dashboard.line import LookedAt
     from agentforge.dashboard.reading import Readings
 
     door = Door(
@@ -103,7 +104,7 @@ def _board(
         read_only=options.read_only,
     )
     return Board(
-        ground=Ground(repositories),
+        ground=Ground(repositories, line=LookedAt(environ)),
         readings=Readings(),
         children=Children(environ),
         door=door,

@@ -112,10 +112,14 @@ def _head(request: Request, reading: Reading) -> dict[str, Any]:
     board, state = board_of(request), reading.state
     running = read_holder(reading.folder).alive
     repository = board.ground.find(request.path_params["repo"])
+    standing, queued = outcome_of(state, running=running), ""
+    if not state.open_escalations:
+        standing, queued = board.ground.standing(reading.folder, standing)
     return {
         "state": state,
         "task_id": reading.folder.name,
-        "standing": outcome_of(state, running=running),
+        "standing": standing,
+        "queued": queued,
         "running": running,
         "repository": repository,
         "base": f"/t/{repository.key}/{reading.folder.name}",
@@ -191,9 +195,9 @@ def to_approve(state: RunState) -> dict[str, Any] | None:
 def _stages(state: RunState) -> list[dict[str, Any]]:
     """The stages of the workflow in their order, those that are still to come included."""
     from agentforge.events.state import StageState
-    from agentforge.pipeline.stages import load_stages
+    from agentforge.pipeline.adding import names_of
 
-    names = list(dict.fromkeys((*load_stages(state.workflow), *state.stages)))
+    names = list(dict.fromkeys((*names_of(state), *state.stages)))
     return [{"name": name, **asdict(state.stages.get(name, StageState()))} for name in names]
 
 

@@ -100,13 +100,30 @@ def _suite(draft: Mapping[str, object], files: Mapping[str, str], spec: Mapping[
                     "acceptance_criterion": ", ".join(criteria),
                     "kind": "guard" if name in named else "target",
                 }
-                for name in dict.fromkeys(declared_tests(text))
+                for name in dict.fromkeys(_declared(path, text))
             ],
         }
         for path, text in files.items()
-        if Path(path).name.startswith("test_") and path.endswith(".py")
+        if _holds_tests(path, text)
     ]
     return {**rest, "test_files": listed}
+
+
+def _holds_tests(path: str, text: str) -> bool:
+    if path.endswith(".py"):
+        return Path(path).name.startswith("test_")
+    return any(True for _ in _declared(path, text))
+
+
+def _declared(path: str, text: str) -> Iterator[str]:
+    """The tests of a file in any language that the runners know by its grammar."""
+    from agentforge.runners.test_names import named_tests
+
+    if path.endswith(".py"):
+        yield from declared_tests(text)
+        return
+    for name, _ in named_tests(path, text.encode()):
+        yield name
 
 
 def declared_tests(text: str) -> Iterator[str]:

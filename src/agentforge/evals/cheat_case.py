@@ -30,6 +30,7 @@ class CheatCase:
         refused_by: rules of which one at least must refuse it.
         base: folder with the repository and the answers that this one builds on.
         request: what is asked for.
+        needs: a program that must be on PATH to play it, "" when ours will do.
     """
 
     name: str
@@ -42,6 +43,14 @@ class CheatCase:
     base: Path
     folder: Path
     request: str
+    needs: str = ""
+
+    @property
+    def missing(self) -> str:
+        """What this machine lacks to play it, in words; "" when nothing."""
+        import shutil
+
+        return f"{self.needs} is not on PATH" if self.needs and shutil.which(self.needs) is None else ""
 
     @property
     def repositories(self) -> tuple[Path, ...]:
@@ -75,6 +84,19 @@ def chosen_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or known
 
 
+def playable(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Part cheats into those that this machine can play, and name -> what it lacks for the others.
+
+    Raises:
+        UsageError: none of them can be played.
+    """
+    missing = {name: reason for name in names if (reason := load_case(name).missing)}
+    if len(missing) == len(names):
+        told = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
+        raise UsageError(f"none of these cheats can be played here: {told}", hint="install what is missing")
+    return tuple(name for name in names if name not in missing), missing
+
+
 def load_case(name: str) -> CheatCase:
     """Read a cheat's `case.yaml`.
 
@@ -103,6 +125,7 @@ def load_case(name: str) -> CheatCase:
         base=base,
         folder=folder,
         request=str(value.get("request") or read_mapping(base / "base.yaml").get("request", "")),
+        needs=str(read_mapping(base / "base.yaml").get("needs", "")),
     )
 
 

@@ -158,9 +158,11 @@ def _plain_failure(result: RunResult, ground: Ground) -> str:
     shutil.rmtree(place, ignore_errors=True)
     git = Git(ground.repo)
     git.materialise(git.tree_of(str(made["commit"])), place)
-    python = str(
-        ground.flags.get("test.python") or detect(ground.repo, settings={}, environ=ground.environ).interpreter
-    )
+    plan = detect(ground.repo, settings={}, environ=ground.environ)
+    if plan.runner != "pytest":
+        done = process.run(plan.command, cwd=place, env=ground.environ, timeout_s=_PLAIN_TIMEOUT_S)
+        return "" if done.exit_code == 0 else f"the branch's own tests fail: {done.text[-300:]}"
+    python = str(ground.flags.get("test.python") or plan.interpreter)
     failing = result.state.facts.get("baseline", {}).get("failing")
     known = [f"--deselect={one}" for one in (failing if isinstance(failing, list | tuple) else ())]
     done = process.run(

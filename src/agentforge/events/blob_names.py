@@ -14,6 +14,9 @@ def blobs_named(event: Event) -> tuple[str, ...]:
     if isinstance(event, kinds.RunStarted):
         tests = event.digests.get("tests")
         found += tests.values() if isinstance(tests, Mapping) else ()
+        found += (row.get("digest") for row in event.added)
+    elif isinstance(event, kinds.RunResumed):
+        found += (row.get("digest") for row in event.added)
     elif isinstance(event, kinds.StageStarted):
         found.append(event.material)
     elif isinstance(event, kinds.ModelCalled):

@@ -90,6 +90,7 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         candidates=event.candidates,
         candidates_from=event.candidates_from,
         grade=event.grade,
+        added=event.added,
         started_at=at,
     )
 
@@ -97,7 +98,8 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
     repo, worktree = event.repo or state.repo, event.worktree or state.worktree
     limits, awaited = limits_from(event.limits, state.limits), looked_at_again(state.awaited)
-    return replace(state, limits=limits, repo=repo, worktree=worktree, awaited=awaited)
+    added = event.added or state.added
+    return replace(state, limits=limits, repo=repo, worktree=worktree, awaited=awaited, added=added)
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:

@@ -73,6 +73,7 @@ class RunStarted(Event):
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
             goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
+        added: stages that others wrote: {name, after, writes, files, source, digest of the text, which is a blob}.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -101,6 +102,7 @@ class RunStarted(Event):
     candidates: int = 1
     candidates_from: str = "green"
     grade: Json = field(default_factory=dict)
+    added: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ class RunResumed(Event):
     Attributes:
         repo, worktree: where they are now, "" = where they were; a run may be copied to another place or machine.
         interrupted_step: the step in which the process before died, 0 = between two steps.
+        added: the stages from outside as they are from now on, where a person took changed ones; () = as before.
     """
 
     pid: int
@@ -118,6 +121,7 @@ class RunResumed(Event):
     repo: str = ""
     worktree: str = ""
     interrupted_step: int = 0
+    added: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

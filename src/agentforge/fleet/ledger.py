@@ -50,6 +50,11 @@ class Job:
         return Path(self.repo) / ".agentforge" / "tasks" / self.task_id
 
     @property
+    def label(self) -> str:
+        """What people call it: the folder of the repository, and the task."""
+        return f"{Path(self.repo).name}/{self.task_id}"
+
+    @property
     def send_id(self) -> str:
         """The id under which this attempt is sent: sending it twice sends it once."""
         return f"{self.id}.{self.attempt}"
@@ -97,23 +102,29 @@ class Ledger:
             raise UsageError(f"nothing in the queue is called {job_id!r}", hint="see: agentforge queue list")
         return rows[0]
 
-    def find(self, text: str) -> Job:
+    def find(self, text: str, *, repo: Path | None = None, here: Path | None = None) -> Job:
         """The job of a task, by its id or the beginning of it.
 
+        Args:
+            repo: only tasks of this repository, None = of all.
+            here: of several that fit, the one of this repository is meant.
         Raises:
             UsageError: none or several fit.
         """
         pattern = text.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
         rows = self._select(
-            "WHERE task_id LIKE :pattern ESCAPE '!' OR id = :text LIMIT 6", {"pattern": pattern, "text": text}
+            "WHERE task_id LIKE :pattern ESCAPE '!' OR id = :text ORDER BY task_id, repo",
+            {"pattern": pattern, "text": text},
         )
+        rows = [row for row in rows if repo in (None, Path(row.repo))]
         exact = [row for row in rows if text in (row.task_id, row.id)] or rows
+        exact = [row for row in exact if here == Path(row.repo)] or exact
         if len(exact) == 1:
             return exact[0]
         if not exact:
             raise UsageError(f"nothing in the queue is called {text!r}", hint="see: agentforge queue list")
-        told = ", ".join(f"{row.task_id} ({row.id})" for row in exact[:5])
-        raise UsageError(f"{text!r} fits several: {told}", hint="use the id in brackets")
+        told = ", ".join(f"{row.task_id} in {row.repo} ({row.id})" for row in exact[:5])
+        raise UsageError(f"{text!r} fits {len(exact)}: {told}", hint="use REPOSITORY/TASK, or the id in brackets")
 
     def jobs(self, *, statuses: Sequence[str] = (), limit: int = 100) -> list[Job]:
         """Jobs in the order in which they come.

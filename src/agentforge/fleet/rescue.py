@@ -43,9 +43,9 @@ def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tel
     try:
         asks = ask_about(job.folder, why, times=times, settings=load(Path(job.repo), environ), environ=environ)
     except AgentForgeError as exc:
-        tell(f"{job.task_id}: is quarantined, and cannot ask: {exc.message}")
+        tell(f"{job.label}: is quarantined, and cannot ask: {exc.message}")
         return
-    tell(f"{job.task_id}: is quarantined" + (" and asks: agentforge escalations list" if asks else ""))
+    tell(f"{job.label}: is quarantined" + (" and asks: agentforge escalations list" if asks else ""))
 
 
 class Unheard:

@@ -149,15 +149,15 @@ class Worker:
             return "handed back"
         full = without_room(job, data_dir(self.environ))
         if full is not None:
-            self.tell(f"{job.task_id}: {full.note}")
+            self.tell(f"{job.label}: {full.note}")
             self._patiently(lambda: self._end(job, full))
             return "no room"
-        self.tell(f"{job.task_id}: attempt {job.attempt}")
+        self.tell(f"{job.label}: attempt {job.attempt}")
         code, said = self._drive(job)
         self._patiently(lambda: queue_parts(self.ledger, job))
         after = after_drive(job, code, said, handed_back=code == _HANDED_BACK, crashes_allowed=self.plan.crashes)
         kept = self._patiently(lambda: self._end(job, after))
-        self.tell(f"{job.task_id}: {after.note}" if kept else f"{job.task_id}: another worker has taken it over")
+        self.tell(f"{job.label}: {after.note}" if kept else f"{job.label}: another worker has taken it over")
         self._asked(job, after, kept=kept)
         return after.status if kept else "superseded"
 
@@ -275,7 +275,7 @@ class Worker:
             kill_holder(job.folder)
             after = after_loss(job, job.crashes + 1, crashes_allowed=self.plan.crashes)
             if self.ledger.take_back(job, after.status, note=after.note, crashes=after.crashes):
-                self.tell(f"{job.task_id}: taken over from {job.worker}")
+                self.tell(f"{job.label}: taken over from {job.worker}")
                 self._asked(job, after)
                 dbos.cancel_workflow(job.send_id)
 

@@ -72,9 +72,9 @@ class LookingTools:
         self,
         task_id: TaskId,
         step: Annotated[int, Field(ge=0, description="One step; 0 = the whole run.")] = 0,
-        show: Literal["context", "action", "diff", "events", "artifact"] = "action",
+        show: Literal["steps", "stages", "context", "action", "diff", "events", "artifact"] = "action",
     ) -> Value:
-        """Look into a task: the exact context that was sent, calls and results, diffs, events or artifacts."""
+        """Look into a task: steps, stages, the exact context that was sent, calls and results, diffs, events, artifacts."""
         from agentforge.app.inspecting import inspect_value
 
         def found() -> object:

@@ -10,6 +10,7 @@ from agentforge.errors import ConfigError
 from agentforge.frozen import dataclass
 
 MOST_TRIES = 3
+_DAY_MINUTES = 24 * 60
 _ALL = ("escalated", "delivered", "failed", "limit")
 Notice = Literal["first", "reminder", "deadline"]
 
@@ -108,10 +109,23 @@ def due(matter: Matter, channel: str, told: Iterable[Told], *, policy: Policy, n
 
 
 def deadline_of(matter: Matter, policy: Policy) -> datetime | None:
-    """When the stated answer holds for a question; None = never."""
+    """When the stated answer holds for a question; None = never.
+
+    It counts from when people can be told: neither the digest nor the night uses it up.
+    """
     if not (policy.deadline_s and matter.waits):
         return None
-    return matter.at + timedelta(seconds=policy.deadline_s)
+    return _told_at(matter, policy) + timedelta(seconds=policy.deadline_s)
+
+
+def _told_at(matter: Matter, policy: Policy) -> datetime:
+    """When people are told of a matter at the earliest."""
+    at = matter.at + timedelta(seconds=policy.digest_s)
+    if policy.quiet is None or not policy.is_quiet(at):
+        return at
+    local = at.astimezone()
+    until = (policy.quiet[1] - local.hour * 60 - local.minute) % _DAY_MINUTES
+    return local.replace(second=0, microsecond=0) + timedelta(minutes=until)
 
 
 def _minute(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.pipeline.scope import product_scope
+from agentforge.pipeline.scope import spelled_out
 from agentforge.tools.approval import approval
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
     from agentforge.safety.places import Ground
 
     root = state.repo or str(runtime.repo)  # a replay works elsewhere, but its calls name the places of then
-    named = product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else ()
     return Policy(
         mode=Mode(runtime.permits.mode),
         rules=runtime.permits.rules,
@@ -56,7 +55,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             home=str(Path.home()),
             real=lambda path: _seen_in_sandbox(path, worktree=str(runtime.worktree), root=root),
             scratch=("/tmp", "/var/tmp") if runtime.sandbox.kind != "none" else (),
-            named=named,
+            named=spelled_out(stage, state),
         ),
         now=runtime.permits.now(),
         tainted=bool(state.untrusted),

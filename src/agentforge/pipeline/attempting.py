@@ -16,7 +16,7 @@ _AFTER = ("refactor", "deliver")
 
 def attempts_first(state: RunState, stage: str) -> Effect | None:
     """Before the stage from which on several attempts are wanted; and the end of a run that is itself one of them."""
-    if state.candidate and stage in _AFTER:
+    if state.candidate and (stage in _AFTER or _implemented(state)):
         return Finish(
             outcome="aborted", slug=ENDED, message="an attempt ends with its implementation; its parent chooses"
         )
@@ -25,6 +25,12 @@ def attempts_first(state: RunState, stage: str) -> Effect | None:
     if "chosen" not in state.attempts:
         return TryAttempts(stage=stage)
     return _none_passed(state, stage) if not chosen_number(state) else None
+
+
+def _implemented(state: RunState) -> bool:
+    """Whether GREEN has passed: what an added stage does behind it is done by the parent."""
+    known = state.stages.get("green")
+    return bool(state.added) and known is not None and known.status == "verified"
 
 
 def adoption(state: RunState, stage: str) -> Effect | None:

@@ -262,11 +262,11 @@ class Performer:
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.judging import refuse_draft
+        from agentforge.pipeline.judging import contract_of, refuse_draft
         from agentforge.pipeline.measure import draft_errors
 
         stage = self._runtime.stages[effect.stage]
-        contract = self._runtime.contracts.get(stage.produces)
+        contract = contract_of(stage, self._runtime)
         errors = draft_errors(state, stage, contract)
         if errors:
             yield refuse_draft(state, stage, contract, errors)
@@ -293,10 +293,10 @@ class Performer:
         return cast("Mapping[str, object]", redact_value(value, secrets=self._runtime.secrets))
 
     def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.judging import judge
+        from agentforge.pipeline.judging import contract_of, judge
 
         stage = self._runtime.stages[effect.stage]
-        contract = self._runtime.contracts.get(stage.produces)
+        contract = contract_of(stage, self._runtime)
         document = self._runtime.blobs.put(canonical_bytes(contract.document))
         verdict = judge(state, stage, contract, commands=self.commands(contract))
         yield replace(verdict, contract_document=document)

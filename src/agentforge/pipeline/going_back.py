@@ -38,7 +38,8 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
 
     Side effects: files of the worktree.
     """
-    kept = state.trees.get("red", "") if "red" not in effect.undone else ""
+    left = [name for name in runtime.stages if name not in effect.undone and name in state.trees]
+    kept = state.trees[left[-1]] if left else ""
     tree = kept or state.trees.get("baseline", "") or runtime.git.tree_of(state.base_commit)
     runtime.guard.put_back(tree)
     yield kinds.StageReopened(

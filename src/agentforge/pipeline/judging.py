@@ -12,6 +12,16 @@ from agentforge.pipeline.stage import Json, Stage
 
 if TYPE_CHECKING:
     from agentforge.contracts.contract import CommandResult, Contract
+    from agentforge.pipeline.runtime import Runtime
+
+
+def contract_of(stage: Stage, runtime: Runtime) -> Contract:
+    """The contract that judges a stage."""
+    if not stage.after:
+        return runtime.contracts.get(stage.produces)
+    from agentforge.pipeline.added_stage import contract_of
+
+    return contract_of(stage, runtime.contracts)
 
 
 def judge(

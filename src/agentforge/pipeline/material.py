@@ -43,7 +43,7 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
         from agentforge.pipeline.fix_material import gather_fix
 
         return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
-    pieces = [*_GATHERERS.get(stage, _nothing)(state, runtime), *_of_others(stage, state)]
+    pieces = [*_of_stage(stage, state, runtime), *_of_others(stage, state), *_of_added(stage, state, runtime)]
     return [piece for piece in (*pieces, *_asked_of_agents(stage, runtime)) if piece.text.strip()]
 
 
@@ -57,12 +57,31 @@ def terms_of(text: str, *, limit: int = 24) -> list[str]:
     return list(seen)[:limit]
 
 
+def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
+    if stage in _GATHERERS:
+        return _GATHERERS[stage](state, runtime)
+    if not runtime.stages[stage].after:
+        return []
+    from agentforge.pipeline.added_stage import gather_added
+
+    return gather_added(runtime.stages[stage], state, runtime)
+
+
 def _asked_of_agents(stage: str, runtime: Runtime) -> list[Piece]:
     """What the repository asks of agents, behind everything else: it gets the room that is left."""
-    if stage not in _WITH_INSTRUCTIONS:
+    if stage not in _WITH_INSTRUCTIONS and not runtime.stages[stage].after:
         return []
     text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
     return [Piece(name=name, text=text, limit=400, note="read_file AGENTS.md for all of it")]
+
+
+def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
+    """What stages from outside made for this one."""
+    if not state.added:
+        return []
+    from agentforge.pipeline.added_stage import shown_artifacts
+
+    return shown_artifacts(stage, state, runtime)
 
 
 def _of_others(stage: str, state: RunState) -> list[Piece]:
@@ -72,10 +91,6 @@ def _of_others(stage: str, state: RunState) -> list[Piece]:
     from agentforge.pipeline.arrived import arrived_pieces
 
     return arrived_pieces(stage, state)
-
-
-def _nothing(_state: RunState, _runtime: Runtime) -> list[Piece]:
-    return []
 
 
 def _intake(state: RunState, runtime: Runtime) -> list[Piece]:

@@ -12,6 +12,7 @@ from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline import facts as early
 from agentforge.pipeline import steering
+from agentforge.pipeline.adding import FIRST_WRITER, last_measured
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
@@ -91,6 +92,8 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         from agentforge.pipeline.fix_measure import FIX_MEASURES
 
         return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
+    if stage.after:
+        return _of_added(state, stage, runtime)
     return _MEASURES[stage.name](state, state.submission.draft, runtime)
 
 
@@ -194,7 +197,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     promise = Promise(
         red=red,
         baseline=_evidence(state, runtime, "baseline"),
-        scope=(*product_scope(spec), *suite_files(state), *_ended(state)),
+        scope=(*product_scope(spec), *suite_files(state), *_ended(state), *_written_by_added(state, runtime, tree)),
         removed=_ended(state),
         superseded=superseded_tests(spec),
     )
@@ -230,17 +233,39 @@ def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]
     return value if isinstance(value, dict) else {}
 
 
-def _refactor(state: RunState, draft: Json, runtime: Runtime) -> Measured:
-    green = state.trees.get("green", "")
-    tree = _snapshot(runtime)
-    if tree == green:  # nothing was changed: what was measured for GREEN holds for the very same tree
-        return Measured(facts={**state.facts["green"], "refactored": []}, tree=tree)
-    measured = _green(state, draft, runtime)
-    changed = [
+def _refactor(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    return _measured_again(state, runtime, changed="refactored")
+
+
+def _of_added(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
+    """What is measured of a stage from outside: nothing where it only reads, everything where it may have written."""
+    return Measured(facts={}) if stage.writes == "none" else _measured_again(state, runtime, changed="changed")
+
+
+def _measured_again(state: RunState, runtime: Runtime, *, changed: str) -> Measured:
+    """The whole verification on the tree as it stands now, and under `changed` what is new since it was last measured."""
+    last = last_measured(state)
+    before, tree = state.trees.get(last, ""), _snapshot(runtime)
+    if tree == before:  # nothing was changed: what was measured holds for the very same tree
+        return Measured(facts={**_without_changes(state.facts[last]), changed: []}, tree=tree)
+    measured = _green(state, {}, runtime)
+    rows = [
         {"path": item.path, "added": item.added or 0, "removed": item.removed or 0}
-        for item in runtime.git.changed(green, tree)
+        for item in runtime.git.changed(before, tree)
     ]
-    return replace(measured, facts={**measured.facts, "refactored": changed})
+    return replace(measured, facts={**measured.facts, changed: rows})
+
+
+def _without_changes(facts: Json) -> dict[str, object]:
+    return {name: value for name, value in facts.items() if name not in ("changed", "refactored")}
+
+
+def _written_by_added(state: RunState, runtime: Runtime, tree: str) -> tuple[str, ...]:
+    if not state.added or state.stage == FIRST_WRITER:
+        return ()
+    from agentforge.pipeline.added_stage import paths_written
+
+    return paths_written(state, runtime, tree=tree)
 
 
 def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:

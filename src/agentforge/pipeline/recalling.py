@@ -1,10 +1,11 @@
-"""What a tool found in a recorded run, made again from its record."""
+"""What a tool found, and what a model replied, in a recorded run: made again from its record."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
@@ -32,6 +33,28 @@ def observation_of(finished: kinds.ToolFinished, runtime: Runtime) -> Observatio
         artifacts=finished.paths,
         changed=tuple(finished.changed),
         view=finished.view,
+    )
+
+
+def reply_of(said: kinds.ModelReplied) -> ModelReply:
+    """What the model replied then."""
+    counted = {key: int(value) for key, value in said.usage.items() if isinstance(value, int)}
+    reported = bool(counted.pop("reported", 1))
+    return ModelReply(
+        text=said.text,
+        tool_calls=tuple(
+            ToolCall(call_id=str(call["call_id"]), name=str(call["name"]), arguments=str(call["arguments"]))
+            for call in said.tool_calls
+        ),
+        finish=said.finish,  # type: ignore[arg-type] # one of the reasons, as it was recorded
+        usage=Usage(**counted),
+        model=said.model,
+        thinking=said.thinking,
+        requests=said.requests,
+        usage_reported=reported,
+        sent=said.sent,
+        others=said.others,
+        kept=tuple(said.kept),
     )
 
 

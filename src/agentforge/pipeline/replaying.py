@@ -18,19 +18,18 @@ from agentforge.events.evolve import evolve
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
-from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import Attest, AwaitTask, Finish, TryAttempts
 from agentforge.pipeline.guests import along_record
-from agentforge.pipeline.recalling import nonce_of, observation_of
+from agentforge.pipeline.recalling import nonce_of, observation_of, reply_of
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import RunTool
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
-    from agentforge.messages import ModelRequest
+    from agentforge.messages import ModelReply, ModelRequest
     from agentforge.pipeline.measure import Measured
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stage import Stage
@@ -367,24 +366,7 @@ class _RecordedModel:
         said = self._log.ahead(kinds.ModelReplied)
         if said is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, "a reply is waited for")
-        counted = {key: int(value) for key, value in said.usage.items() if isinstance(value, int)}
-        reported = bool(counted.pop("reported", 1))
-        return ModelReply(
-            text=said.text,
-            tool_calls=tuple(
-                ToolCall(call_id=str(call["call_id"]), name=str(call["name"]), arguments=str(call["arguments"]))
-                for call in said.tool_calls
-            ),
-            finish=said.finish,  # type: ignore[arg-type] # one of the reasons, as it was recorded
-            usage=Usage(**counted),
-            model=said.model,
-            thinking=said.thinking,
-            requests=said.requests,
-            usage_reported=reported,
-            sent=said.sent,
-            others=said.others,
-            kept=tuple(said.kept),
-        )
+        return reply_of(said)
 
     def close(self) -> None:
         """Nothing is open."""

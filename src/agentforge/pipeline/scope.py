@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
-from agentforge.pipeline.stage import Json, items, texts
+from agentforge.globs import is_wild
+from agentforge.pipeline.stage import Json, Stage, items, texts
 
 TEST_GLOBS = (
     "test/**",
@@ -48,6 +49,14 @@ def product_scope(spec: Json) -> tuple[str, ...]:
     modules = [PurePosixPath(path) for path in named if path.endswith(".py")]
     packages = [str(path.parent / "__init__.py") for path in modules if path.parent.name]
     return tuple(dict.fromkeys([*named, *packages]))
+
+
+def spelled_out(stage: Stage, state: RunState) -> tuple[str, ...]:
+    """The files that a stage may write by name, even where they steer tools."""
+    if stage.writes != "product":
+        return ()
+    own = tuple(path for path in stage.files if not is_wild(path))
+    return own if stage.files else product_scope(state.artifacts.get("spec", {}))
 
 
 def named_files(spec: Json) -> tuple[str, ...]:

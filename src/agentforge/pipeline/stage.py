@@ -38,6 +38,10 @@ def _no_questions(_state: RunState) -> tuple[Question, ...]:
     return ()
 
 
+def _as_drafted(_state: RunState, draft: Json, _facts: Json) -> dict[str, object]:
+    return dict(draft)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One stage of the pipeline.
@@ -56,13 +60,18 @@ class Stage:
         complete: draft + facts -> artifact; writes the harness's fields.
         questions: what must be asked of a human once the facts of a draft are known.
         rejected_to: the stage that a human's rejection goes back to, "" = this one.
+        after: of a stage that is added from outside: the stage behind which it stands; "" for those of the house.
+        prompt: of an added stage: what the model is told to do; those of the house have a file in `prompts`.
+        files: of an added stage that writes: patterns of the files it may write instead of those of the specification.
+        contract: of an added stage: the YAML of its contract, where no file of the project holds it.
+        shown_to: of an added stage: later stages whose model is shown its artifact.
     """
 
     name: str
     produces: str
     consumes: tuple[str, ...]
     purpose: str
-    complete: Callable[[RunState, Json, Json], dict[str, object]]
+    complete: Callable[[RunState, Json, Json], dict[str, object]] = _as_drafted
     criteria: tuple[str, ...] = ()
     tools: tuple[str, ...] = ("submit_artifact",)
     writes: Writes = "none"
@@ -72,6 +81,16 @@ class Stage:
     draft: Callable[[RunState], dict[str, object]] = _no_draft
     questions: Callable[[RunState], tuple[Question, ...]] = _no_questions
     rejected_to: str = ""
+    after: str = ""
+    prompt: str = ""
+    files: tuple[str, ...] = ()
+    contract: str = ""
+    shown_to: tuple[str, ...] = ()
+
+
+def needs_no_model(_state: RunState) -> bool:
+    """For a stage whose artifact follows from what is known."""
+    return False
 
 
 def action_of(state: RunState) -> str:

@@ -108,6 +108,10 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         declared = _baseline_test_globs(state)
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.tests)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
+    if stage.files:
+        from agentforge.pipeline.added_stage import refusal_of_files
+
+        return refusal_of_files(stage, state)
     if state.workflow:
         return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
@@ -144,7 +148,9 @@ def _context(
     diff = _changes(state, stage, runtime)
     return build_step(
         StepInputs(
-            system=system_prompt("red_again" if is_open(state) and stage.name == "red" else stage.name, frame=frame),
+            system=system_prompt(
+                "red_again" if is_open(state) and stage.name == "red" else stage.name, frame=frame, own=stage.prompt
+            ),
             frame=_frame(state, stage),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
@@ -186,15 +192,20 @@ def _frame(state: RunState, stage: Stage) -> dict[str, object]:
 
 
 @cache
-def system_prompt(stage: str, *, frame: str = "frame") -> str:
-    """The frame of every prompt and the stage's own part, from the files beside this module."""
-    return "\n\n".join(prompt_parts(stage, frame=frame).values()) + "\n"
+def system_prompt(stage: str, *, frame: str = "frame", own: str = "") -> str:
+    """The frame of every prompt and the stage's own part."""
+    return "\n\n".join(prompt_parts(stage, frame=frame, own=own).values()) + "\n"
 
 
-def prompt_parts(stage: str, *, frame: str = "frame") -> dict[str, str]:
-    """The texts that make a stage's prompt, by the name of their file."""
+def prompt_parts(stage: str, *, frame: str = "frame", own: str = "") -> dict[str, str]:
+    """The texts that make a stage's prompt, by the name of their file.
+
+    Args:
+        own: the part of a stage that is added; "" = it has a file beside this module.
+    """
     folder = Path(__file__).with_name("prompts")
-    return {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in (frame, stage)}
+    files = {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in ((frame,) if own else (frame, stage))}
+    return {**files, **({stage: own.strip()} if own else {})}
 
 
 def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str, object]:

@@ -12,7 +12,7 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.approving import may_read
 from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_scope, suite_files
+from agentforge.pipeline.scope import spelled_out, suite_files
 from agentforge.pipeline.stage import Stage
 from agentforge.tools.base import Observation, ToolContext
 
@@ -36,7 +36,7 @@ def tool_context(
         run_command=_Shell(
             runtime,
             may_write=may_write if stage.writes != "none" else None,
-            named=_named(stage, state),
+            named=spelled_out(stage, state),
         ),
         run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), state, runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
@@ -81,11 +81,7 @@ class _Shell:
 
 def stage_box(stage: Stage, state: RunState, runtime: Runtime) -> Box:
     """What a program sees that works for a stage, in the workspace's top folder."""
-    return _box(runtime, writable=stage.writes != "none", named=_named(stage, state))
-
-
-def _named(stage: Stage, state: RunState) -> tuple[str, ...]:
-    return product_scope(state.artifacts.get("spec", {})) if stage.writes == "product" else ()
+    return _box(runtime, writable=stage.writes != "none", named=spelled_out(stage, state))
 
 
 def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str = ".") -> Box:

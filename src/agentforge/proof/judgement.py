@@ -15,8 +15,8 @@ from agentforge.events import kinds
 from agentforge.events.state import RunState
 from agentforge.proof.report import Check, told
 
-Complete = Callable[[RunState, str, Json, Json], Mapping[str, object]]
-"""(state before the verdict, stage, draft, facts) -> the artifact that follows from them."""
+Complete = Callable[[RunState, str, Json, Json], Mapping[str, object] | None]
+"""(state before the verdict, stage, draft, facts) -> the artifact that follows from them; None where others' code made it."""
 
 
 class Judgements:
@@ -34,6 +34,7 @@ class Judgements:
         self._verdicts = 0
         self._problems: list[str] = []
         self._artifacts: list[str] = []
+        self._others: set[str] = set()
 
     def see(self, event: kinds.Event, before: RunState) -> None:
         """Take in one event and the state before it."""
@@ -48,6 +49,8 @@ class Judgements:
     def checks(self) -> list[Check]:
         """What was found."""
         kept = f"{self._verdicts} verdicts, {self._again} evaluated again over the recorded facts with the same results"
+        if self._others:
+            kept += f"; the artifacts of {', '.join(sorted(self._others))} were made by a stage from outside: taken as recorded"
         return [
             told("artifacts", self._artifacts, held=f"{self._verdicts} artifacts with the right digest"),
             told("verdicts", self._problems, held=kept, altered=False),
@@ -89,7 +92,9 @@ class Judgements:
             self._problems.append(f"{where}: recorded and evaluated verdict differ in {', '.join(differing)}")
         if self._complete is not None:
             completed = self._complete(before, event.stage, draft, facts)
-            if digest_value(completed) != event.artifact_digest:
+            if completed is None:
+                self._others.add(event.stage)
+            elif digest_value(completed) != event.artifact_digest:
                 self._problems.append(f"{where}: the artifact does not follow from draft and facts")
 
     def _contract(self, event: kinds.StageVerified) -> Contract:

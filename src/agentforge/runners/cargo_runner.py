@@ -17,6 +17,7 @@ from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judge
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.downloads import cargo_downloads
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
@@ -26,6 +27,7 @@ _PASSES = "    #[test]\n    fn {name}() {{}}\n"
 _CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
 _OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "timeout": "failed"}
 
+_TOO_OLD = "`--keep-going` flag is unstable"  # cargo before 1.74, such as Debian's
 # libtest prints JSON only when unstable options are allowed; the variable is set for the test program alone, so that
 # nothing is compiled in another way than the user compiles it.
 _RUN = """cd "$1" || exit 3
@@ -39,12 +41,13 @@ RUSTC_BOOTSTRAP=1 exec "$program" -Z unstable-options --format json "$@" < /dev/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """What cargo makes one test program of: its root file, its package's folder, all modules below the root file."""
+    """What cargo makes one test program of: its root file, its package's folder, and how to choose it alone."""
 
     root: str
     package: str
     harness: bool
     manifest: Mapping[str, str]
+    choice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,7 @@ def run_cargo(
         drawn = drawn_outcomes()
         before = _plant(targets, ground.checkout, word, drawn)
         try:
-            built = _build(plan, ground, env, timeout_s)
+            built = _build(plan, ground, env, timeout_s, targets)
         finally:
             for path, data in before.items():
                 (ground.checkout / path).write_bytes(data)
@@ -106,13 +109,7 @@ def run_cargo(
 
 
 def _environment(ground: Ground) -> dict[str, str]:
-    home = Path(os.environ.get("HOME") or Path.home())
-    return {
-        "CARGO_TARGET_DIR": str(ground.scratch / "target"),
-        "CARGO_HOME": os.environ.get("CARGO_HOME") or str(home / ".cargo"),
-        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(home / ".rustup"),
-        "CARGO_NET_OFFLINE": "true",
-    }
+    return {"CARGO_TARGET_DIR": str(ground.scratch / "target"), **cargo_downloads(os.environ)}
 
 
 def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Target]:
@@ -139,8 +136,17 @@ def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Ta
                     "CARGO_PKG_NAME": package["name"],
                     "CARGO_PKG_VERSION": package["version"],
                 }
-                found[root] = _Target(root=root, package=folder, harness=target["name"] not in bare, manifest=manifest)
+                found[root] = _Target(
+                    root=root, package=folder, harness=target["name"] not in bare, manifest=manifest,
+                    choice=("--package", str(package["name"]), *_choice(target)),
+                )  # fmt: skip
     return list(found.values())
+
+
+def _choice(target: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options by which cargo builds this target alone."""
+    kind = next((one for one in ("bin", "test") if one in target["kind"]), "")
+    return (f"--{kind}", str(target["name"])) if kind else ("--lib",)
 
 
 def _without_harness(manifest: Path) -> frozenset[str]:
@@ -160,13 +166,34 @@ def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping
     return before
 
 
-def _build(plan: TestPlan, ground: Ground, env: Mapping[str, str], timeout_s: float) -> Completed:
+def _build(
+    plan: TestPlan, ground: Ground, env: Mapping[str, str], timeout_s: float, targets: Sequence[_Target]
+) -> Completed:
     """Build what `cargo test` would run; a target that does not compile leaves the others alone."""
     given = list(plan.command[2:])
     kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
-    argv = [plan.command[0], "build", "--tests", "--profile=test", "--keep-going", "--message-format=json", *kept]
-    return ground.sandbox.run(
-        argv, box=box(plan, ground, env=env), timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
+
+    def build(*options: str) -> Completed:
+        argv = [plan.command[0], "build", "--profile=test", "--message-format=json", *options, *kept]
+        return ground.sandbox.run(
+            argv, box=box(plan, ground, env=env), timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
+        )
+
+    done = build("--tests", "--keep-going")
+    if done.exit_code == 0 or _TOO_OLD not in done.text:
+        return done
+    done = build("--tests")
+    return done if done.exit_code == 0 else _joined([build(*one.choice) for one in targets])
+
+
+def _joined(parts: Sequence[Completed]) -> Completed:
+    """Several builds as one."""
+    return Completed(
+        exit_code=max((one.exit_code for one in parts), default=0),
+        output=b"\n".join(one.output for one in parts),
+        omitted_bytes=sum(one.omitted_bytes for one in parts),
+        timed_out=any(one.timed_out for one in parts),
+        duration_s=sum(one.duration_s for one in parts),
     )
 
 

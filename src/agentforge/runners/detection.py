@@ -17,6 +17,7 @@ from agentforge.runners.java import find_java, plan_of_java_words
 from agentforge.runners.javascript import find_javascript, plan_of_words
 from agentforge.runners.javascript import is_test as is_javascript_test
 from agentforge.runners.plan import DEFAULT_TIMEOUT_S, TestPlan
+from agentforge.runners.wrapped import unwrapped
 from agentforge.workspace import process, walk
 from agentforge.workspace.toolchain import child_environment
 
@@ -92,10 +93,7 @@ def _known(
 ) -> TestPlan | None:
     """The plan of a command that starts a runner which we read ourselves."""
     plan = None
-    if (
-        command and PurePosixPath(command[0]).name == "gotestsum"
-    ):  # it shows what `go test` tells; we read that ourselves
-        command = ("go", "test", *(command[list(command).index("--") + 1 :] if "--" in command else ("./...",)))
+    command = unwrapped(command)
     if tuple(command[:2]) == ("go", "test"):
         plan = _go(names, environ, base)
     elif tuple(command[:2]) == ("cargo", "test"):
@@ -322,6 +320,7 @@ def _nothing(
 def _environments(repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Folders and built files of the repository that git ignores and that the tests need."""
     folders = tuple(name for name in _BORROWED if (repo / name).is_dir() and not (repo / name).is_symlink())
+    folders += _vendored(repo, environ)
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "ls-files", "-z", "--others"]
     command += ["--ignored", "--exclude-standard", "--", *_BUILT]
     try:
@@ -331,6 +330,15 @@ def _environments(repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     names = [name for name in done.output.decode("utf-8", "surrogateescape").split("\0") if name]
     kept = [name for name in names if PurePosixPath(name).parts[0] not in (*_BORROWED, "build", "dist", ".tox", "env")]
     return folders + tuple(kept[:50] if done.exit_code == 0 else ())
+
+
+def _vendored(repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The folder of Composer's or Bundler's packages, where git ignores it; one that git knows is in every checkout."""
+    if not (repo / "vendor").is_dir() or (repo / "vendor").is_symlink():
+        return ()
+    asked = ["git", "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", "vendor"]
+    done = process.run(asked, cwd=repo, env=child_environment(environ, {}), timeout_s=30)
+    return ("vendor",) if done.exit_code == 0 else ()
 
 
 def _toml(path: Path) -> dict[str, Any]:

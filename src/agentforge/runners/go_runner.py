@@ -22,6 +22,7 @@ from agentforge.runners.identity import file_of
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.downloads import go_downloads
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
@@ -123,20 +124,12 @@ def run_go(
 
 def _environment(ground: Ground) -> dict[str, str]:
     """Offline, with the modules that the user has downloaded."""
-    home = Path(os.environ.get("HOME") or Path.home())
-    path = os.environ.get("GOPATH", "").split(os.pathsep)[0] or str(home / "go")
     mode = (
         {}
         if (ground.checkout / "vendor").is_dir()
         else {"GOFLAGS": f"{os.environ.get('GOFLAGS', '')} -mod=mod".strip()}
     )
-    return {
-        "GOPROXY": "off",
-        "GOSUMDB": "off",
-        "GOTOOLCHAIN": "local",
-        "GOMODCACHE": os.environ.get("GOMODCACHE") or f"{path}/pkg/mod",
-        **mode,
-    }
+    return {**go_downloads(os.environ), **mode}
 
 
 def _cache() -> Path:

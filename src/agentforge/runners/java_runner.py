@@ -17,6 +17,7 @@ from agentforge.runners.java_reports import outcomes_of, package_of, report_file
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import Outcome, SuiteRun
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.downloads import JVM
 from agentforge.workspace.process import Completed
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
@@ -200,7 +201,7 @@ def _maven(
         argv += [f"-Dtest={','.join(names)}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
     if seed is not None:
         argv += ["-Dsurefire.runOrder=random", f"-Dsurefire.runOrder.random.seed={seed}"]
-    env = {"MAVEN_OPTS": f"{os.environ.get('MAVEN_OPTS', '')} -Duser.home={ground.scratch / 'home'}".strip(), **_jdk()}
+    env = {"MAVEN_OPTS": _machine("MAVEN_OPTS", ground), **_jdk()}
     shown = (local,) if local is not None and local.is_dir() else ()
     space = box(plan, ground, env=env, read_only=shown)
     return ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
@@ -237,7 +238,7 @@ def _by_gradle(plan: TestPlan, ground: Ground, *, timeout_s: float) -> Completed
         (ours / "wrapper").symlink_to(theirs / "wrapper")
     env = {
         "GRADLE_USER_HOME": str(ours),
-        "GRADLE_OPTS": f"{os.environ.get('GRADLE_OPTS', '')} -Duser.home={ground.scratch / 'home'}".strip(),
+        "GRADLE_OPTS": _machine("GRADLE_OPTS", ground),
         "GRADLE_RO_DEP_CACHE": str(theirs / "caches"),
         **_jdk(),
     }
@@ -264,7 +265,7 @@ def _console(
     folders = [
         one for one in ("src/main/resources", "src/test/resources", "resources") if (ground.checkout / one).is_dir()
     ]
-    words = list(plan.command)
+    words = [plan.command[0], *JVM, *plan.command[1:]]
     words[words.index("-cp") + 1] = ":".join([str(classes), *folders, jars])
     order = []
     if seed is not None:
@@ -275,6 +276,11 @@ def _console(
     options = ["--scan-classpath", str(classes), "--include-classname", ".*", "--reports-dir", str(reports)]
     argv = [*words, *options, "--details", "none", "--disable-banner", "--disable-ansi-colors", *order]
     return built, ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
+
+
+def _machine(name: str, ground: Ground) -> str:
+    """The user's options for the Java machine of a build tool, and those that a box asks for."""
+    return " ".join([os.environ.get(name, ""), f"-Duser.home={ground.scratch / 'home'}", *JVM]).strip()
 
 
 def _jdk() -> dict[str, str]:
@@ -294,9 +300,16 @@ def _ending(built: Completed, done: Completed, *, compiled: bool, planted: Seque
         return ["its tests printed too much to be read"]
     failed = any(mark in text for mark in _FAILING) or (built is not done and done.exit_code == 1)
     if done.exit_code != 0 and compiled and not failed and not done.timed_out:
-        told = [line for line in text.splitlines() if line.startswith(("[ERROR]", "> ", "* What"))]
-        return [f"{' '.join(done.text.split())[-300:] if not told else told[0][:400]} (exit code {done.exit_code})"]
+        return [f"{_told(text)} (exit code {done.exit_code})"]
     return []
+
+
+def _told(text: str) -> str:
+    """What a build tool says of why it ended: Maven's first error, what Gradle says "went wrong", else the last words."""
+    _, wrong, after = text.partition("* What went wrong:\n")
+    errors = [line for line in text.splitlines() if line.startswith("[ERROR]")]
+    told = after.partition("\n\n")[0] if wrong else errors[0] if errors else text[-300:]
+    return " ".join(told.split())[:400]
 
 
 def _line_of(checkout: Path) -> Callable[[str, int], str]:

@@ -14,6 +14,7 @@ from agentforge.runners.junit_xml import Case, read_cases
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import MESSAGE_LIMIT, Failure, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.workspace.downloads import every_download
 from agentforge.workspace.process import Completed
 
 _TAIL = 2000
@@ -33,7 +34,8 @@ def run_junit(plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), time
     report = ground.checkout / plan.junit if plan.junit else inside
     report.unlink(missing_ok=True)
     argv = [part.replace("{junit}", str(inside)) for part in plan.command]
-    env = {name: value.replace("{junit}", str(inside)) for name, value in plan.env.items()}
+    told = {name: value.replace("{junit}", str(inside)) for name, value in plan.env.items()}
+    env = {**every_download(os.environ), **told}
     with borrowed(plan, ground):
         completed = ground.sandbox.run(argv, box=box(plan, ground, env=env), timeout_s=timeout_s)
         return _read_report(report, completed, plan=plan, ground=ground, tests=tests)
@@ -91,12 +93,23 @@ def _place(case: Case, root: str, files: Mapping[str, Sequence[str]]) -> tuple[s
     """The file of a case and what of its class name is left beside it; ("", class name) when no file fits for sure."""
     if case.file:
         return _relative(case.file, root), "" if case.classname == case.file else case.classname
-    parts = re.split(r"[./\\$]", case.classname)
+    parts = re.split(r"[./\\$]|::", case.classname)
     for end in range(len(parts), 0, -1):
         fitting = files.get(".".join(parts[:end]), ())
         if len(fitting) == 1:
             return fitting[0], "::".join(parts[end:])
+    last = files.get(parts[-1], ()) if "::" in case.classname else ()  # cargo nextest: package::file
+    if len(last) == 1:
+        return last[0], ""
+    if not case.classname and case.suite:  # Perl's prove: t/deep/slug.t is deep_slug_t
+        named = {path for paths in files.values() for path in paths if f"_{_flat(path)}".endswith(f"_{case.suite}")}
+        if len(named) == 1:
+            return named.pop(), ""
     return "", "" if case.classname == "test" else case.classname
+
+
+def _flat(path: str) -> str:
+    return re.sub(r"\W", "_", path)
 
 
 def _outcomes(cases: Sequence[Case], *, root: str, files: Mapping[str, Sequence[str]]) -> Mapping[str, TestOutcome]:

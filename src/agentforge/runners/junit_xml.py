@@ -77,6 +77,16 @@ def _cases(element: Element, *, suite: str) -> Iterator[Case]:
             yield from _cases(child, suite=child.get("name", suite))
         elif child.tag == "testcase":
             yield _case(child, suite=suite or element.get("name", ""))
+        elif child.tag in ("error", "failure"):  # a whole file that could not run
+            yield _whole(child, suite=suite or element.get("name", ""))
+
+
+def _whole(element: Element, *, suite: str) -> Case:
+    """What a suite says of itself, as a case without a name of its own."""
+    return Case(
+        suite=suite, classname="", name="(the whole file)", file="", outcome="error", duration_s=0.0,
+        message=element.get("message", ""), text=(element.text or "").strip(), kind=element.get("type", ""),
+    )  # fmt: skip
 
 
 def _case(element: Element, *, suite: str) -> Case:

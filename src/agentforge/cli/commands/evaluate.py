@@ -65,11 +65,13 @@ def cheats(names: tuple[str, ...], processes: int | None, as_json: bool) -> int:
     from pathlib import Path
 
     from agentforge.errors import VerificationFailed
-    from agentforge.evals.cheat_case import chosen_names
+    from agentforge.evals.cheat_case import chosen_names, playable
     from agentforge.evals.cheats_suite import closing_line, run_cases
     from agentforge.runners.launch import remove
 
-    chosen = chosen_names(names)
+    chosen, left_out = playable(chosen_names(names))
+    for name, reason in left_out.items():
+        click.echo(f"left out: {name}: {reason}", err=True)
     style = style_for(sys.stdout, os.environ)
     width = max(len(name) for name in chosen)
     done: list[CaseResult] = []

@@ -68,16 +68,26 @@ def init(
         provider=chosen, model=name.strip(), base_url=address.strip(), key=key, project=folder if project else None
     )
     written = set_up(setup, os.environ)
-    _told(written, as_json=as_json)
+    _told(written, stages=_stages_brought(folder), as_json=as_json)
     return 0
 
 
-def _told(written: tuple[Path, ...], *, as_json: bool) -> None:
+def _stages_brought(folder: Path) -> tuple[str, ...]:
+    """The files that add stages to the tasks of this project."""
+    from agentforge.config.paths import project_tops
+    from agentforge.config.stage_names import stage_files
+
+    return tuple(str(file) for file in stage_files(project_tops(folder, os.environ), os.environ))
+
+
+def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], as_json: bool) -> None:
     if as_json:
-        write_json({"written": [str(file) for file in written]})
+        write_json({"written": [str(file) for file in written], "stages": list(stages)})
         return
     for file in written:
         click.echo(f"wrote {file}")
+    for name in stages:
+        click.echo(f"adds a stage to every task here: {name} (see agentforge stages)")
     click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
 
 

@@ -11,7 +11,7 @@ from agentforge.cli.options import cwd_option, json_option
 from agentforge.cli.place import open_place
 from agentforge.errors import UsageError
 
-_VIEWS = ("steps", "context", "action", "diff", "events", "artifact")
+_VIEWS = ("steps", "context", "action", "diff", "events", "artifact", "stages")
 
 
 @click.command(

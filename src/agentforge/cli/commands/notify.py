@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 Examples:
   agentforge notify
   agentforge notify --test
-  */10 * * * * agentforge notify --cwd ~/code/shop      (in a crontab)
+  */10 * * * * agentforge notify --all                  (in a crontab)
+  agentforge notify --cwd ~/code/shop
 """
 )
 @click.option("--test", "is_test", is_flag=True, help="Send a test message by every way of the settings.")
+@click.option("--all", "everywhere", is_flag=True, help="For all repositories of `agentforge repo list`.")
 @cwd_option
 @json_option
-def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
+def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> int:
     """Send what quiet hours and digests held back, and reminders; answer questions whose deadline passed.
 
     While a run is driven it tells people itself. Nobody is told the same twice.
@@ -40,7 +43,8 @@ def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
             hint="set notify.webhook, notify.urls, notify.command or notify.desktop",
         )
     desk = open_desk(place.settings, place.environ)
-    tried = try_ways(desk) if is_test else tell_due(place.cwd, desk, settings=place.settings)
+    places = _repositories(place) if everywhere and not is_test else [place.cwd]
+    tried = try_ways(desk) if is_test else tell_due(places, desk, settings=place.settings)
     if as_json:
         write_json(
             [
@@ -60,6 +64,21 @@ def notify(is_test: bool, cwd: str | None, as_json: bool) -> int:
         if not tried:
             click.echo("nothing is due")
     return 7 if any(item.error for item in tried) else 0
+
+
+def _repositories(place: Place) -> list[Path]:
+    """Those of the registry that are where it says; others are named on standard error."""
+    from agentforge.app.repositories import problem_of
+    from agentforge.config.repositories import known_repositories
+
+    found = []
+    for entry in known_repositories(place.environ).values():
+        problem = problem_of(entry)
+        if problem:
+            click.echo(f"repository {entry.name}: {problem}", err=True)
+        else:
+            found.append(entry.path)
+    return found
 
 
 def _line(item: Tried) -> str:

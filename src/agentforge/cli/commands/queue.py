@@ -25,6 +25,7 @@ Examples:
   agentforge start "Add a --json flag" --detach
   agentforge queue list
   agentforge queue pause task-20261121-slugify
+  agentforge queue cancel api/task-20261121-slugify
 """,
 )
 def queue() -> None:
@@ -62,59 +63,70 @@ def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> i
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     click.echo(total or "the queue is empty")
     for item in schedules:
-        click.echo(f"schedule {item.id}: {item.cron or 'once'}: {printable(' '.join(item.arguments))} in {item.folder}")
+        when, what = f"{item.cron or 'once'}, next {_moment(item.next_at)}", printable(" ".join(item.arguments))
+        click.echo(f"schedule {item.id}: {when}: {what} in {item.folder}")
     return 0
 
 
 @queue.command(epilog="\b\nExamples:\n  agentforge queue pause\n  agentforge queue pause task-20261121-slugify")
-@click.argument("task", required=False)
+@click.argument("task", metavar="[[REPOSITORY/]TASK]", required=False)
 @cwd_option
 def pause(task: str | None, cwd: str | None) -> int:
     """Hold TASK back, or the whole queue; what runs ends its step first (TASK) or goes on (the queue)."""
-    _, _, ledger = _opened(cwd)
+    place, _, ledger = _opened(cwd)
     if task is None:
         ledger.hold(paused=True)
         click.echo("the queue is paused; what runs goes on")
     else:
-        _set_aside(ledger, task, "paused")
+        _set_aside(place, ledger, task, "paused")
     return 0
 
 
 @queue.command(epilog="\b\nExamples:\n  agentforge queue resume\n  agentforge queue resume task-20261121-slugify")
-@click.argument("task", required=False)
+@click.argument("task", metavar="[[REPOSITORY/]TASK]", required=False)
 @cwd_option
 def resume(task: str | None, cwd: str | None) -> int:
     """Let TASK go on, also one that was quarantined, or the whole queue."""
-    _, _, ledger = _opened(cwd)
+    place, _, ledger = _opened(cwd)
     if task is None:
         ledger.hold(paused=False)
         click.echo("the queue goes on")
     else:
-        _set_aside(ledger, task, "queued")
+        _set_aside(place, ledger, task, "queued")
     return 0
 
 
 @queue.command(
     epilog="\b\nExamples:\n  agentforge queue cancel task-20261121-slugify\n  agentforge queue cancel 3f2a9c"
 )
-@click.argument("task")
+@click.argument("task", metavar="[REPOSITORY/]TASK")
 @cwd_option
 def cancel(task: str, cwd: str | None) -> int:
     """Take TASK, or a schedule, out of the queue; the task itself stays and can be resumed by hand, or aborted."""
     from agentforge.fleet.schedules import Schedules
 
-    _, database, ledger = _opened(cwd)
+    place, database, ledger = _opened(cwd)
     schedules = Schedules(database)
     if any(item.id == task for item in schedules.all()):
         schedules.remove(task)
         click.echo(f"schedule {task} is cancelled")
     else:
-        _set_aside(ledger, task, "cancelled")
+        _set_aside(place, ledger, task, "cancelled")
     return 0
 
 
-def _set_aside(ledger: Ledger, task: str, status: str) -> None:
-    job = ledger.find(task)
+def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
+    from agentforge.app.repositories import top_of
+    from agentforge.config.repositories import known_repositories, unknown_repository
+
+    here, repo = top_of(place.cwd), None
+    name, slash, rest = task.rpartition("/")
+    if slash:
+        known = known_repositories(place.environ, project=here)
+        if name not in known:
+            raise unknown_repository(name, known)
+        repo = known[name].path
+    job = ledger.find(rest, repo=repo, here=here)
     ledger.set_aside(job, status)
     click.echo(f"{job.task_id} is {status}")
 
@@ -126,6 +138,13 @@ def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))
     return place, database, Ledger(database)
+
+
+def _moment(seconds: float) -> str:
+    """A moment in local time."""
+    from datetime import UTC, datetime
+
+    return f"{datetime.fromtimestamp(seconds, tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
 
 
 def _note(job: Job) -> str:

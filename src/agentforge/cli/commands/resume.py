@@ -40,6 +40,9 @@ Examples:
     type=Bound(float, increase=True),
     help="Of whichever limit is exhausted: a new value, or +N so much more.",
 )
+@click.option(
+    "--accept-changed-stages", "changed_stages", is_flag=True, help="Go on with stages of the project as they are now."
+)
 @raised_limit_options
 @trust_option
 @log_option
@@ -62,6 +65,7 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
         place=place,
         form=form_of(output_format, as_json=as_json),
         model=given["model"],
+        changed_stages=given["changed_stages"],
     )
 
 
@@ -87,7 +91,15 @@ def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_js
     return 0
 
 
-def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, model: str | None = None) -> int:
+def drive_on(
+    task_id: str,
+    *,
+    limits: GivenLimits,
+    place: Place,
+    form: Form,
+    model: str | None = None,
+    changed_stages: bool = False,
+) -> int:
     """Resume a task and follow it.
 
     Returns:
@@ -119,6 +131,7 @@ def drive_on(task_id: str, *, limits: GivenLimits, place: Place, form: Form, mod
             settings=place.settings,
             environ=place.environ,
             watch=watch,
+            changed_stages=changed_stages,
         ),
         place=place,
         form=form,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -163,29 +164,32 @@ def delete(session: str, yes: bool, cwd: str | None) -> int:
 Examples:
   agentforge export --format html > session.html
   agentforge export 3f2a -o session.md
+  agentforge export task-20261121-slugify --format recording -o replies.jsonl
+  agentforge start "the same request" --model recorded/replies.jsonl
 """
 )
 @click.argument("session", metavar="[ID]", default="")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["md", "html", "json"]),
+    type=click.Choice(["md", "html", "json", "recording"]),
     default="md",
     show_default=True,
-    help="Of the document.",
+    help="Of the document; `recording`: the replies of a task, for the model recorded/FILE.",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file instead of standard output.")
 @cwd_option
 def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
-    """Write session ID, else the last one, as a document."""
-    from pathlib import Path
-
+    """Write session ID, else the last one, as a document; or the replies of task ID, so that it can be played again."""
     from agentforge.app.session_export import exported
     from agentforge.app.sessions import session_state
     from agentforge.errors import StorageError
 
-    environ = open_working_place(cwd).environ
-    text = exported(session_state(environ, session or _last(environ)), form)
+    place = open_working_place(cwd)
+    if form == "recording":
+        text = _recording(place.cwd, session)
+    else:
+        text = exported(session_state(place.environ, session or _last(place.environ)), form)
     if output is None:
         click.echo(text, nl=False)
         return 0
@@ -194,6 +198,17 @@ def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
     except OSError as exc:
         raise StorageError(f"{output} cannot be written: {exc.strerror}") from exc
     return 0
+
+
+def _recording(cwd: Path, task: str) -> str:
+    from agentforge.app.looking import task_folder
+    from agentforge.app.recording import recording_of
+
+    if not task:
+        raise UsageError(
+            "whose replies?", hint="agentforge export TASK --format recording; `agentforge status` lists them"
+        )
+    return recording_of(task_folder(cwd, task)).decode()
 
 
 @click.command(

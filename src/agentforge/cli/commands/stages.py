@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
+from agentforge.cli.options import cwd_option, json_option
+from agentforge.cli.place import open_place
 from agentforge.cli.terminal import style_for, table
+
+if TYPE_CHECKING:
+    from agentforge.app.added_stages import Added
 
 
 @click.command(
@@ -24,11 +30,17 @@ Examples:
 @click.option(
     "--workflow", type=click.Choice(["start", "fix", "split"]), default="start", show_default=True, help="Whose stages."
 )
+@cwd_option
 @json_option
-def stages(workflow: str, as_json: bool) -> int:
-    """List the stages, what each produces, and which actions of a request need it."""
+def stages(workflow: str, cwd: str | None, as_json: bool) -> int:
+    """List the stages, what each produces, and which actions of a request need it.
+
+    Those that the project, you or a package add to `start` are among them, in their place, with where they come from.
+    """
     from agentforge.pipeline.stages import ALIASES, load_stages
 
+    added = _added(cwd) if workflow == "start" else {}
+    found = load_stages("" if workflow == "start" else workflow, added={name: one.stage for name, one in added.items()})
     rows = [
         {
             "name": stage.name,
@@ -39,13 +51,37 @@ def stages(workflow: str, as_json: bool) -> int:
             "tools": list(stage.tools),
             "writes": stage.writes,
             "aliases": [alias for alias, name in ALIASES.items() if name == stage.name and workflow == "start"],
+            "after": stage.after,
+            "from": added[stage.name].source if stage.after else "agentforge",
         }
-        for stage in load_stages("" if workflow == "start" else workflow).values()
+        for stage in found.values()
     ]
     if as_json:
         write_json(rows)
         return 0
-    cells = [(str(row["name"]), str(row["produces"]), ", ".join(row["actions"]), str(row["purpose"])) for row in rows]
-    style = style_for(sys.stdout, os.environ)
-    click.echo("\n".join(table(cells, head=("STAGE", "PRODUCES", "ACTIONS", "PURPOSE"), style=style)))
+    cells = [tuple(_cells(row, wide=bool(added))) for row in rows]
+    head = ("STAGE", "PRODUCES", "ACTIONS", *(("FROM",) if added else ()), "PURPOSE")
+    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
     return 0
+
+
+def _cells(row: Mapping[str, object], *, wide: bool) -> list[str]:
+    actions = row["actions"]
+    listed = ", ".join(actions) if isinstance(actions, list) else ""
+    source = [str(row["from"])] if wide else []
+    return [str(row["name"]), str(row["produces"]), listed, *source, str(row["purpose"])]
+
+
+def _added(cwd: str | None) -> dict[str, Added]:
+    """The stages from outside; where nobody agreed to them yet, that is said and the others are listed."""
+    from agentforge.app.added_stages import added_now
+    from agentforge.config.paths import project_tops
+    from agentforge.errors import TrustRequired
+
+    place = open_place(cwd)
+    top = project_tops(place.cwd, place.environ)[0]
+    try:
+        return {one.stage.name: one for one in added_now(top, settings=place.settings, environ=place.environ)}
+    except TrustRequired as exc:
+        click.echo(f"note: {exc.message}; {exc.hint}", err=True)
+        return {}

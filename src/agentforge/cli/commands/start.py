@@ -191,7 +191,7 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
         request=request,
         cwd=place.cwd,
         mode=given["mode"] or "autonomous",
-        approve=stage_names(given["approve"]),
+        approve=stage_names(given["approve"], place),
         model=given["model"],
         limits=plain(limits_of(given)),
         base=given["base"],
@@ -223,7 +223,7 @@ def _known_task(place: Place, text: str | None) -> str | None:
     return find_task(repository(place.cwd), text)[0]
 
 
-def stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
+def stage_names(words: tuple[str, ...], place: Place) -> tuple[str, ...]:
     """Turn stages and their aliases into stages, in the order of the pipeline.
 
     Raises:
@@ -231,15 +231,18 @@ def stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
     """
     if not words:
         return ()
-    from agentforge.pipeline.stages import ALIASES, ORDER
+    from agentforge.app.added_stages import names_now
+    from agentforge.app.looking import repository
+    from agentforge.pipeline.stages import ALIASES
 
+    order = names_now(repository(place.cwd), settings=place.settings, environ=place.environ)
     names = set()
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())
-        if name not in ORDER:
-            raise UsageError(f"--approve {word}: no such stage", hint="one of " + ", ".join((*ORDER, *ALIASES)))
+        if name not in order:
+            raise UsageError(f"--approve {word}: no such stage", hint="one of " + ", ".join((*order, *ALIASES)))
         names.add(name)
-    return tuple(name for name in ORDER if name in names)
+    return tuple(name for name in order if name in names)
 
 
 def _read_request(request: str) -> str:

@@ -41,6 +41,7 @@ def status(
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
     from agentforge.app import looking
     from agentforge.cli.following import show_result
+    from agentforge.cli.in_queue import queued_now
 
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
@@ -50,7 +51,8 @@ def status(
         return _show(place, form=form, everywhere=everywhere, watched=watched)
     if watched:
         return _watch_one(task_id, place)
-    show_result(looking.load(place.cwd, task_id), place=place, form=form)
+    found = looking.load(place.cwd, task_id)
+    show_result(found, place=place, form=form, queue=queued_now(found, place))
     return 0
 
 
@@ -64,36 +66,44 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
     if everywhere:
         return _show_everywhere(place, form=form)
     from agentforge.app import looking
+    from agentforge.cli.in_queue import line_for, row_value
 
     rows = looking.listing(place.cwd)
     if form == "text":
         click.echo(_listing_text(rows, place))
     else:
-        from dataclasses import asdict
-
-        write_json([asdict(row) for row in rows])
+        line = line_for(rows, place)
+        write_json([row_value(row, line) for row in rows])
     return tell_damaged((row.task_id, row.outcome, row.error) for row in rows)
 
 
 def _show_everywhere(place: Place, *, form: Form) -> int:
     from agentforge.app.repositories import all_repositories
+    from agentforge.cli.in_queue import line_for
     from agentforge.cli.overview import overview_lines, overview_value
 
     rows = all_repositories(place.cwd, place.environ)
+    line = line_for((task for row in rows for task in row.tasks), place)
     if form == "text":
-        click.echo("\n".join(overview_lines(rows)) or _NO_REPOSITORIES)
+        click.echo("\n".join(overview_lines(rows, line)) or _NO_REPOSITORIES)
     else:
-        write_json(overview_value(rows))
+        write_json(overview_value(rows, line))
     return tell_damaged((task.task_id, task.outcome, task.error) for row in rows for task in row.tasks)
 
 
 def _watch_one(task_id: str, place: Place) -> int:
     from agentforge.app.looking import task_folder
+    from agentforge.cli.in_queue import line_for
     from agentforge.cli.overview import standing_words, watch
     from agentforge.store.tasks import task_row
 
     folder = task_folder(place.cwd, task_id)
-    return watch(lambda: f"{folder.name}: {standing_words(task_row(folder))}")
+
+    def words() -> str:
+        row = task_row(folder)
+        return f"{folder.name}: {standing_words(row, line_for([row], place))}"
+
+    return watch(words)
 
 
 def _text(place: Place, *, everywhere: bool) -> str:
@@ -102,16 +112,22 @@ def _text(place: Place, *, everywhere: bool) -> str:
     if not everywhere:
         return _listing_text(looking.listing(place.cwd), place)
     from agentforge.app.repositories import all_repositories
+    from agentforge.cli.in_queue import line_for
     from agentforge.cli.overview import overview_lines
 
-    return "\n".join(overview_lines(all_repositories(place.cwd, place.environ))) or _NO_REPOSITORIES
+    rows = all_repositories(place.cwd, place.environ)
+    line = line_for((task for row in rows for task in row.tasks), place)
+    return "\n".join(overview_lines(rows, line)) or _NO_REPOSITORIES
 
 
 def _listing_text(tasks: list[TaskRow], place: Place) -> str:
     if not tasks:
         return 'no tasks yet; begin with: agentforge start "..."'
-    style = style_for(sys.stdout, place.environ)
+    from agentforge.cli.in_queue import line_for, state_word
+
+    style, line = style_for(sys.stdout, place.environ), line_for(tasks, place)
     cells = [
-        (row.task_id, row.outcome, row.stage or "-", cut_words(" ".join(row.request.split()), 60)) for row in tasks
+        (row.task_id, state_word(row, line), row.stage or "-", cut_words(" ".join(row.request.split()), 60))
+        for row in tasks
     ]
     return "\n".join(table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style))

@@ -17,13 +17,20 @@ ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "c
 
 
 class Stages(Mapping[str, Stage]):
-    """The stages of a workflow in the order in which they run; one is imported when it is first looked at."""
+    """The stages of a workflow in the order in which they run; one is imported when it is first looked at.
 
-    def __init__(self, package: str, order: tuple[str, ...], *, profile: str = "") -> None:
-        """Take the package that holds a file per stage, their order, and the profile that cuts them down."""
+    Attributes:
+        added: those from outside, by name.
+    """
+
+    def __init__(
+        self, package: str, order: tuple[str, ...], *, profile: str = "", added: Mapping[str, Stage] | None = None
+    ) -> None:
+        """Take the package that holds a file per stage, their order, the profile that cuts them down, and others' stages."""
         self._package = package
         self._order = order
         self._profile = profile
+        self.added = added or {}
 
     def __getitem__(self, name: str) -> Stage:
         """The stage of that name.
@@ -31,6 +38,8 @@ class Stages(Mapping[str, Stage]):
         Raises:
             KeyError: there is none.
         """
+        if name in self.added:
+            return self.added[name]
         if name not in self._order:
             raise KeyError(name)
         stage: Stage = import_module(f"{self._package}.{name}").STAGE
@@ -49,15 +58,23 @@ class Stages(Mapping[str, Stage]):
         return len(self._order)
 
 
-def load_stages(workflow: str = "", *, profile: str = "") -> Stages:
+def load_stages(workflow: str = "", *, profile: str = "", added: Mapping[str, Stage] | None = None) -> Stages:
     """The stages in the order in which they run.
 
     Args:
         workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan a request over repositories.
         profile: "" = as they stand in their files, "small" = cut down for small models.
+        added: stages from outside by name; each says behind which one it stands.
+    Raises:
+        ConfigError: there is no place for one of them.
     """
     if workflow == FIX:
         return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
     if workflow == SPLIT:
         return Stages("agentforge.pipeline.split_stages", SPLIT_ORDER)
-    return Stages(__name__, ORDER, profile=profile)
+    if not added:
+        return Stages(__name__, ORDER, profile=profile)
+    from agentforge.pipeline.adding import placed
+
+    order = placed(ORDER, [(name, stage.after) for name, stage in added.items()])
+    return Stages(__name__, order, profile=profile, added=added)

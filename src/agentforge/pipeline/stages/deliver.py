@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.delivery import report
-from agentforge.pipeline.stage import Json, Stage
-
-
-def needs_model(_state: RunState) -> bool:
-    """Never: everything that the report says was measured."""
-    return False
+from agentforge.pipeline.stage import Json, Stage, needs_no_model
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
@@ -24,7 +19,7 @@ STAGE = Stage(
     consumes=("intake", "clarify", "spec", "red", "green", "refactor"),
     purpose="commit, branch and report",
     criteria=("the branch holds the verified tree", "every requirement is traced to tests and changed lines"),
-    needs_model=needs_model,
+    needs_model=needs_no_model,  # everything that the report says was measured
     complete=complete,
     rejected_to="refactor",
 )

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
 _MESSAGE_LIMIT = 500
@@ -30,7 +30,8 @@ def describe(exc: BaseException, trace: TracebackType | None, *, root: str, test
         {exc_type, message, file, line, in_test, names, text}; `file` and `line` are those of the innermost frame that
         belongs to the checkout, and `in_test` says whether that frame is in the test's own file.
     """
-    frames = [(path, line, frame) for path, line, frame in _frames(trace) if belongs(path, root)]
+    own = _own(root)
+    frames = [(path, line, frame) for path, line, frame in _frames(trace) if own(path)]
     path, line = (frames[-1][0], frames[-1][1]) if frames else ("", 0)
     if isinstance(exc, SyntaxError) and exc.filename and belongs(exc.filename, root):
         path, line = os.path.realpath(exc.filename), exc.lineno or 0
@@ -48,13 +49,20 @@ def describe(exc: BaseException, trace: TracebackType | None, *, root: str, test
 
 def belongs(path: str, root: str) -> bool:
     """Whether a file is the project's own: in the checkout, and not in an environment that lies inside of it."""
-    if path.startswith("<"):
-        return False
-    real = os.path.realpath(path)
-    if not real.startswith(os.path.realpath(root) + os.sep):
-        return False
-    inside_prefix = len(sys.prefix) > len(root) and real.startswith(os.path.realpath(sys.prefix) + os.sep)
-    return not inside_prefix and f"{os.sep}site-packages{os.sep}" not in real
+    return not path.startswith("<") and _own(root)(os.path.realpath(path))
+
+
+def _own(root: str) -> Callable[[str], bool]:
+    """Tell real paths of the project's own files from others; links are followed once, not for every frame."""
+    top = os.path.realpath(root) + os.sep
+    prefix = os.path.realpath(sys.prefix) + os.sep if len(sys.prefix) > len(root) else ""
+
+    def own(real: str) -> bool:
+        if not real.startswith(top) or f"{os.sep}site-packages{os.sep}" in real:
+            return False
+        return not (prefix and real.startswith(prefix))
+
+    return own
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[str, int, FrameType]]:

@@ -48,6 +48,7 @@ def _arguments(setup: dict[str, Any]) -> list[str]:
     arguments = ["--rootdir", setup["root"], "--continue-on-collection-errors", "--maxfail=0"]
     arguments += ["-o", f"cache_dir={setup['scratch']}/cache", "-o", "junit_family=xunit2", "-o", "junit_logging=no"]
     arguments += ["--junitxml", setup["junit"], "--color=no"]
+    arguments.append("--tb=line")  # failures are described by us: nobody reads more
     loaded = not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
     if loaded and importlib.util.find_spec("xdist"):
         arguments.append("-n0")

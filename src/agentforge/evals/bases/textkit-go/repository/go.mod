@@ -1,0 +1,3 @@
+module example.org/textkit
+
+go 1.19

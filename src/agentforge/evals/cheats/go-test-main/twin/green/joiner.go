@@ -1,0 +1,3 @@
+package textkit
+
+const joiner = "-"

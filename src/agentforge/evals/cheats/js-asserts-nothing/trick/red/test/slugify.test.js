@@ -1,0 +1,11 @@
+import assert from "node:assert";
+import { test } from "node:test";
+import { slugify } from "../textkit.js";
+
+test("lowers and hyphenates", () => {
+  assert.strictEqual(slugify("Hello World"), "hello-world");
+});
+
+test("joins words by single hyphens", () => {
+  slugify("  One   two THREE ");
+});

@@ -1,0 +1,55 @@
+"""Commands that start another runner and only show its results in a way of their own: gotestsum, cargo nextest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+_KEPT = frozenset(
+    {
+        "--workspace", "--all", "--all-features", "--no-default-features", "--release", "-r", "--lib", "--bins", "--tests",
+        "--locked", "--frozen", "--offline",
+    }
+)  # fmt: skip
+_KEPT_WITH_VALUE = frozenset(
+    {"-p", "--package", "--features", "-F", "--target", "--exclude", "--bin", "--test", "--manifest-path"}
+)
+_SHOWS = frozenset(
+    {"--no-fail-fast", "--fail-fast", "--ff", "--nff", "--no-capture", "--nocapture", "-v", "-q", "--hide-progress-bar"}
+)
+_SHOWS_WITH_VALUE = frozenset(
+    {
+        "-P", "--profile", "--cargo-profile", "--retries", "-j", "--test-threads", "--build-jobs", "--max-fail", "--no-tests",
+        "--failure-output", "--success-output", "--status-level", "--final-status-level", "--color", "--message-format",
+        "--config-file", "--show-progress",
+    }
+)  # fmt: skip
+
+
+def unwrapped(command: Sequence[str]) -> tuple[str, ...]:
+    """The command of the runner whose results we read ourselves; any other command as it is."""
+    words = list(command)
+    program = PurePosixPath(words[0]).name if words else ""
+    if program == "gotestsum":
+        return ("go", "test", *(words[words.index("--") + 1 :] if "--" in words else ("./...",)))
+    nextest = words[1:] if program == "cargo" else words
+    if [PurePosixPath(one).name.removeprefix("cargo-") for one in nextest[:1]] == ["nextest"]:
+        after = nextest[2:] if nextest[1:2] == ["run"] else nextest[3:] if nextest[1:3] == ["nextest", "run"] else None
+        kept = _cargo_options(after) if after is not None else None
+        return ("cargo", "test", *kept) if kept is not None else tuple(command)
+    return tuple(command)
+
+
+def _cargo_options(words: Sequence[str]) -> list[str] | None:
+    """What of nextest's options says what is built; None when one chooses among the tests, or is not known here."""
+    kept: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name, equals, _ = word.partition("=")
+        value = [rest.pop(0)] if not equals and rest and name in _KEPT_WITH_VALUE | _SHOWS_WITH_VALUE else []
+        if name in _KEPT | _KEPT_WITH_VALUE:
+            kept += [word, *value]
+        elif name not in _SHOWS | _SHOWS_WITH_VALUE:
+            return None
+    return kept
