@@ -194,3 +194,20 @@ def test_a_fix_that_gives_another_answer_at_an_edge_is_asked_about(world: World)
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err
     assert "max(0, here + value)" in world.git("show", f"{done.json['branch']}:runs.py")
+
+
+def test_examples_that_hold_already_are_told_with_their_values_and_one_that_fails_is_asked_for(world: World) -> None:
+    world.settings(SMALL)
+    asked = world.start({"green": []}, request="Fix initials: initials('ab cd') gives 'ac'")
+    assert asked.code == 3
+    assert asked.json["escalations"][0]["question"] == (
+        "`initials('ab cd')` gives 'ac' today, as the example says; which call gives a wrong value? "
+        "Answer like: initials(...) -> ..."
+    )
+    world.run("resolve", f"{world.task}.E1", "--answer", "initials('a b c') -> 'abc'")
+    assert world.run("resume", world.task, "--json").code == 5  # RED has passed; the script says nothing for GREEN
+    suite = [row["data"] for row in world.events("StageVerified") if row["data"]["stage"] == "red"][-1]
+    assert suite["passed"] and [test["kind"] for test in suite["artifact"]["test_files"][0]["tests"]] == [
+        "target",
+        "guard",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.runners import measure_baseline
 from agentforge.runners.classify import Expectation, classify_failure
 from agentforge.runners.measure_green import Promise, _suite_result
 from agentforge.runners.measure_red import Suite, measure_red
@@ -81,3 +82,17 @@ def test_what_was_stopped_at_the_base_must_end_within_the_same_limit():
     assert "does not end within 5 s" in failing[nodeid]
     quick = SuiteRun(outcomes={nodeid: TestOutcome(id=nodeid, outcome="passed", duration_s=4.0)})
     assert _suite_result(Promise(red=red, baseline={}), [quick]) == ({}, [])
+
+
+def test_a_test_of_the_base_that_does_not_end_costs_its_own_limit_and_a_slow_one_passes(project, monkeypatch):
+    monkeypatch.setattr(measure_baseline, "_LEAST_S", 0.4)
+    slow = (
+        "from time import monotonic\ndef test_slow():\n    end = monotonic() + 0.6\n    while monotonic() < end: pass\n"
+    )
+    made = project({"bits.py": BITS, PATH: CODE, "tests/test_slow.py": slow})
+    facts, evidence = measure_baseline.measure_baseline(made.rig(timeout_s=12.0), tree=made.tree())
+    assert facts["measured"] and not facts["timed_out"]
+    assert facts["hung"] == facts["failing"] == [f"{PATH}::test_two"]
+    assert "test_two does not end" in facts["problems"][0]
+    assert facts["test_limit_s"] >= 1.2
+    assert sorted(evidence["passed_ids"]) == [f"{PATH}::test_zero", "tests/test_slow.py::test_slow"]

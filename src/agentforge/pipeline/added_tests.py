@@ -7,6 +7,7 @@ from typing import Any
 
 from agentforge.events.state import Reopening, RunState
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.measure import Measured
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, superseded_tests
@@ -26,7 +27,7 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     from agentforge.runners.rig import run_tree
 
     assert state.reopened is not None
-    rig, green = runtime.rig(), state.trees[state.reopened.by]
+    rig, green = bounded_rig(state, runtime), state.trees[state.reopened.by]
     work = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     changes = runtime.git.changed(green, work)
     new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]

@@ -178,6 +178,12 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
 
 
 def _stuck(state: RunState, stage: Stage) -> Effect:
+    if state.profile and stage.name == "red":
+        from agentforge.pipeline.small.deciding import one_that_fails
+
+        wanted = one_that_fails(state)
+        if wanted is not None:
+            return wanted
     findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
     attempt = state.stages[stage.name].attempt
     return Ask(

@@ -10,6 +10,7 @@ from agentforge.events.state import RunState
 from agentforge.pipeline.conforming import checks_of, report_on, reports, site_on
 from agentforge.pipeline.fix_guards import passing_ids, unguarded
 from agentforge.pipeline.fix_scope import repair_scope
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.measure import Measured
 from agentforge.pipeline.runtime import Runtime
@@ -124,7 +125,7 @@ def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
     )
     facts, evidence = measure_green(
-        runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
+        bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
     )
     facts |= green_facts(state, runtime, tree=tree)
     facts["deceptions"] = deceptions(state, runtime, tree=tree)

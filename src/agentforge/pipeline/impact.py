@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, cast
 
 from agentforge.events.state import RunState
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, suite_files
 from agentforge.pipeline.stage import Json, texts
@@ -85,7 +86,7 @@ def _traced(state: RunState, runtime: Runtime) -> tuple[Traced, str]:
     from agentforge.runners.rig import run_tree
     from agentforge.runners.traced import traced_of
 
-    return traced_of(run_tree(runtime.rig(), state.trees["baseline"], trace=True)), ""
+    return traced_of(run_tree(bounded_rig(state, runtime), state.trees["baseline"], trace=True)), ""
 
 
 def _by_coverage(

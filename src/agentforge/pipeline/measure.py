@@ -16,6 +16,7 @@ from agentforge.pipeline.adding import FIRST_WRITER, last_measured
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.held_out import outside_facts
 from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.impact import looked_at_first
@@ -155,7 +156,7 @@ def _measured_suite(
         symbols=product_symbols(spec),
         modified=texts(spec.get("files_to_modify")),
         action=action_of(state),
-        support=state.tests,
+        support=(*state.tests, *_ended(state)),
         superseded=superseded_tests(spec),
     )
     return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)
@@ -165,7 +166,8 @@ def patient_rig(state: RunState, runtime: Runtime) -> Rig:
     """For new tests on old code: one that takes longer than the whole suite of the base several times over does not end."""
     whole = state.facts.get("baseline", {}).get("duration_s")
     seconds = float(whole) if isinstance(whole, (int, float)) else 0.0
-    return replace(runtime.rig(), test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
+    rig = bounded_rig(state, runtime)  # the duration of a suite that hung says nothing: its own limit does
+    return rig if rig.test_limit_s else replace(rig, test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
 
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
@@ -195,16 +197,17 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     promise = Promise(
         red=red,
         baseline=_evidence(state, runtime, "baseline"),
-        scope=(*product_scope(spec), *suite_files(state), *_written_by_added(state, runtime, tree)),
+        scope=(*product_scope(spec), *suite_files(state), *_ended(state), *_written_by_added(state, runtime, tree)),
+        removed=_ended(state),
         superseded=superseded_tests(spec),
     )
     trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
     first = looked_at_first(state)
-    facts, evidence = measure_green(runtime.rig(), promise, **trees, only=first) if first else ({}, {})
+    facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees, only=first) if first else ({}, {})
     if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
         facts["only"] = "the new tests and those that run what was changed"
     else:
-        facts, evidence = measure_green(runtime.rig(), promise, **trees)
+        facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees)
     changes = [
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
@@ -283,6 +286,16 @@ _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 }
 
 
+def _ended(state: RunState) -> tuple[str, ...]:
+    """Test files that go as a whole with what they speak of; only the tree itself ends them."""
+    if not state.profile:
+        return ()
+    from agentforge.pipeline.small.by_tree import by_tree
+
+    change = by_tree(state)
+    return change.ended_files if change is not None else ()
+
+
 def _base(state: RunState) -> str:
     return state.trees["baseline"]
 
@@ -294,10 +307,10 @@ def _snapshot(runtime: Runtime) -> str:
 def _put_given(state: RunState, runtime: Runtime) -> bool:
     """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
     files = dict(runtime.supplied)
-    if state.profile and not files:
-        from agentforge.pipeline.small.carrying import given_tests
+    if state.profile:
+        from agentforge.pipeline.small.carrying import put_tests
 
-        files = given_tests(state, runtime)
+        return put_tests(state, runtime)
     for path, content in files.items():
         target = runtime.worktree / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.facts import changed_lines
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.reopening import returns_left
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
@@ -46,7 +47,7 @@ def strength(
         seed=int(state.trees["baseline"][:8], 16),  # the same mutants when the tree is measured again with more tests
     )
     measured, evidence = measure_strength(
-        runtime.rig(),
+        bounded_rig(state, runtime),
         _change(state, runtime, facts, tree=tree),
         base_tree=state.trees["baseline"],
         red_tree=state.trees.get("red", state.trees["baseline"]),

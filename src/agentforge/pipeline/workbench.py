@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
 from agentforge.pipeline.approving import may_read
+from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import spelled_out, suite_files
 from agentforge.pipeline.stage import Stage
@@ -37,7 +38,7 @@ def tool_context(
             may_write=may_write if stage.writes != "none" else None,
             named=spelled_out(stage, state),
         ),
-        run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), runtime),
+        run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), state, runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
@@ -106,11 +107,11 @@ def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Pat
     return tuple((repo / name, repo / name) for name in environments if (repo / name).is_dir())
 
 
-def _run_tests(tests: tuple[str, ...], runtime: Runtime) -> Observation:
+def _run_tests(tests: tuple[str, ...], state: RunState, runtime: Runtime) -> Observation:
     from agentforge.runners.measure import report_for_agent
 
     index = runtime.scratch / "index"
-    report = report_for_agent(runtime.rig(), workspace=runtime.worktree, index=index, tests=tests)
+    report = report_for_agent(bounded_rig(state, runtime), workspace=runtime.worktree, index=index, tests=tests)
     return Observation(status="success", summary=one_line(report.summary), text=report.text)
 
 

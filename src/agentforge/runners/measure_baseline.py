@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from agentforge.errors import ToolchainError
+from agentforge.runners.classify import ENDLESS
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.rig import Rig, controls, run_tree, sound
 
-_LISTED = 50
+_LISTED, _TOLD = 50, 3
+_PARTS, _LONGER = 30, 3
+_LEAST_S = 5.0
 
 
 def measure_baseline(rig: Rig, *, tree: str, repeats: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -19,14 +24,16 @@ def measure_baseline(rig: Rig, *, tree: str, repeats: int = 3) -> tuple[dict[str
     Returns:
         facts {runner, command, source, tests, passed, failing, flaky, skipped, collection_errors, timed_out, duration_s,
         problems, canary, measured}, and evidence {passed_ids, flaky_ids, outcomes: id -> outcome}. A test that passed in
-        one run and not in another is flaky and counts as not passed.
+        one run and not in another is flaky and counts as not passed. Where a test does not end, {hung, test_limit_s} say
+        which, and how long one test may take in later runs; it counts as failing.
     """
+    patient = _patient(rig)
     try:
-        first = run_tree(rig, tree)
+        first, hung, limit = _bounded(patient, tree, run_tree(patient, tree))
     except ToolchainError as exc:
         return _nothing(rig, exc.message), {"passed_ids": [], "flaky_ids": [], "outcomes": {}}
     outcomes = {nodeid: one.outcome for nodeid, one in first.outcomes.items()}
-    passed_once = _passed_again(rig, tree, first, repeats=repeats)
+    passed_once = _passed_again(patient, tree, first, hung=hung, repeats=repeats)
     failing = [nodeid for nodeid in first.failing_ids if nodeid not in passed_once]
     skipped = sum(1 for outcome in outcomes.values() if outcome in ("skipped", "xfailed", "xpassed"))
     facts = {
@@ -46,13 +53,43 @@ def measure_baseline(rig: Rig, *, tree: str, repeats: int = 3) -> tuple[dict[str
         "canary": first.canary,
         "controls": controls(first, rig.plan),
         "measured": sound(first, rig.plan),
+        **({"hung": list(hung), "test_limit_s": limit} if hung else {}),
     }
     return facts, {"passed_ids": list(first.passed_ids), "flaky_ids": sorted(passed_once), "outcomes": outcomes}
 
 
-def _passed_again(rig: Rig, tree: str, first: SuiteRun, *, repeats: int) -> set[str]:
-    """Failing tests that pass when they are run again."""
-    open_ids = set(first.failing_ids)
+def _patient(rig: Rig) -> Rig:
+    """A run in which one test alone cannot use up the time of the whole suite; where the runner can stop a test."""
+    able = rig.plan.runner in ("pytest", "unittest")
+    return replace(rig, test_limit_s=round(max(_LEAST_S, rig.timeout_s / _PARTS), 1)) if able else rig
+
+
+def _bounded(rig: Rig, tree: str, first: SuiteRun) -> tuple[SuiteRun, tuple[str, ...], float]:
+    """Tell slow tests from those that do not end: what was stopped runs once more, alone and three times as long.
+
+    Returns:
+        the run with what the slow ones gave in the end, the tests that do not end, the limit of one test in later runs, seconds.
+    """
+    stopped = [nodeid for nodeid, one in first.outcomes.items() if one.failure and one.failure.exc_type == ENDLESS]
+    if not stopped:
+        return first, (), 0.0
+    limit = _LONGER * rig.test_limit_s
+    again = run_tree(replace(rig, test_limit_s=limit), tree, tests=sorted(stopped))
+    ended = {
+        nodeid: one
+        for nodeid, one in again.outcomes.items()
+        if nodeid in stopped and not (one.failure and one.failure.exc_type == ENDLESS)
+    }
+    hung = tuple(nodeid for nodeid in stopped if nodeid not in ended)
+    slowest = max((one.duration_s for one in ended.values()), default=0.0)
+    told = [f"{nodeid} does not end: it was stopped after {limit:.0f} s" for nodeid in hung[:_TOLD]]
+    whole = replace(first, outcomes={**first.outcomes, **ended}, problems=(*first.problems, *told))
+    return whole, hung, round(max(limit, _LONGER * slowest), 1)
+
+
+def _passed_again(rig: Rig, tree: str, first: SuiteRun, *, hung: Collection[str], repeats: int) -> set[str]:
+    """Failing tests that pass when they are run again; those that do not end are not."""
+    open_ids = set(first.failing_ids) - set(hung)
     found: set[str] = set()
     for repeat in range(1, repeats):
         if not open_ids or first.timed_out:

@@ -10,6 +10,7 @@ import pytest
 
 from agentforge.errors import ConfigError, UsageError
 from agentforge.evals.trials.loading import load_set
+from agentforge.evals.trials.quixbugs import _as_written
 from agentforge.evals.trials.solution import script_of
 
 PROMPT = '''import math
@@ -151,6 +152,18 @@ def test_an_exercise_is_asked_with_its_instructions(tmp_path: Path) -> None:
     assert task.answers["honest"]["symbols"] == [
         {"name": "two_fer", "file": "two_fer.py", "kind": "function", "change": "changed"}
     ]
+    config = tmp_path / "exercises" / "practice" / "two-fer" / ".meta" / "config.json"
+    config.write_text('{"files": {"solution": [], "test": [], "example": []}}')  # as many real ones have it
+    assert load_set(f"exercism:{tmp_path}").tasks[0].hidden == task.hidden
+    config.write_text('{"files": {"test": ["test_two.py"]}}')
+    with pytest.raises(ConfigError, match="has no test_two"):
+        load_set(f"exercism:{tmp_path}")
+
+
+def test_results_of_tuples_are_claimed_as_the_cases_write_them() -> None:
+    assert _as_written("hanoi(1, 1, 3)", [[1, 3]], yields=False) == "list(map(list, hanoi(1, 1, 3)))"
+    assert _as_written("flatten([1])", [1], yields=True) == "list(flatten([1]))"
+    assert _as_written("gcd(3, 12)", 3, yields=False) == "gcd(3, 12)"
 
 
 @pytest.mark.parametrize(

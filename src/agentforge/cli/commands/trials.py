@@ -110,7 +110,8 @@ def list_sets(set_: str | None, as_json: bool) -> int:
         return 0
     for known in known_sets():
         click.echo(f"{known.name:<10} {known.title}: {known.where}")
-    click.echo("\nEvaluations, newest first:" if evaluations else "\nNo evaluation is kept yet.")
+    none = "No evaluation is kept in the data folder; one that was made with --out DIR: agentforge eval show DIR"
+    click.echo("\nEvaluations, newest first:" if evaluations else f"\n{none}")
     for one in evaluations:
         click.echo(
             f"{one['name']:<28} {one['played']}/{one['tasks']} played, {one['right']} right, {one['wrong']} wrong"

@@ -50,10 +50,19 @@ def _task(folder: Path) -> EvalTask:
 
 
 def _files(folder: Path, kind: str) -> list[str]:
-    """The files of a kind (solution, test, example) as the exercise names them, else by their names."""
-    named = _config(folder).get("files", {}).get(kind)
-    if isinstance(named, list):
-        return [str(name) for name in named if (folder / str(name)).is_file()]
+    """The files of a kind (solution, test, example) as the exercise names them, else by their names; an empty list names none.
+
+    Raises:
+        ConfigError: a file that the exercise names is not there.
+    """
+    files = _config(folder).get("files")
+    named = files.get(kind) if isinstance(files, dict) else None
+    if isinstance(named, list) and named:
+        missing = [str(name) for name in named if not (folder / str(name)).is_file()]
+        if missing:
+            hint = f"correct files.{kind} in {_CONFIG}, or check out the whole exercise"
+            raise ConfigError(f"{folder} has no {', '.join(missing)}, which its {_CONFIG} names", hint=hint)
+        return [str(name) for name in named]
     known = {
         "solution": [f"{_snake(folder)}.py"],
         "test": [f"{_snake(folder)}_test.py", f"test_{_snake(folder)}.py"],

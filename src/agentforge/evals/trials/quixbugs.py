@@ -139,7 +139,14 @@ def _case_claims(folder: Path, name: str, *, yields: bool) -> Iterator[Claim]:
         arguments = given if isinstance(given, list) else [given]
         if line.strip():
             call = f"{name}({', '.join(map(repr, arguments))})"
-            yield Claim(call=f"list({call})" if yields else call, returns=repr(expected))
+            yield Claim(call=_as_written(call, expected, yields=yields), returns=repr(expected))
+
+
+def _as_written(call: str, expected: object, *, yields: bool) -> str:
+    """The call with lists for generators and for tuples: JSON has no others."""
+    if isinstance(expected, list) and expected and all(isinstance(one, list) for one in expected):
+        return f"list(map(list, {call}))"
+    return f"list({call})" if yields else call
 
 
 def _text(path: Path) -> str:

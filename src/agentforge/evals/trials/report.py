@@ -87,6 +87,8 @@ def _stage_line(stage: Mapping[str, Any]) -> str:
 
 
 def _comparison_lines(value: Mapping[str, Any]) -> list[str]:
+    if not value["tasks"]:
+        return [f"against {value['at']} ({value['folder']}): no task was played in both"]
     lines = [
         f"against {value['at']} ({value['folder']}): {value['better']} better, {value['worse']} worse, "
         f"{value['same']} the same of {value['tasks']} (p = {value['p']})"

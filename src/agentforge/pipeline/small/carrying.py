@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.small.mechanical import changed_products, changed_tests
 from agentforge.pipeline.small.renaming import Renaming, ambiguous, lines_of, rename_asked, renamed, renaming_of, uses
 from agentforge.pipeline.small.rendering import rendered_suite
 from agentforge.pipeline.small.units import oracle
@@ -15,20 +17,43 @@ if TYPE_CHECKING:
     from agentforge.pipeline.small.places import CodeMap
 
 
-def given_tests(state: RunState, runtime: Runtime) -> dict[str, bytes]:
-    """The tests that need no model: rendered from examples, and those of the base with a new name in them."""
-    files = {path: text.encode() for path, text in rendered_suite(state).items()}
+def given_tests(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
+    """The tests that need no model: rendered from examples, and those of the base that the tree changes; None = the file goes."""
+    files: dict[str, bytes | None] = {path: text.encode() for path, text in rendered_suite(state).items()}
     rename = renaming_of(state)
-    return {**files, **(_renamed_files(rename, rename.tests, state, runtime) if rename else {})}
+    if rename is not None:
+        return {**files, **_renamed_files(rename, rename.tests, state, runtime)}
+    return {**files, **changed_tests(state, runtime)}
+
+
+def put_tests(state: RunState, runtime: Runtime) -> bool:
+    """Write what RED needs no model for: the user's tests, else those of the examples; and tests that the tree changes.
+
+    Returns:
+        whether there is any.
+    """
+    files: dict[str, bytes | None] = dict(runtime.supplied)
+    files = {**changed_tests(state, runtime), **files} if files else given_tests(state, runtime)
+    put(runtime, files)
+    return bool(files)
 
 
 def carry_out(state: RunState, runtime: Runtime) -> None:
-    """Write the product files of a renaming into the workspace; done twice it is the same."""
+    """Write the product files of a mechanical change into the workspace; done twice it is the same."""
     rename = renaming_of(state)
-    if rename is None:
-        return
-    for path, data in _renamed_files(rename, rename.files, state, runtime).items():
+    if rename is not None:
+        put(runtime, _renamed_files(rename, rename.files, state, runtime))
+    else:
+        put(runtime, changed_products(state, runtime))
+
+
+def put(runtime: Runtime, files: Mapping[str, bytes | None]) -> None:
+    """Write files into the workspace, and take away those that go (None)."""
+    for path, data in files.items():
         file = runtime.worktree / path
+        if data is None:
+            file.unlink(missing_ok=True)
+            continue
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 from agentforge.agent.effects import Effect
 from agentforge.events.state import RunState
 from agentforge.pipeline.effects import Ask, MeasurePlaces
+from agentforge.pipeline.small.mechanical import WHICH, choice_of
+from agentforge.pipeline.small.reading import FAILING
+from agentforge.pipeline.small.units import oracle
+from agentforge.pipeline.stage import texts
+from agentforge.runners.claims import Claim
+
+_SHOWN = 3
 
 
 def places_first(state: RunState) -> Effect | None:
@@ -19,10 +26,64 @@ def places_first(state: RunState) -> Effect | None:
         problem = f"{state.model} was graded on this machine as not able to write functions"
     if not problem:
         return None
+    if texts(places.get("choices")):
+        return _which(state, problem, texts(places.get("choices")), str(places.get("chosen") or ""))
+    if "choices" in places:
+        return _by_hand(problem)
     return Ask(
         stage="analyze",
         kind="stuck",
         reason=problem,
         question='Go on with a larger model (start again with --model, or [model] profile = "full"), and answer `abort` here.',
         options=("abort",),
+    )
+
+
+def _by_hand(problem: str) -> Effect:
+    """The tree alone cannot make the change: what stands in its way is a person's to settle."""
+    return Ask(
+        stage="analyze",
+        kind="stuck",
+        reason=problem,
+        question="Settle that first, or start again with a request that says it exactly, or with a larger model "
+        '(--model, [model] profile = "full"); answer `abort` here.',
+        options=("abort",),
+    )
+
+
+def one_that_fails(state: RunState) -> Effect | None:
+    """Ask for an example that fails today, where every one of the request holds; None when RED failed for another reason."""
+    held = [claim for claim in oracle(state) if claim.asked]
+    if not held or not any(item.get("rule") == "has-target" for item in state.findings):
+        return None
+    told = [f"`{one.call}` {f'raises {one.raises}' if one.raises else f'gives {one.returns}'}" for one in held]
+    shown = ", ".join(told[:_SHOWN]) + (f" and {len(told) - _SHOWN} more hold" if len(told) > _SHOWN else "")
+    says = "as the example says" if len(told) == 1 else "as the examples say"
+    return Ask(
+        stage="red",
+        kind="stuck",
+        reason="every example of the request holds at the base already",
+        question=f"{shown} today, {says}; which call gives a wrong value? Answer like: {_like(held[0])}",
+        context=(("key", FAILING), ("attempt", state.stages["red"].attempt)),
+    )
+
+
+def _like(claim: Claim) -> str:
+    """An example of the form of an answer."""
+    return f"{claim.call.partition('(')[0]}(...) -> ..."
+
+
+def _which(state: RunState, problem: str, choices: list[str], chosen: str) -> Effect:
+    """Ask which of several things is meant; once somebody has said it, look again."""
+    answer = choice_of(state)
+    if answer in choices and answer != chosen:
+        return MeasurePlaces()
+    reason = "the request names something that stands in several places"
+    return Ask(
+        stage="analyze",
+        kind="question",
+        reason=reason,
+        question=problem,
+        options=tuple(choices),
+        context=(("key", WHICH),),
     )

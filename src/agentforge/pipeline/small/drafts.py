@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agentforge.events.state import RunState
+from agentforge.pipeline.small.by_tree import by_tree, suite_rows
+from agentforge.pipeline.small.mechanical import wanted_change
 from agentforge.pipeline.small.reading import (
     action_of_request,
     claims_of_request,
@@ -10,7 +12,6 @@ from agentforge.pipeline.small.reading import (
     examples_of,
     words_of,
 )
-from agentforge.pipeline.small.renaming import rename_symbols, renamed_tests, renaming_of
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
 from agentforge.pipeline.small.reporting import is_report, report_draft
 from agentforge.pipeline.small.scenes import staged_calls
@@ -23,8 +24,10 @@ _TITLE = 100
 def intake_draft(state: RunState) -> dict[str, object]:
     """The request as a record: action by its verbs, examples word for word, contradictions as what blocks."""
     request = state.request
-    action = action_of_request(request)
-    if action in ("refactor", "delete") and claims_of_request(request):
+    action, wanted = action_of_request(request), wanted_change(request)
+    if wanted is not None:
+        action = "delete" if wanted.what == "delete" else "refactor"
+    elif action in ("refactor", "delete") and claims_of_request(request):
         action = "modify"
     named = [claim.call.partition("(")[0] for claim in claims_of_request(request)]
     target = ", ".join(dict.fromkeys(named)) or " ".join(sorted(words_of(request), key=request.find)[:6])
@@ -69,12 +72,9 @@ def analysis_draft(state: RunState, place: str = "") -> dict[str, object]:
     ]
     chosen: list[dict[str, object]] = [{"name": name, "file": file, "role": CHOSEN}] if name else []
     existing = [path for path in dict.fromkeys([*([file] if file else []), *files]) if path in known]
-    rename = renaming_of(state)
-    if rename is not None:
-        existing = list(rename.files)
-        symbols = [
-            {"name": rename.old, "file": rename.file, "line": max(rename.line, 1), "role": f"becomes {rename.new}"}
-        ]
+    change = by_tree(state)
+    if change is not None:
+        existing, symbols = list(change.modified), [dict(row) for row in change.seen]
     return {
         "summary": _summary(units, place),
         "modules": [{"path": path, "purpose": "holds what is worked on"} for path in existing],
@@ -92,7 +92,7 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
     Args:
         candidates: examples of a model that nobody has confirmed yet; they are asked about and never become criteria.
     """
-    units, known, rename = units_of(state), _known_files(state), renaming_of(state)
+    units, known, change = units_of(state), _known_files(state), by_tree(state)
     claims = claims_by_unit(state)
     files = list(dict.fromkeys(unit.file for unit in units if unit.file))
     requirements = [
@@ -109,9 +109,9 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
         "title": (f"{', '.join(unit.name for unit in units)}: " + " ".join(state.request.split()))[:_TITLE],
         "description": " ".join(state.request.split())[:1000],
         "requirements": requirements,
-        "symbols": rename_symbols(rename) if rename else [_symbol(unit) for unit in units],
-        "files_to_modify": list(rename.files) if rename else [path for path in files if path in known],
-        "files_to_create": [path for path in files if path not in known],
+        "symbols": [dict(row) for row in change.symbols] if change else [_symbol(unit) for unit in units],
+        "files_to_modify": list(change.modified) if change else [path for path in files if path in known],
+        "files_to_create": list(change.created) if change else [path for path in files if path not in known],
         "trace_to_request": "one requirement for each function that is worked on; its examples are the person's own words",
     }
     return {**draft, "examples": [_example(text) for text in candidates]} if candidates else draft
@@ -129,8 +129,8 @@ def suite_draft(state: RunState) -> dict[str, object]:
                 "kind": "target",
             }
             rows.setdefault(test_path(state, unit), []).append(row)
-    rename = renaming_of(state)
-    files = renamed_tests(rename, requirement_id(1)) if rename else []
+    change = by_tree(state)
+    files = suite_rows(change, requirement_id(1)) if change else []
     return {"test_files": [*files, *({"path": path, "tests": tests} for path, tests in rows.items())]}
 
 
@@ -141,7 +141,7 @@ def requirement_id(number: int) -> str:
 
 def has_oracle(state: RunState) -> bool:
     """Whether a person has said what is right: by examples, by tests, or by an answer."""
-    return bool(state.tests or oracle(state) or renaming_of(state))
+    return bool(state.tests or oracle(state) or by_tree(state))
 
 
 def _known_files(state: RunState) -> frozenset[str]:
@@ -163,9 +163,9 @@ def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     said = [staged.get(text) or _in_own_words(text, own) for text in told]
     if said:
         return said
-    rename = renaming_of(state)
-    if rename is not None:
-        return [f"every test that used {rename.old} passes with {rename.new_name}"]
+    change = by_tree(state)
+    if change is not None:
+        return [change.criterion]
     return [f"the supplied tests of {unit.name} pass" if state.tests else f"{unit.name} does what was asked"]
 
 

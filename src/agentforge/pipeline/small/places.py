@@ -14,6 +14,7 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.beside import names_beside
 from agentforge.pipeline.small.carrying import measured_renaming
+from agentforge.pipeline.small.mechanical import Mechanical, measured_change
 from agentforge.pipeline.small.reading import (
     action_of_request,
     called,
@@ -23,6 +24,7 @@ from agentforge.pipeline.small.reading import (
 )
 from agentforge.pipeline.small.scenes import ClassSeen, Scene, classes_in, made_and_called, scene_values, scenes_of
 from agentforge.pipeline.small.units import oracle
+from agentforge.pipeline.stage import items, texts
 from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import Symbol, outline_of
 
@@ -87,6 +89,9 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         return Measured(
             facts={"units": unit, "options": [], "problem": problem, "modules": dict(code.modules), "rename": rename}
         )
+    change = measured_change(state, runtime)
+    if change.facts or change.problem:
+        return Measured(facts=_mechanical_facts(change, state, code))
     functions = frozenset(one.name for found in code.symbols.values() for one in found if not one.parent)
     scenes = scenes_of(state.request, code.classes, functions)
     rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code, scenes)]
@@ -104,6 +109,28 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
     beside = names_beside(state.request, units=[str(row["name"]) for row in rows], known=known)
     more = {"scenes": scene_values(scenes) if scenes else None, "beside": beside or None}
     return Measured(facts={**facts, **{name: value for name, value in more.items() if value}})
+
+
+def _mechanical_facts(change: Mechanical, state: RunState, code: CodeMap) -> dict[str, object]:
+    """What the tree changes as units: the first thing that is changed, and what the examples call beside it."""
+    facts: dict[str, object] = {"units": [], "options": [], "problem": change.problem, "modules": dict(code.modules)}
+    if change.problem:
+        return {**facts, "choices": list(change.choices), "chosen": change.chosen}
+    rows = [row for row in items(change.facts.get("symbols")) if not is_test_path(str(row.get("file")))]
+    rows = rows or [
+        {"name": module_of(path), "file": path, "kind": "module"} for path in texts(change.facts["modified"])
+    ]
+    first = next((row for row in rows if row.get("change") == "new"), rows[0])
+    unit = {
+        **_as_new({"name": first["name"]}, str(first["file"]), str(first["kind"]), code),
+        "change": str(first.get("change") or "removed"),
+        "line": next((row.get("line", 1) for row in items(change.facts.get("seen"))), 1),
+    }
+    calls = [(claim.call, *called(claim.call)) for claim in oracle(state)]
+    beside = [_located(row, code, state.request) for row in _by_calls(calls, code)]
+    mine = {str(row["name"]) for row in rows}
+    beside = [row for row in beside if row["file"] and row["change"] == "changed" and row["name"] not in mine]
+    return {**facts, "units": [unit, *beside], "mechanical": change.facts}
 
 
 def _renamed_unit(rename: Mapping[str, object], code: CodeMap) -> list[dict[str, object]]:

@@ -33,6 +33,8 @@ _CALLED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*")
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.py\b")
 _LONGEST = 20_000
+FAILING = "failing"
+"""Key of the question for an example that fails today."""
 
 
 def action_of_request(request: str) -> str:
@@ -72,6 +74,8 @@ def confirmed_claims(state: RunState) -> tuple[Claim, ...]:
             continue
         if item.stage == "spec" and "candidates" in item.context:
             found += chosen_examples(item.resolution.text or "all", item.context.get("candidates"))
+        if item.context.get("key") == FAILING:
+            found += claims_in(item.resolution.text)
         probe = str(item.context.get("about") or "")
         if probe:
             found += claim_from_answer(probe, option_meant(item.resolution.text, item.options))

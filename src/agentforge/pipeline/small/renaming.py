@@ -130,27 +130,6 @@ def rename_symbols(rename: Renaming) -> list[dict[str, object]]:
     return rows
 
 
-def renamed_tests(rename: Renaming, requirement: str) -> list[dict[str, object]]:
-    """The suite: every test that used the old name, under the new one."""
-    rows: dict[str, list[dict[str, object]]] = {}
-    for nodeid in rename.functions:
-        path, _, name = nodeid.partition("::")
-        test = {
-            "name": name,
-            "requirement_ref": requirement,
-            "acceptance_criterion": f"{requirement}.1",
-            "kind": "target",
-        }
-        rows.setdefault(path, []).append(dict(test))
-    return [{"path": path, "tests": tests} for path, tests in rows.items()]
-
-
-def summaries(rename: Renaming) -> list[dict[str, object]]:
-    """What is handed in for GREEN."""
-    text = f"{rename.old} is called {rename.new_name}"
-    return [{"path": path, "changes_summary": text} for path in rename.files]
-
-
 def _tokens(source: str) -> list[tokenize.TokenInfo]:
     return list(tokenize.generate_tokens(io.StringIO(source).readline))
 

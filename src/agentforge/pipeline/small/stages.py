@@ -8,8 +8,8 @@ from dataclasses import replace
 from agentforge.events.state import RunState
 from agentforge.pipeline.small import drafts
 from agentforge.pipeline.small.beside import questions_beside
+from agentforge.pipeline.small.by_tree import by_tree
 from agentforge.pipeline.small.reading import claims_of_request, confirmed_claims
-from agentforge.pipeline.small.renaming import renaming_of, summaries
 from agentforge.pipeline.small.reporting import is_report, report_draft, report_questions
 from agentforge.pipeline.small.units import PLACE_QUESTION, place_by_person, units_of
 from agentforge.pipeline.stage import Json, Question, Stage, items
@@ -84,12 +84,12 @@ def _red(stage: Stage) -> Stage:
 
 def _green(stage: Stage) -> Stage:
     def draft(state: RunState) -> dict[str, object]:
-        rename = renaming_of(state)
-        return {"files_modified": summaries(rename)} if rename else stage.draft(state)
+        change = by_tree(state)
+        return {"files_modified": change.summaries} if change else stage.draft(state)
 
     return replace(
         stage,
-        needs_model=lambda state: renaming_of(state) is None and stage.needs_model(state),
+        needs_model=lambda state: by_tree(state) is None and stage.needs_model(state),
         draft=draft,
         tools=("submit_artifact",),
     )
@@ -123,7 +123,7 @@ def _wanted_place(state: RunState) -> tuple[Question, ...]:
 
 def _wanted_examples(state: RunState) -> tuple[Question, ...]:
     """Without an oracle a person says what is right, before anything is written; asked again while nothing was understood."""
-    if state.tests or claims_of_request(state.request) or renaming_of(state):
+    if state.tests or claims_of_request(state.request) or by_tree(state):
         return ()
     answered = [
         item
