@@ -47,7 +47,6 @@ def test_without_arguments_and_without_anybody_to_talk_to_the_commands_are_liste
         (["start"], 'error[usage]: the request is empty - say what should change: agentforge start "..."\n'),
         (["start", "  "], 'error[usage]: the request is empty - say what should change: agentforge start "..."\n'),
         (["start", "x", "--cwd", "nowhere"], "is not a folder - pass a folder to --cwd\n"),
-        (["start", "x", "--approve", "shipping"], "error[usage]: --approve shipping: no such stage - one of intake"),
         (["start", "x", "--max-steps", "0"], "'0' is not a number greater than 0"),
         (["start", "x", "--deadline", "soon"], "'soon' is not a duration"),
         (["resolve", "E1"], "error[usage]: no decision was given - pass one of --answer"),
@@ -70,6 +69,17 @@ def test_a_wrong_command_line_is_one_line_and_two(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_a_stage_that_does_not_exist_is_named_beside_those_that_do(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.chdir(tmp_path)
+    assert run(["start", "x", "--approve", "shipping"]) == 2
+    assert "error[usage]: --approve shipping: no such stage - one of intake" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,7 @@ def test_memory_is_edited_in_the_persons_own_editor(place: Place) -> None:
     terminal.until("ended with 3; nothing was taken over")
     terminal.send("/memory\n")
     terminal.until("short")
+    terminal.until("> ")  # before the prompt stands, Ctrl-D is taken by the terminal itself
     terminal.send("\x04")
     assert terminal.end() == 0
     kept = place.repo.parent / "af" / "data" / "user_memory.json"

@@ -97,9 +97,9 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
 
     young = there.run("gc", "--remote", "--json")
     assert "s old" in young.json["kept"][0]["reason"]
-    planned = there.run("gc", "--remote", "--older-than", "1s", "--dry-run", "--json").json["removed"]
+    planned = there.run("gc", "--remote", "--older-than", "0.01s", "--dry-run", "--json").json["removed"]
     assert "remote" in {row["kind"] for row in planned}
-    assert there.run("gc", "--remote", "--older-than", "1s").code == 0
+    assert there.run("gc", "--remote", "--older-than", "0.01s").code == 0
     assert there.git("ls-remote", "origin", "refs/agentforge/*") == ""
     assert there.git("ls-remote", "origin", "refs/heads/*").count("\n") == 0, "branches are not touched"
     assert there.run("verify", there.task).code == 0
@@ -142,7 +142,9 @@ def test_an_answer_given_at_one_machine_reaches_the_others(world: World, remote:
     assert world.events("EscalationResolved") == []
     assert world.run("resume", world.task, "--max-steps", "1", "--json").code == 6
     assert len(world.events("EscalationResolved")) == 1, "the answer of the other machine was brought"
-    assert world.run("gc", "--remote", "--older-than", "1s", "--json").json["kept"][0]["reason"].endswith("is not over")
+    assert (
+        world.run("gc", "--remote", "--older-than", "0.01s", "--json").json["kept"][0]["reason"].endswith("is not over")
+    )
     assert world.run("abort", world.task).code == 0
     assert there.run("fetch", world.task, "--json").json["runs"][0]["standing"] == "aborted"
 

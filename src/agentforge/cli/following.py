@@ -65,7 +65,7 @@ def show_result(
     """Print how a run stands, for people or for programs.
 
     Args:
-        queue: as it stands, None = nobody looked.
+        queue: as it stands, None = the run was driven just now.
     Returns:
         The exit code that belongs to it.
     """
@@ -79,8 +79,7 @@ def show_result(
             from agentforge.app.comparing import compare
 
             value["comparison"] = compare(place.cwd, compare_to, result.state.run_id)
-        if queue is not None:
-            value["queue"] = queue_value(queue.of(result.folder))
+        value["queue"] = queue_value(queue.of(result.folder)) if queue is not None else None
         write_json(result_line(value, form=form), form=form)
         return exit_code(result)
     style = style_for(sys.stdout, place.environ)

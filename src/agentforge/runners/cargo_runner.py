@@ -175,17 +175,21 @@ def _build(
     given = list(plan.command[2:])
     kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
 
-    def build(*options: str) -> Completed:
-        argv = [plan.command[0], "build", "--profile=test", "--message-format=json", *options, *kept]
+    def build(*words: str) -> Completed:
+        argv = [plan.command[0], *words, "--message-format=json", *kept]
         return ground.sandbox.run(
             argv, box=box(plan, ground, env=env), timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
         )
 
-    done = build("--tests", "--keep-going")
+    done = build("build", "--profile=test", "--tests", "--keep-going")
     if done.exit_code == 0 or _TOO_OLD not in done.text:
         return done
-    done = build("--tests")
-    return done if done.exit_code == 0 else _joined([build(*one.choice) for one in targets])
+    done = build("build", "--profile=test", "--tests")
+    if done.exit_code == 0:
+        return done
+    return _joined(
+        [build("test", "--no-run", *one.choice) for one in targets]
+    )  # `build --lib` would make no test program
 
 
 def _joined(parts: Sequence[Completed]) -> Completed:

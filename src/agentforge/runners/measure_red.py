@@ -15,7 +15,7 @@ from agentforge.runners.identity import file_of, means, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.stub_runs import impatient, run_stubs, stub_note, stubs_held, surviving, taken
-from agentforge.runners.stubs import variants
+from agentforge.runners.stubs import Variant, variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
 from agentforge.runners.vacuity import vacuous_tests
 from agentforge.workspace.relevance import is_test_path
@@ -86,7 +86,7 @@ def measure_red(
     if worth:
         stub_runs |= run_stubs(patience, red_tree, suite.files, made[1:])
     made = taken(made, stub_runs, rig)
-    _unmask(entries, [stub_runs[one.name] for one in made if one.hard and one.name in stub_runs], expected)
+    _unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     facts = {
         "tests": entries,
@@ -251,16 +251,19 @@ def _named(nodeid: str, kind: str, outcome: str, reason: Reason) -> dict[str, An
     return {"id": nodeid, "kind": kind, "outcome": outcome, "right_reason": reason.right, "reason": reason.text}
 
 
-def _unmask(entries: Sequence[dict[str, Any]], stub_runs: Sequence[SuiteRun], expected: Expectation) -> None:
+def _unmask(entries: Sequence[dict[str, Any]], runs: Sequence[tuple[Variant, SuiteRun]], expected: Expectation) -> None:
     """Refuse targets whose own mistakes the missing symbol hid: a stub that exists lets the test run into them.
 
+    Args:
+        runs: of every stub; mistakes are looked for only where no honest target passes.
     Side effects: changes the entries.
     """
+    stub_runs = [run for stub, run in runs if stub.hard]
     for entry in entries:
         if entry["kind"] != "target" or not entry["right_reason"]:
             continue
         path = file_of(str(entry["id"]))
-        ways = {run.outcomes[str(entry["id"])].outcome for run in stub_runs if str(entry["id"]) in run.outcomes}
+        ways = {run.outcomes[str(entry["id"])].outcome for _, run in runs if str(entry["id"]) in run.outcomes}
         if ways == {"skipped"}:
             entry |= {"right_reason": False, "reason": "is skipped once the symbol is there: it would never run"}
         for run in stub_runs:
