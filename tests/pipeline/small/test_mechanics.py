@@ -77,6 +77,11 @@ def test_what_asks_for_more_than_one_mechanical_change_is_left_to_others(request
         ("Rename shout's parameter text to words", ("rename", "shout", "")),
         ("Remove the unused loud parameter from Voice.shout and update all callers", ("drop", "Voice.shout", "")),
         ("Sort the keyword-only parameters of draw alphabetically", ("order", "draw", "")),
+        (
+            "Customers may not remove articles any more: delete the method remove of Cart in shop/cart.py.",
+            ("delete", "Cart.remove", "shop/cart.py"),
+        ),
+        ("minutes and hours in clock.py are unused. Remove both; is_leap stays.", ("delete", "minutes", "clock.py")),
     ],
 )
 def test_a_mechanical_change_is_read_from_the_request(request_text: str, told: tuple[str, str, str]) -> None:

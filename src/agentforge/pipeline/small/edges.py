@@ -84,4 +84,4 @@ def _edges_of(value: object) -> Iterator[object]:
 
 
 def _would(told: str) -> str:
-    return told if told.startswith(_RAISES) else f"give {told}"
+    return told.replace("raises", "raise", 1) if told.startswith(_RAISES) else f"give {told}"

@@ -82,6 +82,13 @@ _REEXPORT = re.compile(
 _NO_REEXPORT = re.compile(r"(?i)(?:\bno|\bnot|n't|without(?:\s+an?)?)\s+re-?export")
 
 
+_OF_CLASS = re.compile(rf"(?i:\b(methods?)) {_Q}([A-Za-z_]\w*){_Q} of (?i:the class )?{_Q}([A-Z]\w*){_Q}(?=[\s.;:,]|$)")
+_BOTH = _pattern(
+    rf"({_TOKEN} and {_TOKEN})( in {_Q}{_NAME}{_Q})? (?:are|have|will|is)\b[^.;:]*[.;:]\s*"
+    r"(delete|remove|drop|get rid of) (?:them )?(?:both|them)\b"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """One mechanical change, as the request says it.
@@ -114,7 +121,10 @@ class Wanted:
 
 def wanted_of(request: str) -> Wanted | None:
     """The one mechanical change that a request asks for, None when it asks for another thing, or for more."""
-    text = " ".join(request.split())
+    text = _OF_CLASS.sub(r"\1 \3.\2", " ".join(request.split()))
+    both = _BOTH.search(text)
+    if both is not None:
+        text = f"{text[: both.start()]}{both.group(3)} {both.group(1)}{both.group(2) or ''}{text[both.end() :]}"
     for read in (_signature, _moved, _deleted):
         found = read(text)
         if found is not None:
