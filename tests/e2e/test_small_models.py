@@ -211,3 +211,17 @@ def test_examples_that_hold_already_are_told_with_their_values_and_one_that_fail
         "target",
         "guard",
     ]
+
+
+def test_a_sample_that_nothing_agrees_with_needs_the_word_of_a_person(world: World) -> None:
+    world.settings(SMALL)
+    rounds = [{"samples": [GOOD, WRONG]}, {"samples": [WRONG]}, {"samples": [WRONG]}, {"samples": [WRONG]}]
+    asked = world.start({"green": rounds}, request=REQUEST)
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "One sample of slugify passes, none agrees with it" in question["question"]
+    (answer,) = question["options"]
+    world.run("resolve", f"{world.task}.E1", "--answer", answer)
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err
+    assert "text.lower().split()" in world.git("show", f"{done.json['branch']}:textkit.py")

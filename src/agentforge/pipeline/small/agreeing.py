@@ -15,6 +15,7 @@ from agentforge.pipeline.small.remembering import without_and_twice
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 
 if TYPE_CHECKING:
+    from agentforge.runners.claims import Claim
     from agentforge.runners.plain_check import Answer
     from agentforge.runners.rig import Edits
 
@@ -89,15 +90,37 @@ def holds(state: RunState, runtime: Runtime, unit: Unit, text: str) -> str:
     """What a person answered about single calls, checked on a sample; "" when all of it holds."""
     from agentforge.runners.plain_check import judge
 
-    claims = [claim for claim in confirmed_claims(state) if claim in claims_by_unit(state)[unit.name]]
-    asked = [
-        claim for claim in claims if any(item.context.get("about") == claim.call for item in state.escalations.values())
-    ]
+    asked = _asked(state, unit)
     if not asked:
         return ""
     found = _evaluated(state, runtime, unit, text, [claim.call for claim in asked])
     wrong = [judge(claim, answer) for claim, answer in zip(asked, found, strict=True)]
     return next((line for line in wrong if line), "")
+
+
+def is_confirmed(state: RunState, unit: Unit) -> bool:
+    """Whether a person said what a call of the unit must give when a sample's answer was put to them."""
+    return bool(_asked(state, unit))
+
+
+def _asked(state: RunState, unit: Unit) -> list[Claim]:
+    claims = [claim for claim in confirmed_claims(state) if claim in claims_by_unit(state)[unit.name]]
+    return [
+        claim for claim in claims if any(item.context.get("about") == claim.call for item in state.escalations.values())
+    ]
+
+
+def only_answer(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split | None:
+    """A call near the examples with what the only sample that passes gives for it, as a question; None = it gives nothing."""
+    calls = probes(calls_of(state, runtime, unit))
+    answers = answers_near(state, runtime, unit, text, calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if not answer.startswith("raises"):
+            question = (
+                f"What must {call} give? One sample of {unit.name} passes, none agrees with it, and it gives {answer}."
+            )
+            return Split(call=call, question=question, options=(answer,))
+    return None
 
 
 def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:

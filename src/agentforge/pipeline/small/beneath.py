@@ -35,7 +35,12 @@ def text_before(state: RunState, runtime: Runtime, unit: Unit) -> str:
 
 def is_waiting(state: RunState) -> bool:
     """Whether a sample that passed alone waits in the workspace for others."""
-    return any(result.error_type == ALONE for step in state.turn.recent for result in step.results)
+    return rounds_alone(state) > 0
+
+
+def rounds_alone(state: RunState) -> int:
+    """In how many of the last rounds a sample passed and nothing agreed with it."""
+    return sum(1 for step in state.turn.recent for result in step.results if result.error_type == ALONE)
 
 
 def _put_back(now: str, before: str, unit: Unit) -> str:

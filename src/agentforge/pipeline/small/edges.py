@@ -84,4 +84,6 @@ def _edges_of(value: object) -> Iterator[object]:
 
 
 def _would(told: str) -> str:
+    if told in _NO_VALUE:
+        return "not come to an end"
     return told.replace("raises", "raise", 1) if told.startswith(_RAISES) else f"give {told}"

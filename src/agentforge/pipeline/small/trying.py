@@ -13,8 +13,18 @@ from agentforge.events.written import WRITE_DEFINITION
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
-from agentforge.pipeline.small.agreeing import Agreement, Split, agreement, answers_near, calls_of, holds, probes
-from agentforge.pipeline.small.beneath import ALONE, is_waiting, text_beneath
+from agentforge.pipeline.small.agreeing import (
+    Agreement,
+    Split,
+    agreement,
+    answers_near,
+    calls_of,
+    holds,
+    is_confirmed,
+    only_answer,
+    probes,
+)
+from agentforge.pipeline.small.beneath import ALONE, is_waiting, rounds_alone, text_beneath
 from agentforge.pipeline.small.edges import moved_edge
 from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
@@ -28,6 +38,8 @@ if TYPE_CHECKING:
 
 _LONGEST_RUN_S = 30.0
 _ENOUGH = 0.6
+_ROUNDS_ALONE = 2
+"""After so many rounds a person is asked about a sample that nothing agrees with."""
 _MANY_PROBES = 30
 _STUB = {
     False: "def {name}(*args, **kwargs):\n    raise NotImplementedError\n",
@@ -92,19 +104,10 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
     if not tried.passing:
         return failed(f"none of {len(samples)} samples of {name} passes", error_type="tests-fail", text=told)
     found = agreement(state, runtime, unit, {one.text: one.numbers for one in tried.passing})
-    second = is_waiting(state)
     told = f"{told}\n{found.told}".strip()
-    if not found.settled(_ENOUGH) and not second:
-        _write(runtime, unit, _ranked(tried.passing, found)[0].text)
-        return Observation(
-            status="error",
-            summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass; more are drawn to compare"),
-            text=told,
-            error_type=ALONE,
-            changed=(unit.file,),
-        )
-    if found.split and not found.settled(_ENOUGH):
-        return _open(f"the samples of {name} that pass do not agree", found.split, told)
+    unsettled = _unsettled(state, runtime, unit, tried, found, told=told, count=len(samples))
+    if unsettled is not None:
+        return unsettled
     chosen = _reached(state, runtime, unit, _ranked(tried.passing, found))
     if chosen.missing:
         why = f"wrong: no example reaches this line, so nobody asked for it: {chosen.missing}"
@@ -120,6 +123,29 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
         summary=one_line(f"{_count(tried)} of {len(samples)} samples of {name} pass, {found.told}; written{left_out}"),
         text=told,
         artifacts=(unit.file,),
+        changed=(unit.file,),
+    )
+
+
+def _unsettled(
+    state: RunState, runtime: Runtime, unit: Unit, tried: Tried, found: Agreement, *, told: str, count: int
+) -> Observation | None:
+    """Another round where nothing agrees yet, then a question; None when enough agree, or a person's word stands for that."""
+    rounds = rounds_alone(state)
+    vouched = bool(state.tests) or is_confirmed(state, unit)
+    if found.settled(_ENOUGH) or (rounds and found.split is None and vouched):
+        return None
+    split = found.split if rounds else None
+    if split is None and rounds >= _ROUNDS_ALONE:
+        split = only_answer(state, runtime, unit, tried.passing[0].text)
+    if split is not None:
+        return _open(f"the samples of {unit.name} that pass do not agree", split, told)
+    _write(runtime, unit, _ranked(tried.passing, found)[0].text)
+    return Observation(
+        status="error",
+        summary=one_line(f"{_count(tried)} of {count} samples of {unit.name} pass; more are drawn to compare"),
+        text=told,
+        error_type=ALONE,
         changed=(unit.file,),
     )
 
