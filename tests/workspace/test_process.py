@@ -83,13 +83,13 @@ def test_nothing_is_cut_up_to_the_limit(size: int) -> None:
 
 def test_the_whole_group_dies_at_the_time_limit(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    done = shell(f"trap '' TERM; sleep 60 & echo $! >{pids}; echo begun; sleep 60; sleep 60", timeout_s=0.1)
+    done = shell(f"trap '' TERM; sleep 60 & echo $! >{pids}; echo begun; sleep 60; sleep 60", timeout_s=0.4)
     assert (done.exit_code, done.timed_out, done.output) == (124, True, b"begun\n")
     assert gone(int(pids.read_text()))
 
 
 def test_a_command_may_end_itself_on_the_warning_before_the_kill() -> None:
-    done = shell("trap 'echo bye; exit 7' TERM; echo begun; sleep 60 & wait", timeout_s=0.2)
+    done = shell("trap 'echo bye; exit 7' TERM; echo begun; sleep 60 & wait", timeout_s=0.4)
     assert (done.exit_code, done.output) == (124, b"begun\nbye\n")
 
 
