@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import mounts, process
 from agentforge.workspace.bounds import limited
 from agentforge.workspace.loopback import staying
-from agentforge.workspace.process import Completed
+from agentforge.workspace.process import Bounds, Completed, with_descriptors
 from agentforge.workspace.sandbox import Box, Kind, Network
 from agentforge.workspace.toolchain import child_environment
 from agentforge.workspace.ward import ward_of
@@ -47,17 +47,7 @@ class Bubblewrap:
     hidden: tuple[Path, ...] = ()
     kind: Kind = "bubblewrap"
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        timeout_s: float,
-        output_limit_bytes: int = 200_000,
-        stdin: bytes | None = None,
-        pass_fds: tuple[int, ...] = (),
-        merge_stderr: bool = True,
-    ) -> Completed:
+    def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         """Run `argv` in `box`. A program that is not found inside ends with exit code 127.
 
         Protected places that the command made in a writable workspace are removed when it has ended.
@@ -87,12 +77,8 @@ class Bubblewrap:
                 [*entering, self.program, *status.arguments(), *ISOLATION, *given, *inner],
                 cwd=Path("/"),
                 env=env,
-                timeout_s=timeout_s,
-                output_limit_bytes=output_limit_bytes,
-                stdin=stdin,
-                pass_fds=(*pass_fds, *status.inherited, *(shared.descriptors if entering and shared else ())),
-                merge_stderr=merge_stderr,
                 on_start=status.started,
+                **with_descriptors(bounds, *status.inherited, *(shared.descriptors if entering and shared else ())),
             )
             said = status.read()
             _await_end(said)

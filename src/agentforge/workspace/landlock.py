@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import process
 from agentforge.workspace.bounds import limits
 from agentforge.workspace.files import remove_tree
-from agentforge.workspace.process import Completed
+from agentforge.workspace.process import Bounds, Completed, with_descriptors
 from agentforge.workspace.sandbox import Box, Kind, Network
 from agentforge.workspace.toolchain import child_environment, toolchain_paths
 from agentforge.workspace.ward import Guarded, Ward, ward_of
@@ -54,17 +55,7 @@ class Landlocked:
     network: Network = "off"
     kind: Kind = "landlock"
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        timeout_s: float,
-        output_limit_bytes: int = 200_000,
-        stdin: bytes | None = None,
-        pass_fds: tuple[int, ...] = (),
-        merge_stderr: bool = True,
-    ) -> Completed:
+    def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         """Run `argv` in the workspace of the box.
 
         Raises:
@@ -80,31 +71,10 @@ class Landlocked:
         ward = ward_of(box.workspace)
         before = ward.look(named=box.named)
         with tempfile.TemporaryDirectory(prefix="agentforge-box-") as own, _kept(box, ward, before) as undone:
-            done = self._run(
-                argv,
-                box=box,
-                own=Path(own),
-                reaches=reaches,
-                limits_of_run=(timeout_s, output_limit_bytes),
-                stdin=stdin,
-                pass_fds=pass_fds,
-                merge_stderr=merge_stderr,
-            )
+            done = self._run(argv, box=box, own=Path(own), reaches=reaches, bounds=bounds)
         return replace(done, undone=tuple(sorted(undone))) if undone else done
 
-    def _run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        own: Path,
-        reaches: bool,
-        limits_of_run: tuple[float, int],
-        stdin: bytes | None,
-        pass_fds: tuple[int, ...],
-        merge_stderr: bool,
-    ) -> Completed:
-        timeout_s, output_limit_bytes = limits_of_run
+    def _run(self, argv: Sequence[str], *, box: Box, own: Path, reaches: bool, bounds: Bounds) -> Completed:
         env = child_environment(self.environ, {"HOME": str(own), "TMPDIR": str(own), **box.env})
         reader, writer = os.pipe()
         gate, opener = os.pipe()
@@ -114,12 +84,8 @@ class Landlocked:
                 [*_launcher(), specification, *argv],
                 cwd=box.workspace / box.cwd,
                 env=env,
-                timeout_s=timeout_s,
-                output_limit_bytes=output_limit_bytes,
-                stdin=stdin,
-                pass_fds=(*pass_fds, writer, gate),
-                merge_stderr=merge_stderr,
                 on_start=lambda pid: _into_group(pid, opener),
+                **with_descriptors(bounds, writer, gate),
             )
             os.set_blocking(reader, False)
             started = _started(reader)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Required, TypedDict, Unpack
 
 from agentforge.cancelling import interruptible
 from agentforge.errors import ToolchainError
@@ -23,6 +23,7 @@ TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
 
 _IN_MEMORY_BYTES = 1024 * 1024
+_OUTPUT_LIMIT_BYTES = 200_000
 Listener = Callable[[bytes], None]
 """Told what a command writes while it runs, piece by piece, as it comes."""
 
@@ -70,17 +71,36 @@ class Completed:
         return self.output.decode("utf-8", "replace")
 
 
+class Bounds(TypedDict, total=False):
+    """How far a command may go and what it gets; everything but the time has a default.
+
+    Attributes:
+        timeout_s: wall time; then the group gets SIGTERM, and SIGKILL half a second later.
+        output_limit_bytes: per stream, >= 2; head and tail are kept in equal parts. 200,000 unless told.
+        stdin: what the child reads; None is an empty standard input.
+        pass_fds: descriptors that stay open in the child under the same numbers.
+        merge_stderr: whether stderr comes between the output, as it does unless told, or apart.
+    """
+
+    timeout_s: Required[float]
+    output_limit_bytes: int
+    stdin: bytes | None
+    pass_fds: tuple[int, ...]
+    merge_stderr: bool
+
+
+def with_descriptors(bounds: Bounds, *descriptors: int) -> Bounds:
+    """Let the child have these descriptors, too."""
+    return {**bounds, "pass_fds": (*bounds.get("pass_fds", ()), *descriptors)}
+
+
 def run(
     argv: Sequence[str],
     *,
     cwd: Path | None,
     env: Mapping[str, str],
-    timeout_s: float,
-    output_limit_bytes: int = 200_000,
-    stdin: bytes | None = None,
-    pass_fds: tuple[int, ...] = (),
-    merge_stderr: bool = True,
     on_start: Callable[[int], None] | None = None,
+    **bounds: Unpack[Bounds],
 ) -> Completed:
     """Run `argv` in a process group of its own and wait for it.
 
@@ -89,23 +109,19 @@ def run(
 
     Args:
         env: the whole environment of the child; `PATH` in it finds `argv[0]`.
-        timeout_s: wall time; then the group gets SIGTERM, and SIGKILL half a second later.
-        output_limit_bytes: per stream, >= 2; head and tail are kept in equal parts.
-        stdin: what the child reads; None is an empty standard input.
-        pass_fds: descriptors that stay open in the child under the same numbers.
         on_start: called with the process number once the child runs, before anything is read from it.
     Raises:
         ToolchainError: the command cannot be started.
     """
     started = time.monotonic()
-    child = _start(argv, cwd=cwd, env=env, stdin=stdin, pass_fds=pass_fds, merge_stderr=merge_stderr)
+    child = _start(argv, cwd=cwd, env=env, bounds=bounds)
     pipes = [pipe for pipe in (child.stdout, child.stderr) if pipe is not None]
-    ends = {pipe.fileno(): _BothEnds(output_limit_bytes) for pipe in pipes}
+    ends = {pipe.fileno(): _BothEnds(bounds.get("output_limit_bytes", _OUTPUT_LIMIT_BYTES)) for pipe in pipes}
     try:
         if on_start is not None:
             on_start(child.pid)
         with interruptible(lambda: _kill_group(child, signal.SIGKILL)):
-            timed_out = _follow(child, ends, deadline=started + timeout_s)
+            timed_out = _follow(child, ends, deadline=started + bounds["timeout_s"])
     finally:
         _kill_group(child, signal.SIGKILL)
         status = child.wait()
@@ -118,7 +134,7 @@ def run(
         omitted_bytes=sum(end.omitted for end in kept),
         timed_out=timed_out,
         duration_s=time.monotonic() - started,
-        stderr=b"" if merge_stderr else kept[1].value(),
+        stderr=kept[1].value() if len(kept) > 1 else b"",
     )
 
 
@@ -160,18 +176,10 @@ class _BothEnds:
             self._dropped += over
 
 
-def _start(
-    argv: Sequence[str],
-    *,
-    cwd: Path | None,
-    env: Mapping[str, str],
-    stdin: bytes | None,
-    pass_fds: tuple[int, ...],
-    merge_stderr: bool,
-) -> Popen[bytes]:
+def _start(argv: Sequence[str], *, cwd: Path | None, env: Mapping[str, str], bounds: Bounds) -> Popen[bytes]:
     import subprocess
 
-    source = _stdin_file(stdin)
+    source = _stdin_file(bounds.get("stdin"))
     try:
         return subprocess.Popen(
             list(argv),
@@ -179,8 +187,8 @@ def _start(
             env=dict(env),
             stdin=subprocess.DEVNULL if source is None else source,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if merge_stderr else subprocess.PIPE,
-            pass_fds=pass_fds,
+            stderr=subprocess.STDOUT if bounds.get("merge_stderr", True) else subprocess.PIPE,
+            pass_fds=bounds.get("pass_fds", ()),
             start_new_session=True,
             bufsize=0,
         )

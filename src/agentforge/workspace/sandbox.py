@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace import process
-from agentforge.workspace.process import Completed
+from agentforge.workspace.process import Bounds, Completed
 
 if TYPE_CHECKING:
     from agentforge.workspace.loopback import SharedLoopback
@@ -78,18 +78,8 @@ class Sandbox(Protocol):
     def network(self) -> Network:
         """What commands may reach."""
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        timeout_s: float,
-        output_limit_bytes: int = 200_000,
-        stdin: bytes | None = None,
-        pass_fds: tuple[int, ...] = (),
-        merge_stderr: bool = True,
-    ) -> Completed:
-        """Run `argv` in `box`; the other arguments are those of `process.run`."""
+    def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
+        """Run `argv` in `box`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +93,7 @@ class Unconfined:
     network: Network = "on"
     kind: Kind = "none"
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        timeout_s: float,
-        output_limit_bytes: int = 200_000,
-        stdin: bytes | None = None,
-        pass_fds: tuple[int, ...] = (),
-        merge_stderr: bool = True,
-    ) -> Completed:
+    def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         """Run `argv` in the workspace folder.
 
         Raises:
@@ -121,16 +101,8 @@ class Unconfined:
         """
         from agentforge.workspace.toolchain import child_environment
 
-        return process.run(
-            argv,
-            cwd=box.workspace / box.cwd,
-            env=child_environment(self.environ, box.env),
-            timeout_s=timeout_s,
-            output_limit_bytes=output_limit_bytes,
-            stdin=stdin,
-            pass_fds=pass_fds,
-            merge_stderr=merge_stderr,
-        )
+        env = child_environment(self.environ, box.env)
+        return process.run(argv, cwd=box.workspace / box.cwd, env=env, **bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,27 +119,9 @@ class Automatic:
         """What stands between the command and the machine."""
         return self.found.kind
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        box: Box,
-        timeout_s: float,
-        output_limit_bytes: int = 200_000,
-        stdin: bytes | None = None,
-        pass_fds: tuple[int, ...] = (),
-        merge_stderr: bool = True,
-    ) -> Completed:
+    def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         """Run `argv` in what was found."""
-        return self.found.run(
-            argv,
-            box=box,
-            timeout_s=timeout_s,
-            output_limit_bytes=output_limit_bytes,
-            stdin=stdin,
-            pass_fds=pass_fds,
-            merge_stderr=merge_stderr,
-        )
+        return self.found.run(argv, box=box, **bounds)
 
     @property
     def found(self) -> Sandbox:
