@@ -132,3 +132,10 @@ def test_compiled_contracts_load_without_yaml(builtin_texts: dict[str, str]) -> 
     )
     feed = json.dumps([builtin_texts, compile_builtin(builtin_texts)])
     assert subprocess.run([sys.executable, "-c", program], input=feed, text=True, timeout=30).returncode == 0
+
+
+def test_the_digest_is_that_of_the_texts_wherever_the_checkout_lies(builtin_texts: dict[str, str]) -> None:
+    here = build(builtin_texts, {"/here/.agentforge/contracts/mine.yaml": EXTENSION}).digest
+    assert build(builtin_texts, {"/there/.agentforge/contracts/mine.yaml": EXTENSION}).digest == here
+    assert build(builtin_texts, {"/there/.agentforge/contracts/mine.yaml": EXTENSION + "\n"}).digest != here
+    assert build(builtin_texts, {}).digest != here

@@ -77,6 +77,9 @@ def test_the_examples_take_part_in_a_delivery_that_can_be_replayed_and_verified(
     assert [row["name"] for row in started["data"]["added"]] == ["changelog", "threat_model"]
     green = next(event for event in world.events("StageStarted") if event["data"]["stage"] == "green")
     assert b"join words by hyphens" in _blob(world, green["data"]["material"])
+    (asked,) = [event["data"] for event in world.events("ModelCalled") if event["data"]["stage"] == "changelog"]
+    context = _blob(world, asked["request"])
+    assert b"the change so far (measured)" in context and b"your changes so far" not in context
     shown = world.run("inspect", world.task, "--show", "stages", "--json").json
     assert next(row for row in shown if row["stage"] == "changelog")["text"] == (EXAMPLES / "changelog.py").read_text()
     replayed = world.run("replay", world.task, "--json")

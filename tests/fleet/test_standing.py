@@ -29,13 +29,13 @@ def test_a_full_disk_is_no_fault_of_the_task(job: Job) -> None:
 def test_the_last_bad_end_sets_a_task_aside(job: Job) -> None:
     assert after_drive(job, -9, "", handed_back=False, crashes_allowed=3).status == "queued"
     after = after_drive(job, -9, "", handed_back=False, crashes_allowed=2)
-    assert (after.status, after.note) == ("quarantined", "ended badly 2 times: signal 9")
+    assert (after.status, after.note) == ("quarantined", "ended badly 2 times in a row: signal 9")
 
 
 def test_the_last_lost_worker_sets_a_task_aside(job: Job) -> None:
     assert after_loss(job, 1, crashes_allowed=2).status == "queued"
     after = after_loss(job, 2, crashes_allowed=2)
-    assert (after.status, after.note) == ("quarantined", "ended badly 2 times: worker w was lost")
+    assert (after.status, after.note) == ("quarantined", "ended badly 2 times in a row: worker w was lost")
 
 
 def test_a_machine_without_room_gives_a_job_back(job: Job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

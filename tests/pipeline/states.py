@@ -100,11 +100,19 @@ def submitted(stage: str, draft: Mapping[str, Any] | None = None, **changes: Any
 
 
 def asked(
-    stage: str, *, kind: str = "question", decision: str | None = None, text: str = "", number: int = 1, **context: Any
+    stage: str,
+    *,
+    kind: str = "question",
+    decision: str | None = None,
+    text: str = "",
+    number: int = 1,
+    reopen: str = "",
+    **context: Any,
 ) -> dict[str, Escalation]:
     """One escalation, answered where a decision is given."""
     name = f"E{number}"
-    resolution = EscalationResolved(escalation_id=name, decision=decision, text=text) if decision else None  # type: ignore[arg-type]
+    answer = EscalationResolved(escalation_id=name, decision=decision or "answer", text=text, reopen=reopen)  # type: ignore[arg-type]
+    resolution = answer if decision else None
     item = Escalation(
         escalation_id=name, stage=stage, kind=kind, reason="r", question="?", options=(), context=context,
         raised_at="2026-01-01T00:00:00Z", resolution=resolution, resolved_at="2026-01-01T01:00:00Z",

@@ -242,3 +242,9 @@ def test_a_verified_artifact_waits_for_approval_where_that_is_wanted(changes: di
 )
 def test_an_approval_holds_for_the_very_artifact_that_was_shown(escalations: Any, kind: type) -> None:
     assert isinstance(next_of(passed("spec", approve=("spec",), escalations=escalations)), kind)
+
+
+def test_an_answer_that_opened_an_earlier_stage_approved_nothing() -> None:
+    back = asked("spec", kind="approval", decision="answer", key="approve:d1", reopen="analyze")
+    again = passed("spec", approve=("spec",), escalations=back, went_back=("E1",))
+    assert isinstance(next_of(again), Ask)

@@ -33,3 +33,20 @@ def test_verdicts_that_differ_are_told_one_by_one_and_stages_of_one_run_counted(
         "  refactor: 2 rules only in A",
         "  guard: 1 rule only in B",
     ]
+
+
+def test_the_name_of_a_stage_does_not_run_into_what_it_did() -> None:
+    stage = {"status": "verified", "attempts": 1, "steps": 1, "tokens": 1042, "cost_usd": 0}
+    rows = [{"name": "spec", "a": stage, "b": None}, {"name": "threat_model", "a": stage, "b": stage}]
+    value = {
+        "a": RUN, "b": RUN, "totals": [], "same": {}, "stages": rows, "artifacts": [], "requirements": [], "tests": [],
+        "verdicts": [], "changes": {"files": [], "same_tree": True},
+    }  # fmt: skip
+    lines = compare_lines(value)
+    start = lines.index("stages")
+    assert lines[start + 1 : lines.index("", start)] == [
+        "  spec         A verified, attempts 1, steps 1, 1,042 tokens",
+        "               B -",
+        "  threat_model A verified, attempts 1, steps 1, 1,042 tokens",
+        "               B verified, attempts 1, steps 1, 1,042 tokens",
+    ]

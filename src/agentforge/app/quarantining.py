@@ -19,7 +19,7 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
     """Ask in a run's log how it should go on.
 
     Args:
-        why: how its driving ended the last time.
+        why: how its driving ended, in words that follow on "driving it": "ended badly 3 times in a row: signal 9".
         times: how often in a row that happened.
     Returns:
         Whether it asks now; a run that is over, waits for a human already or is driven by somebody does not.
@@ -45,7 +45,7 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
                 escalation_id=f"E{len(state.escalations) + 1}",
                 stage="",
                 kind="stuck",
-                reason=f"driving it ended badly {times} times in a row: {why}",
+                reason=f"driving it {why}",
                 question="The queue has set this task aside, so that it takes no more workers with it. "
                 "Find out why (memory, disk, a command that kills its parent), then answer `again`; or abort it.",
                 options=("again",),

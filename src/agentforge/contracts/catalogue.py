@@ -23,7 +23,7 @@ class ContractSet:
 
     Attributes:
         origins: name -> "builtin", the project file that replaces it, or "builtin + FILE" for one that is extended.
-        digest: of all contract texts; changes when any of them does.
+        digest: of all contract texts; changes when any of them does, and is the same in another checkout.
     """
 
     def __init__(self, documents: Mapping[str, Document | str], *, origins: Mapping[str, str], digest: Digest) -> None:
@@ -90,11 +90,16 @@ def build(builtin: Mapping[str, str], project: Mapping[str, str], *, compiled: s
         seen[name] = file_name
         origins[name] = file_name if "extends" not in document else f"builtin + {file_name}"
         documents[name] = _resolved(document, builtin, source=file_name)
-    digest = digest_value({"builtin": dict(builtin), "project": dict(project)})
+    digest = digest_value({"builtin": dict(builtin), "project": _without_folders(project) or {}})
     result = ContractSet(documents, origins=origins, digest=digest)
     for name in seen:
         result.get(name)
     return result
+
+
+def _without_folders(project: Mapping[str, str]) -> list[list[str]]:
+    """Names and texts of files, whatever checkout they lie in."""
+    return sorted([file_name.rpartition("/")[2], text] for file_name, text in project.items())
 
 
 def compile_builtin(builtin: Mapping[str, str]) -> str:

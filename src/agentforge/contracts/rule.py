@@ -108,6 +108,11 @@ class NamedRule:
     judge: JudgeRule
 
 
+def named(*rows: tuple[str, str, JudgeRule]) -> tuple[NamedRule, ...]:
+    """Make rules of rows: id, sentence, what judges."""
+    return tuple(NamedRule(rule_id=rule_id, sentence=sentence, judge=judge) for rule_id, sentence, judge in rows)
+
+
 def entries(record: object, name: str) -> list[tuple[str, Json]]:
     """The records in the list `name` of a record, each with its path; what is no record is left out."""
     value = record.get(name) if isinstance(record, Mapping) else None

@@ -49,14 +49,14 @@ def after_drive(job: Job, code: int, said: str, *, handed_back: bool, crashes_al
     if _STORAGE in said:  # this worker's disk: no fault of the task's either
         return After(status="queued", note=why, crashes=job.crashes, delay_s=_UNTIL_THERE_IS_ROOM_S)
     if crashes >= crashes_allowed:
-        return After(status="quarantined", note=f"ended badly {crashes} times: {why}", crashes=crashes)
+        return After(status="quarantined", note=f"ended badly {crashes} times in a row: {why}", crashes=crashes)
     return After(status="queued", note=why, crashes=crashes, delay_s=min(LONGEST_DELAY_S, 2.0**crashes))
 
 
 def after_loss(job: Job, crashes: int, *, crashes_allowed: int) -> After:
     """Where a job goes whose worker was not heard of any more."""
     if crashes >= crashes_allowed:
-        note = f"ended badly {crashes} times: worker {job.worker} was lost"
+        note = f"ended badly {crashes} times in a row: worker {job.worker} was lost"
         return After(status="quarantined", note=note, crashes=crashes)
     return After(status="queued", note=f"worker {job.worker} was lost", crashes=crashes)
 

@@ -165,7 +165,8 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
     if not wanted or verdict is None:
         return None
     asked = _asked(state, stage.name, f"approve:{verdict.artifact_digest}")
-    if asked is not None and asked.resolution is not None and asked.resolution.decision in ("approve", "answer"):
+    told = asked.resolution if asked is not None else None
+    if told is not None and told.decision in ("approve", "answer") and not told.reopen:
         return None
     return Ask(
         stage=stage.name,

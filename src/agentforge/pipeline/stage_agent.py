@@ -13,6 +13,7 @@ from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
+from agentforge.pipeline.adding import last_measured
 from agentforge.pipeline.approving import stage_approval
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
@@ -171,8 +172,10 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     now = state.trees.get("work", "")
     if stage.writes == "none" or not now:
         return ""
-    tests = state.trees.get("red") or state.trees.get("guard", "")
-    start = tests if stage.writes == "product" else state.trees.get("baseline", "")
+    start = state.trees.get("baseline", "")
+    if stage.writes == "product":  # an added stage is shown what was there before it apart from what it does
+        before = last_measured(state) if stage.after else "red"
+        start = state.trees.get(before) or state.trees.get("guard", "")
     return runtime.diff(start, now) if start and start != now else ""
 
 

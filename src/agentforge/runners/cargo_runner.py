@@ -13,7 +13,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.runners.cargo_failures import compile_error, panic
-from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
+from agentforge.runners.gathered import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.runners.identity import file_of
 from agentforge.runners.launch import Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
@@ -49,14 +49,6 @@ class _Target:
     harness: bool
     manifest: Mapping[str, str]
     choice: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    outcomes: tuple[TestOutcome, ...]
-    listed: tuple[str, ...]
-    completed: Completed
-    problems: tuple[str, ...] = ()
 
 
 def run_cargo(
@@ -106,7 +98,11 @@ def run_cargo(
         runner="cargo",
     )
     return judged(
-        gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests
+        gathered,
+        whole(built, sessions, took=sum),
+        plan=plan,
+        planted=Planted(word=word, expected=expected),
+        tests=tests,
     )
 
 
@@ -261,7 +257,7 @@ def _run_program(
     seed: int | None,
     timeout_s: float,
     env: Mapping[str, str],
-) -> _Session:
+) -> Session:
     """Run one test program in a box where what was built cannot be changed."""
     libraries = f"{posixpath.dirname(program)}:{_rust_libraries(env)}"
     space = box(
@@ -291,15 +287,15 @@ def _run_program(
         outcomes.append(TestOutcome(id=nodeid, outcome=outcome, duration_s=seconds, failure=failure))
     problems = ("its tests printed too much to be read",) if done.omitted_bytes else ()
     ids = tuple(_id(name, target.root, files) for name in listed if word not in name)
-    return _Session(outcomes=tuple(outcomes), listed=ids, completed=done, problems=problems)
+    return Session(outcomes=tuple(outcomes), listed=ids, completed=done, problems=problems)
 
 
-def _bare(done: Completed, target: _Target) -> _Session:
+def _bare(done: Completed, target: _Target) -> Session:
     """A program without libtest is one test: its exit code is all that it tells."""
     nodeid = f"{target.root}::main"
     failure = None if done.exit_code == 0 else panic(done.text, test_file=target.root)
     outcome = TestOutcome(id=nodeid, outcome="failed" if failure else "passed", failure=failure)
-    return _Session(outcomes=(outcome,), listed=(nodeid,), completed=done)
+    return Session(outcomes=(outcome,), listed=(nodeid,), completed=done)
 
 
 def _rust_libraries(env: Mapping[str, str]) -> str:
@@ -329,15 +325,3 @@ def _id(name: str, root: str, files: Mapping[str, str]) -> str:
         if file is not None:
             return f"{file}::{'::'.join(parts[end:])}"
     return f"{root}::{name}"
-
-
-def _whole(built: Completed, sessions: Sequence[_Session]) -> Completed:
-    """One ending for all: the worst exit code, the time of everything."""
-    parts = [one.completed for one in sessions] or [built]
-    return Completed(
-        exit_code=max(one.exit_code for one in parts),
-        output=b"\n".join([built.output[-1000:], *(one.output[-500:] for one in parts)]),
-        omitted_bytes=0,
-        timed_out=built.timed_out or any(one.timed_out for one in parts),
-        duration_s=built.duration_s + sum(one.duration_s for one in parts),
-    )

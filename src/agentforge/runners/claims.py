@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,12 @@ _NODES = (
     ast.Expression, ast.Call, ast.Name, ast.Load, ast.Attribute, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Set,
     ast.Dict, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.Starred, ast.Await,
 )  # fmt: skip
-CONNECTOR = re.compile(
+_CONNECTOR = re.compile(
     r"\s*(?:->|=>|→|⇒|={2,3}|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
     r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
 )
-WANTED = re.compile(r"should|must|will|shall")
-RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
+_WANTED = re.compile(r"should|must|will|shall")
+_RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
 EXCEPTION = re.compile(
     r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
 )
@@ -32,7 +32,7 @@ START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
 GOES_ON = re.compile(
     r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
 )
-COMPLAINT = re.compile(
+_COMPLAINT = re.compile(
     r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
 _END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
@@ -164,19 +164,31 @@ def _doctests(text: str) -> Iterator[Claim]:
 
 
 def _of_line(line: str) -> Iterator[Claim]:
+    for call, result in said_in(line, call_at_end=_call_at_end):
+        yield from _made(call, result)
+
+
+def said_in(line: str, *, call_at_end: Callable[[str], str | None]) -> Iterator[tuple[str, str]]:
+    """What a line says of calls, in whatever language: each call with the text that begins with its result.
+
+    An exception is told as "raises NAME". What is said of today, and not of what is wanted, is left out.
+
+    Args:
+        call_at_end: finds the call with which a text ends.
+    """
     text = line.strip().removeprefix("assert ").strip()
     cells = [cell.strip().strip("`").strip() for cell in text.strip("|").split("|")] if text.startswith("|") else []
     if len(cells) >= 2:
-        yield from _made(cells[0], f"raises {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1])
+        yield cells[0], f"raises {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1]
         return
-    complaint = COMPLAINT.search(text) is not None
-    for match in CONNECTOR.finditer(text):
-        if complaint and not WANTED.match(match.group().strip()):
+    complaint = _COMPLAINT.search(text) is not None
+    for match in _CONNECTOR.finditer(text):
+        if complaint and not _WANTED.match(match.group().strip()):
             continue
-        call = _call_at_end(text[: match.start()])
+        call = call_at_end(text[: match.start()])
         if call is not None:
-            raising = "raises " if RAISING.fullmatch(match.group().strip()) else ""
-            yield from _made(call, raising + text[match.end() :])
+            raising = "raises " if _RAISING.fullmatch(match.group().strip()) else ""
+            yield call, raising + text[match.end() :]
 
 
 def _made(call: str, result: str) -> Iterator[Claim]:

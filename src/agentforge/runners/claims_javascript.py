@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agentforge.runners.claims import COMPLAINT, CONNECTOR, EXCEPTION, GOES_ON, RAISING, START, WANTED, Claim
+from agentforge.runners.claims import EXCEPTION, GOES_ON, START, Claim, said_in
 from agentforge.runners.javascript_source import broken, replaced, span, unwrapped
 from agentforge.workspace.symbols import parse_tree
 
@@ -89,19 +89,8 @@ def literal_source(text: str) -> str | None:
 
 
 def _of_line(line: str) -> Iterator[Claim]:
-    text = line.strip().removeprefix("assert ").strip()
-    cells = [cell.strip().strip("`").strip() for cell in text.strip("|").split("|")] if text.startswith("|") else []
-    if len(cells) >= 2:
-        yield from _made(cells[0], f"throws {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1])
-        return
-    complaint = COMPLAINT.search(text) is not None
-    for match in CONNECTOR.finditer(text):
-        if complaint and not WANTED.match(match.group().strip()):
-            continue
-        call = _call_at_end(text[: match.start()])
-        if call is not None:
-            raising = "throws " if RAISING.fullmatch(match.group().strip()) else ""
-            yield from _made(call, raising + text[match.end() :])
+    for call, result in said_in(line, call_at_end=_call_at_end):
+        yield from _made(call, result)
 
 
 def _made(said: str, result: str) -> Iterator[Claim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agentforge.runners.identity import file_of, without_parameters
@@ -37,6 +37,20 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What one of several test programs told.
+
+    Attributes:
+        listed: ids that it was to run.
+    """
+
+    outcomes: tuple[TestOutcome, ...]
+    listed: tuple[str, ...]
+    completed: Completed
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
     """Tests of ours in the checkout.
 
@@ -51,6 +65,22 @@ class Planted:
     def owns(self, nodeid: str) -> bool:
         """Whether an id is one of the planted ones."""
         return bool(self.word) and self.word in nodeid
+
+
+def whole(built: Completed, sessions: Sequence[Session], *, took: Callable[[Iterable[float]], float]) -> Completed:
+    """One ending for a build and all test programs: the worst exit code, the time of everything.
+
+    Args:
+        took: `sum` where they run one after the other, `max` where they run beside each other.
+    """
+    parts = [one.completed for one in sessions] or [built]
+    return Completed(
+        exit_code=max(one.exit_code for one in parts),
+        output=b"\n".join([built.output[-1000:], *(one.output[-500:] for one in parts)]),
+        omitted_bytes=0,
+        timed_out=built.timed_out or any(one.timed_out for one in parts),
+        duration_s=built.duration_s + took([one.duration_s for one in parts]),
+    )
 
 
 def new_word() -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.runners.gathered import Gathered, Planted, drawn_outcomes, judged, new_word
+from agentforge.runners.gathered import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.runners.go_failures import collection_errors, folders_of, test_failure
 from agentforge.runners.identity import file_of
 from agentforge.runners.launch import Ground, borrowed, box
@@ -67,16 +67,6 @@ class _Package:
     asked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Session:
-    """What one package's tests told; `over` says whether every listed test has a result or its process was killed."""
-
-    outcomes: tuple[TestOutcome, ...]
-    listed: tuple[str, ...]
-    completed: Completed
-    problems: tuple[str, ...] = ()
-
-
 def run_go(
     plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
@@ -118,7 +108,11 @@ def run_go(
         runner=version,
     )
     return judged(
-        gathered, _whole(built, sessions), plan=plan, planted=Planted(word=word, expected=expected), tests=tests
+        gathered,
+        whole(built, sessions, took=max),
+        plan=plan,
+        planted=Planted(word=word, expected=expected),
+        tests=tests,
     )
 
 
@@ -251,7 +245,7 @@ def _run_all(
     version: str,
     seed: int | None,
     timeout_s: float,
-) -> list[_Session]:
+) -> list[Session]:
     """Run the packages side by side, as go does."""
     framed = not re.match(
         r"go1\.(?:1\d|[0-9])(?:\D|$)", version
@@ -262,7 +256,7 @@ def _run_all(
         ["go", "tool", "-n", "test2json"], box=box(plan, ground, env={}), timeout_s=30
     ).text.strip()
 
-    def one(package: _Package) -> _Session:
+    def one(package: _Package) -> Session:
         return _run_package(
             plan,
             ground,
@@ -288,7 +282,7 @@ def _run_package(
     tool: str,
     word: str,
     timeout_s: float,
-) -> _Session:
+) -> Session:
     """Run one package's tests; again for those that a panic kept from running."""
     mark = new_word()
     folder = str(ground.root / package.folder)
@@ -317,7 +311,7 @@ def _run_package(
             break
         chosen = ["-test.run", f"^({'|'.join(left)})$"]
     ids = tuple(_id(package, name, word) for name in listed if word not in name)
-    return _Session(outcomes=tuple(outcomes.values()), listed=ids, completed=done, problems=problems)
+    return Session(outcomes=tuple(outcomes.values()), listed=ids, completed=done, problems=problems)
 
 
 def _outcomes(text: str, package: _Package, listed: Sequence[str], *, root: str, word: str) -> dict[str, TestOutcome]:
@@ -355,15 +349,3 @@ def _id(package: _Package, name: str, word: str) -> str:
     ours = posixpath.join(package.folder, f"zzz_{word.lower()}_test.go")
     path = ours if word in test else package.names.get(test, package.files[0] if package.files else ours)
     return f"{path}::{test}[{case}]" if case else f"{path}::{test}"
-
-
-def _whole(built: Completed, sessions: Sequence[_Session]) -> Completed:
-    """One ending for all: the worst exit code, the time of everything."""
-    parts = [one.completed for one in sessions] or [built]
-    return Completed(
-        exit_code=max(one.exit_code for one in parts),
-        output=b"\n".join([built.output[-1000:], *(one.output[-500:] for one in parts)]),
-        omitted_bytes=0,
-        timed_out=built.timed_out or any(one.timed_out for one in parts),
-        duration_s=built.duration_s + max(one.duration_s for one in parts),
-    )

@@ -91,22 +91,41 @@ def check_claims(
     roots = rig.plan.roots
     resolved = [(claim, resolve(claim.call, symbols, read=rig.read(tree), roots=roots)) for claim in claims]
     ready = [(claim, Probe(source=claim.call, names=names)) for claim, names in resolved if names is not None]
-    unchecked = [f"{_told(claim)}: a name in it is not declared" for claim, names in resolved if names is None]
+    looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, names in resolved if names is None]
     groups = [[probe for _, probe in ready[start : start + _GROUP]] for start in range(0, len(ready), _GROUP)]
     answers = [answer for group in evaluate(rig, tree, groups, edits=edits) for answer in group]
-    failed, checked = [], 0
     for (claim, probe), answer in zip(ready, answers, strict=True):
         if answer.lost or (answer.stage == "import" and _never_imported(rig, base_tree, probe, answer)):
-            unchecked.append(f"{_told(claim)}: its module cannot be imported outside the test runner")
+            looks.append(Look(claim=claim, unchecked="its module cannot be imported outside the test runner"))
             continue
         wrong = judge(claim, answer, symbols)
-        if wrong and claim.asked and _held_before(rig, base_tree, claim, symbols):
-            unchecked.append(f"{_told(claim)}: that is what the base does already")
-            continue
-        checked += 1
-        if wrong:
-            failed.append((claim.requirement, wrong))
-    return Verdict(checked=checked, failed=tuple(dict.fromkeys(failed)), unchecked=tuple(unchecked))
+        complaint = bool(wrong) and claim.asked and _held_before(rig, base_tree, claim, symbols)
+        looks.append(Look(claim=claim, wrong=wrong, unchecked=COMPLAINT if complaint else ""))
+    return summed(looks, told=_told)
+
+
+UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base does already"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds."""
+
+    claim: Claim
+    wrong: str = ""
+    unchecked: str = ""
+
+
+def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
+    """What all of them came to; a wrong result of a claim that could not be checked does not count.
+
+    Args:
+        told: names a claim without giving away one that is held out.
+    """
+    checked = [one for one in looks if not one.unchecked]
+    failed = [(one.claim.requirement, one.wrong) for one in checked if one.wrong]
+    unchecked = [f"{told(one.claim)}: {one.unchecked}" for one in looks if one.unchecked]
+    return Verdict(checked=len(checked), failed=tuple(dict.fromkeys(failed)), unchecked=tuple(unchecked))
 
 
 def evaluate(

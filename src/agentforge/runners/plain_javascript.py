@@ -17,7 +17,7 @@ from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.javascript import is_test
 from agentforge.runners.javascript_source import definitions, is_javascript, parsed
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box, ground
-from agentforge.runners.plain_check import TIME_LIMIT_S, Answer, Verdict, judge
+from agentforge.runners.plain_check import COMPLAINT, TIME_LIMIT_S, UNDECLARED, Answer, Look, Verdict, judge, summed
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.symbols import Symbol
 
@@ -46,27 +46,23 @@ def check_javascript(
     """
     resolved = [(claim, _resolved(claim.call, symbols, rig, tree)) for claim in claims]
     ready = [(claim, probe) for claim, probe in resolved if probe is not None]
-    unchecked = [f"{_told(claim)}: a name in it is not declared" for claim, probe in resolved if probe is None]
+    looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, probe in resolved if probe is None]
     try:
         answers = evaluate_in_node(rig, tree, [probe for _, probe in ready], edits=edits)
     except ToolchainError as exc:
-        return Verdict(checked=0, failed=(), unchecked=(*unchecked, exc.message))
-    failed, checked = [], 0
+        return Verdict(checked=0, failed=(), unchecked=(*summed(looks, told=_told).unchecked, exc.message))
     for (claim, probe), answer in zip(ready, answers, strict=True):
         if answer.lost or (
             answer.stage == "import" and answer.raised and _raised_before(rig, base_tree, probe, answer)
         ):
             said = f" ({answer.message[:160]})" if answer.message else ""
-            unchecked.append(f"{_told(claim)}: its module cannot be loaded outside the test runner{said}")
+            unloaded = f"its module cannot be loaded outside the test runner{said}"
+            looks.append(Look(claim=claim, unchecked=unloaded))
             continue
         wrong = judge(claim, answer)
-        if wrong and claim.asked and _held_before(rig, base_tree, claim, symbols):
-            unchecked.append(f"{_told(claim)}: that is what the base does already")
-            continue
-        checked += 1
-        if wrong:
-            failed.append((claim.requirement, wrong))
-    return Verdict(checked=checked, failed=tuple(dict.fromkeys(failed)), unchecked=tuple(unchecked))
+        complaint = bool(wrong) and claim.asked and _held_before(rig, base_tree, claim, symbols)
+        looks.append(Look(claim=claim, wrong=wrong, unchecked=COMPLAINT if complaint else ""))
+    return summed(looks, told=_told)
 
 
 def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits: Edits = NO_EDITS) -> list[Answer]:

@@ -10,7 +10,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 _WIDTH = 80
-_NAME, _COLUMN = 22, 26
+_NAME, _COLUMN, _STAGE = 22, 26, 10
 _DIFF_SHOWN = 40
 
 
@@ -26,7 +26,7 @@ def compare_lines(value: Row) -> list[str]:
     lines.append(
         f"not the same: {', '.join(differing)}" if differing else "same request, base, model, prompts, contracts"
     )
-    lines += _section("stages", [line for row in value["stages"] for line in _stage(row)])
+    lines += _section("stages", _stages(value["stages"]))
     lines += _section("artifacts", [line for row in value["artifacts"] for line in _artifact(row)])
     lines += _section("requirements", _differing(value["requirements"]))
     lines += _section("tests", _differing(value["tests"]))
@@ -63,8 +63,13 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     return ["", title, *(f"  {line}" for line in lines or ("nothing",))]
 
 
-def _stage(row: Row) -> list[str]:
-    return [f"{row['name']:<10}A {stage_words(row['a'])}", f"{'':<10}B {stage_words(row['b'])}"]
+def _stages(rows: Sequence[Row]) -> list[str]:
+    width = max([len(row["name"]) + 1 for row in rows] + [_STAGE])
+    return [
+        f"{name:<{width}}{side.upper()} {stage_words(row[side])}"
+        for row in rows
+        for name, side in ((row["name"], "a"), ("", "b"))
+    ]
 
 
 def _artifact(row: Row) -> list[str]:

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import (
-    Case,
-    NamedRule,
-    RuleOutcome,
-    broken,
-    entries,
-    held,
-    judged,
-    squeeze,
-    strings,
-    text,
-)
+from agentforge.contracts.rule import Case, RuleOutcome, broken, entries, held, judged, named, squeeze, strings, text
 
 
 def verified_tree(case: Case) -> RuleOutcome:
@@ -55,11 +44,9 @@ def assumptions_reported(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(taken), fix="list every assumption that was taken")
 
 
-RULES = (
-    NamedRule(rule_id="verified-tree", sentence="the branch holds the verified tree", judge=verified_tree),
-    NamedRule(rule_id="delivery-named", sentence="the report names branch and commit", judge=names_delivery),
-    NamedRule(
-        rule_id="requirements-traced", sentence="every requirement is traced to tests", judge=requirements_traced
-    ),
-    NamedRule(rule_id="assumptions-reported", sentence="every assumption is reported", judge=assumptions_reported),
+RULES = named(
+    ("verified-tree", "the branch holds the verified tree", verified_tree),
+    ("delivery-named", "the report names branch and commit", names_delivery),
+    ("requirements-traced", "every requirement is traced to tests", requirements_traced),
+    ("assumptions-reported", "every assumption is reported", assumptions_reported),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, broken, held, none_of
+from agentforge.contracts.rule import Case, RuleOutcome, broken, held, named, none_of
 
 
 def violations_present(case: Case) -> RuleOutcome:
@@ -37,11 +37,9 @@ def guards_still_pass(case: Case) -> RuleOutcome:
     return none_of(failing, what="guard tests that do not pass", fix="keep the behaviour, correct the repair")
 
 
-RULES = (
-    NamedRule(
-        rule_id="violations-present", sentence="every violation stands at the base commit", judge=violations_present
-    ),
-    NamedRule(rule_id="violations-gone", sentence="every violation is gone", judge=violations_gone),
-    NamedRule(rule_id="place-guarded", sentence="tests watch the place of every violation", judge=place_guarded),
-    NamedRule(rule_id="guards-still-pass", sentence="the guard tests still pass", judge=guards_still_pass),
+RULES = named(
+    ("violations-present", "every violation stands at the base commit", violations_present),
+    ("violations-gone", "every violation is gone", violations_gone),
+    ("place-guarded", "tests watch the place of every violation", place_guarded),
+    ("guards-still-pass", "the guard tests still pass", guards_still_pass),
 )

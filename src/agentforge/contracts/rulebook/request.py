@@ -5,13 +5,13 @@ from __future__ import annotations
 from agentforge.contracts.contract import Json
 from agentforge.contracts.rule import (
     Case,
-    NamedRule,
     NotMeasuredError,
     RuleOutcome,
     broken,
     entries,
     held,
     judged,
+    named,
     squeeze,
     strings,
     text,
@@ -152,21 +152,15 @@ def _impact(record: Json) -> str:
     return text(record, "impact") or "significant"
 
 
-RULES = (
-    NamedRule(
-        rule_id="examples-verbatim", sentence="examples stand in the request word for word", judge=examples_verbatim
-    ),
-    NamedRule(rule_id="ambiguities-named", sentence="every ambiguity asks a question", judge=ambiguities_named),
-    NamedRule(
-        rule_id="defaults-named", sentence="every ambiguity that does not block names a default", judge=defaults_named
-    ),
-    NamedRule(rule_id="evidence-checked", sentence="evidence was checked", judge=evidence_checked),
-    NamedRule(rule_id="blocking-answered", sentence="no blocking question is unanswered", judge=blocking_answered),
-    NamedRule(
-        rule_id="ambiguities-settled", sentence="every ambiguity of the request is settled", judge=ambiguities_settled
-    ),
-    NamedRule(rule_id="humans-named", sentence="every human answer names who gave it", judge=humans_named),
-    NamedRule(rule_id="files-found", sentence="all named files exist at the base", judge=paths_found),
-    NamedRule(rule_id="symbols-found", sentence="all named symbols were found", judge=symbols_found),
-    NamedRule(rule_id="baseline-measured", sentence="the base line was measured", judge=baseline_measured),
+RULES = named(
+    ("examples-verbatim", "examples stand in the request word for word", examples_verbatim),
+    ("ambiguities-named", "every ambiguity asks a question", ambiguities_named),
+    ("defaults-named", "every ambiguity that does not block names a default", defaults_named),
+    ("evidence-checked", "evidence was checked", evidence_checked),
+    ("blocking-answered", "no blocking question is unanswered", blocking_answered),
+    ("ambiguities-settled", "every ambiguity of the request is settled", ambiguities_settled),
+    ("humans-named", "every human answer names who gave it", humans_named),
+    ("files-found", "all named files exist at the base", paths_found),
+    ("symbols-found", "all named symbols were found", symbols_found),
+    ("baseline-measured", "the base line was measured", baseline_measured),
 )

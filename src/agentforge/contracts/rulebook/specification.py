@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from agentforge.contracts.rule import (
     Case,
-    NamedRule,
     RuleOutcome,
     broken,
     entries,
     examples_found,
     held,
     judged,
+    named,
     squeeze,
     strings,
     text,
@@ -204,24 +204,16 @@ def examples_checkable(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="correct the example, or drop it")
 
 
-RULES = (
-    NamedRule(
-        rule_id="acceptance-criteria",
-        sentence="every requirement has at least one acceptance criterion",
-        judge=has_criteria,
-    ),
-    NamedRule(rule_id="relative-paths", sentence="all file paths are valid relative paths", judge=paths_valid),
-    NamedRule(rule_id="no-cycles", sentence="no circular dependencies", judge=no_cycles),
-    NamedRule(rule_id="unique-ids", sentence="requirement ids are unique", judge=ids_unique),
-    NamedRule(rule_id="modified-exist", sentence="files to modify exist at the base", judge=modified_exist),
-    NamedRule(rule_id="created-absent", sentence="files to create do not exist at the base", judge=created_absent),
-    NamedRule(rule_id="scope-named", sentence="the files to touch are named once", judge=lists_disjoint),
-    NamedRule(rule_id="symbols-in-scope", sentence="declared symbols lie in declared files", judge=symbols_in_files),
-    NamedRule(rule_id="symbols-agree", sentence="declared symbols agree with the base", judge=symbols_agree),
-    NamedRule(rule_id="examples-kept", sentence="every example is an acceptance criterion", judge=examples_kept),
-    NamedRule(
-        rule_id="examples-checkable",
-        sentence="every example of the specification can be checked",
-        judge=examples_checkable,
-    ),
+RULES = named(
+    ("acceptance-criteria", "every requirement has at least one acceptance criterion", has_criteria),
+    ("relative-paths", "all file paths are valid relative paths", paths_valid),
+    ("no-cycles", "no circular dependencies", no_cycles),
+    ("unique-ids", "requirement ids are unique", ids_unique),
+    ("modified-exist", "files to modify exist at the base", modified_exist),
+    ("created-absent", "files to create do not exist at the base", created_absent),
+    ("scope-named", "the files to touch are named once", lists_disjoint),
+    ("symbols-in-scope", "declared symbols lie in declared files", symbols_in_files),
+    ("symbols-agree", "declared symbols agree with the base", symbols_agree),
+    ("examples-kept", "every example is an acceptance criterion", examples_kept),
+    ("examples-checkable", "every example of the specification can be checked", examples_checkable),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, broken, entries, held, judged, text
+from agentforge.contracts.rule import Case, RuleOutcome, broken, entries, held, judged, named, text
 from agentforge.contracts.versions import satisfies
 from agentforge.errors import UsageError
 
@@ -290,19 +290,13 @@ def _misfit(
     return f"{repo} has no {artifact} {wanted}: {', '.join(offered) or 'no version of it at all'}"
 
 
-RULES = (
-    NamedRule(
-        rule_id="repositories-covered", sentence="every named repository has one part", judge=repositories_covered
-    ),
-    NamedRule(
-        rule_id="repositories-have-parts", sentence="every named repository has a part", judge=repositories_have_parts
-    ),
-    NamedRule(rule_id="parts-named", sentence="every part has a name of its own", judge=parts_named),
-    NamedRule(
-        rule_id="parts-in-line", sentence="parts of one repository stand in a line", judge=same_repository_in_line
-    ),
-    NamedRule(rule_id="part-needs", sentence="every part waits for other parts only", judge=needs_known),
-    NamedRule(rule_id="parts-acyclic", sentence="parts do not wait for each other in a circle", judge=no_circle),
-    NamedRule(rule_id="provided-versions", sentence="provided contracts are new versions", judge=provided_new),
-    NamedRule(rule_id="used-versions", sentence="used contracts are provided in a fitting version", judge=used_fitting),
+RULES = named(
+    ("repositories-covered", "every named repository has one part", repositories_covered),
+    ("repositories-have-parts", "every named repository has a part", repositories_have_parts),
+    ("parts-named", "every part has a name of its own", parts_named),
+    ("parts-in-line", "parts of one repository stand in a line", same_repository_in_line),
+    ("part-needs", "every part waits for other parts only", needs_known),
+    ("parts-acyclic", "parts do not wait for each other in a circle", no_circle),
+    ("provided-versions", "provided contracts are new versions", provided_new),
+    ("used-versions", "used contracts are provided in a fitting version", used_fitting),
 )

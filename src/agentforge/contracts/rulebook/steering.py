@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, none_of
+from agentforge.contracts.rule import Case, RuleOutcome, named, none_of
 
 
 def no_runner_hooks(case: Case) -> RuleOutcome:
@@ -17,9 +17,7 @@ def checks_unchanged(case: Case) -> RuleOutcome:
     return none_of(case.fact_list("checks_changed"), what="the project's own checks were changed", fix=fix)
 
 
-RULES = (
-    NamedRule(rule_id="no-runner-hooks", sentence="no new hook of the test runner", judge=no_runner_hooks),
-    NamedRule(
-        rule_id="checks-unchanged", sentence="the project's checks are those of the base", judge=checks_unchanged
-    ),
+RULES = named(
+    ("no-runner-hooks", "no new hook of the test runner", no_runner_hooks),
+    ("checks-unchanged", "the project's checks are those of the base", checks_unchanged),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.rule import Case, NamedRule, RuleOutcome, broken, held, judged, none_of, text
+from agentforge.contracts.rule import Case, RuleOutcome, broken, held, judged, named, none_of, text
 
 
 def recorder_kept(case: Case) -> RuleOutcome:
@@ -82,13 +82,9 @@ def _inside(row: Json) -> str:
     return f" in {row.get('function')}" if row.get("function") else ""
 
 
-RULES = (
-    NamedRule(rule_id="recorder-kept", sentence="what tests execute could be recorded", judge=recorder_kept),
-    NamedRule(
-        rule_id="mapping-executed",
-        sentence="the tests of every requirement execute the change",
-        judge=mapping_executed,
-    ),
-    NamedRule(rule_id="nothing-untested", sentence="no untested extra behaviour", judge=nothing_untested),
-    NamedRule(rule_id="added-tests-tell", sentence="every added test shows something new", judge=added_tests_tell),
+RULES = named(
+    ("recorder-kept", "what tests execute could be recorded", recorder_kept),
+    ("mapping-executed", "the tests of every requirement execute the change", mapping_executed),
+    ("nothing-untested", "no untested extra behaviour", nothing_untested),
+    ("added-tests-tell", "every added test shows something new", added_tests_tell),
 )

@@ -7,13 +7,13 @@ import re
 from agentforge.contracts.contract import Json
 from agentforge.contracts.rule import (
     Case,
-    NamedRule,
     RuleOutcome,
     broken,
     entries,
     examples_found,
     held,
     judged,
+    named,
     none_of,
     squeeze,
     strings,
@@ -246,36 +246,22 @@ def _stubbed_symbols(case: Case) -> list[str]:
     ]
 
 
-RULES = (
-    NamedRule(
-        rule_id="requirements-tested",
-        sentence="every requirement in spec has at least one test",
-        judge=requirements_tested,
-    ),
-    NamedRule(
-        rule_id="all-tests-fail", sentence="all tests currently fail (verified by execution)", judge=targets_fail
-    ),
-    NamedRule(
-        rule_id="criteria-mapped", sentence="every acceptance criterion is mapped to a test", judge=criteria_mapped
-    ),
-    NamedRule(
-        rule_id="references-known", sentence="every reference names a requirement or test that exists", judge=refs_known
-    ),
-    NamedRule(rule_id="has-target", sentence="at least one test asserts new behaviour", judge=has_target),
-    NamedRule(rule_id="right-reason", sentence="every test fails for the right reason", judge=right_reason),
-    NamedRule(rule_id="guards-pass", sentence="every guard passes at the base", judge=guards_pass),
-    NamedRule(rule_id="not-implemented", sentence="no implementation exists", judge=nothing_implemented),
-    NamedRule(rule_id="product-untouched", sentence="no product file changed in RED", judge=product_untouched),
-    NamedRule(rule_id="all-collected", sentence="every declared test was collected", judge=all_collected),
-    NamedRule(rule_id="collected-cleanly", sentence="collection had no errors", judge=collected_cleanly),
-    NamedRule(rule_id="no-duplicates", sentence="no test is defined twice", judge=no_duplicates),
-    NamedRule(
-        rule_id="existing-kept",
-        sentence="no existing test is changed that the specification does not list",
-        judge=existing_kept,
-    ),
-    NamedRule(rule_id="none-vacuous", sentence="every test has an assertion that can fail", judge=none_vacuous),
-    NamedRule(rule_id="stubs-red", sentence="stub controls went red", judge=stubs_red),
-    NamedRule(rule_id="tests-frozen", sentence="every test is frozen by its hash", judge=frozen_taken),
-    NamedRule(rule_id="examples-asserted", sentence="every example is asserted by a test", judge=examples_asserted),
+RULES = named(
+    ("requirements-tested", "every requirement in spec has at least one test", requirements_tested),
+    ("all-tests-fail", "all tests currently fail (verified by execution)", targets_fail),
+    ("criteria-mapped", "every acceptance criterion is mapped to a test", criteria_mapped),
+    ("references-known", "every reference names a requirement or test that exists", refs_known),
+    ("has-target", "at least one test asserts new behaviour", has_target),
+    ("right-reason", "every test fails for the right reason", right_reason),
+    ("guards-pass", "every guard passes at the base", guards_pass),
+    ("not-implemented", "no implementation exists", nothing_implemented),
+    ("product-untouched", "no product file changed in RED", product_untouched),
+    ("all-collected", "every declared test was collected", all_collected),
+    ("collected-cleanly", "collection had no errors", collected_cleanly),
+    ("no-duplicates", "no test is defined twice", no_duplicates),
+    ("existing-kept", "no existing test is changed that the specification does not list", existing_kept),
+    ("none-vacuous", "every test has an assertion that can fail", none_vacuous),
+    ("stubs-red", "stub controls went red", stubs_red),
+    ("tests-frozen", "every test is frozen by its hash", frozen_taken),
+    ("examples-asserted", "every example is asserted by a test", examples_asserted),
 )
