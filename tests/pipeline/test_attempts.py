@@ -6,6 +6,7 @@ from agentforge_states import inside
 
 from agentforge.events import kinds
 from agentforge.events.state import Escalation
+from agentforge.pipeline.attempting import handed_in, stages_of_attempt
 from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.situation import verification_status
 
@@ -35,3 +36,26 @@ def test_after_an_answer_the_stage_has_all_its_attempts_again() -> None:
 
 def test_what_was_rejected_is_worked_on_beyond_the_last_attempt() -> None:
     assert verification_status(inside("green", attempt=6))["attempt"] == "6 of 6"
+
+
+def test_what_an_attempt_handed_in_is_taken_over_with_the_stages_from_outside_between() -> None:
+    order = ("spec", "threats", "red", "review", "green", "news", "refactor")
+    assert stages_of_attempt(order, "green") == ("green",)
+    own = stages_of_attempt(order, "red")
+    assert own == ("red", "review", "green")
+    said = [(stage, "one") for stage in order[1:]] + [("review", "two"), ("green", "two")]
+    trees = {"red": "r", "green": "g"}
+    events = [
+        event
+        for stage, text in said
+        for event in (
+            kinds.ArtifactSubmitted(stage=stage, attempt=1, draft={"text": text}, by="model"),
+            kinds.FactsGathered(name=stage, attempt=1, facts={}, tree=trees.get(stage, "")),
+        )
+    ]
+    assert handed_in(events[:8], own) == {
+        "red": {"draft": {"text": "one"}, "tree": "r"},
+        "review": {"draft": {"text": "one"}, "tree": "r"},
+        "green": {"draft": {"text": "one"}, "tree": "g"},
+    }
+    assert handed_in(events, own)["green"] == {"draft": {"text": "two"}, "tree": "g"}

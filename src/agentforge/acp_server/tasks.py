@@ -105,10 +105,18 @@ def _without_words(event: kinds.ModelReplied) -> kinds.ModelReplied:
 def _verdict(event: kinds.StageVerified) -> str:
     failed = [item for item in event.results if not item.get("passed")]
     if event.passed:
-        return f"- {event.stage}: verified, {len(event.results)} rules\n"
+        rules = len(event.results)
+        return f"- {event.stage}: verified, {rules} rule{'s' * (rules != 1)}\n"
     lines = [f"  - {item.get('rule')}: {' '.join(str(item.get('message', '')).split())[:300]}" for item in failed]
     more = [f"  - and {len(failed) - _FINDINGS} more"] if len(failed) > _FINDINGS else []
-    return "\n".join([f"- {event.stage}: not accepted, {len(failed)} findings", *lines[:_FINDINGS], *more, ""])
+    return "\n".join(
+        [
+            f"- {event.stage}: not accepted, {len(failed)} finding{'s' * (len(failed) != 1)}",
+            *lines[:_FINDINGS],
+            *more,
+            "",
+        ]
+    )
 
 
 def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:

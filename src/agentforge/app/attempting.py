@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from agentforge import __version__
 from agentforge.events import kinds
 from agentforge.events.attempting import best_of
+from agentforge.pipeline.adding import names_of
+from agentforge.pipeline.attempting import handed_in, stages_of_attempt
 from agentforge.pipeline.stage import Json, items
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
-
-_STAGES = ("red", "green")
 
 
 def run_attempts(
@@ -29,6 +29,8 @@ def run_attempts(
 
     Side effects: run folders and worktrees of the attempts; processes of their own where several may run at once.
     """
+    from agentforge.store.reader import read
+
     children = tuple(f"{state.run_id}-a{number}" for number in range(1, state.candidates + 1))
     yield kinds.AttemptsStarted(stage=stage, children=children)
     told = {row.get("child"): row for row in items(state.attempts.get("rows"))}
@@ -58,9 +60,9 @@ def run_attempts(
         yield kinds.AttemptChosen(number=0, reason=reason)
         return
     child = str(best["child"])
-    yield kinds.AttemptChosen(
-        number=children.index(child) + 1, child=child, reason=reason, stages=_handed_in(folder.parent / child, stage)
-    )
+    own = stages_of_attempt(names_of(ended[child]), stage)
+    done = handed_in((record.event for record in read(folder.parent / child)), own)
+    yield kinds.AttemptChosen(number=children.index(child) + 1, child=child, reason=reason, stages=done)
 
 
 def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Mapping[str, str]) -> None:
@@ -180,18 +182,3 @@ def _used(state: RunState) -> dict[str, object]:
         "cost_usd": sum(one.cost_usd for one in spent),
         "unpriced": sum(one.unpriced for one in spent),
     }
-
-
-def _handed_in(folder: Path, first: str) -> dict[str, object]:
-    """The last draft and tree of each stage that the attempt did on its own."""
-    from agentforge.store.reader import read
-
-    out: dict[str, object] = {}
-    drafts: dict[str, object] = {}
-    for record in read(folder):
-        event = record.event
-        if isinstance(event, kinds.ArtifactSubmitted):
-            drafts[event.stage] = event.draft
-        if isinstance(event, kinds.FactsGathered) and event.name in _STAGES[_STAGES.index(first) :] and event.tree:
-            out[event.name] = {"draft": drafts.get(event.name, {}), "tree": event.work or event.tree}
-    return out

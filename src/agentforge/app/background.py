@@ -22,7 +22,7 @@ class JobLine:
     Attributes:
         task_id: "" until it has one.
         outcome: "" while it goes on, else as in the result of `agentforge start`.
-        error: why there is no task.
+        error: why there is no task, and `hint` what to do about it.
     """
 
     title: str
@@ -31,6 +31,7 @@ class JobLine:
     step: int = 0
     outcome: str = ""
     error: str = ""
+    hint: str = ""
 
     @property
     def text(self) -> str:
@@ -88,9 +89,13 @@ class Job:
 def _after(line: JobLine, value: dict[str, Any]) -> JobLine:
     kind, data = value.get("type"), value.get("data") or {}
     if kind == "result":
-        error = (value.get("error") or {}).get("message", "")
+        error = value.get("error") or {}
         return _changed(
-            line, outcome=str(value.get("outcome", "")), error=error, task_id=value.get("task_id") or line.task_id
+            line,
+            outcome=str(value.get("outcome", "")),
+            error=error.get("message", ""),
+            hint=error.get("hint") or "",
+            task_id=value.get("task_id") or line.task_id,
         )
     task_id = data.get("run_id", "") if kind == "RunStarted" else ""
     return _changed(

@@ -142,7 +142,10 @@ class ActingTools:
             job = await run_sync(lambda: self._ground.begin(("start", *flags, "--", request), title=request[:60]))
             task_id = await task_of(job)
             if not task_id:
-                raise UsageError(job.line.error or "the task could not be started", hint="see `agentforge doctor`")
+                told = job.line
+                raise UsageError(
+                    told.error or "the task could not be started", hint=told.hint or "see `agentforge doctor`"
+                )
             return await followed(self._ground, task_id, context, seconds=follow_s)
 
         return await _told(begun())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.agent.effects import Effect
+from agentforge.events.event import Event
+from agentforge.events.kinds import ArtifactSubmitted, FactsGathered
 from agentforge.events.state import RunState
 from agentforge.pipeline.effects import AdoptAttempt, Ask, Finish, TryAttempts
 from agentforge.pipeline.stage import Json, items
 
 ENDED = "attempt"
 """Slug with which an attempt ends: it delivers nothing itself."""
+_LAST = "green"
 _AFTER = ("refactor", "deliver")
 
 
@@ -29,7 +32,7 @@ def attempts_first(state: RunState, stage: str) -> Effect | None:
 
 def _implemented(state: RunState) -> bool:
     """Whether GREEN has passed: what an added stage does behind it is done by the parent."""
-    known = state.stages.get("green")
+    known = state.stages.get(_LAST)
     return bool(state.added) and known is not None and known.status == "verified"
 
 
@@ -54,6 +57,30 @@ def chosen_number(state: RunState) -> int:
     chosen = state.attempts.get("chosen")
     number = chosen.get("number") if isinstance(chosen, Mapping) else 0
     return number if isinstance(number, int) else 0
+
+
+def stages_of_attempt(order: Sequence[str], first: str) -> tuple[str, ...]:
+    """The stages that an attempt does on its own, those from outside between them too: from the first one to GREEN."""
+    return tuple(order[order.index(first) : order.index(_LAST) + 1])
+
+
+def handed_in(events: Iterable[Event], own: Sequence[str]) -> dict[str, object]:
+    """The last draft of each stage that an attempt did on its own, and the tree that it was measured on.
+
+    Args:
+        own: names of those stages; one that only reads is measured on no tree, and leaves the one before it as it is.
+    """
+    out: dict[str, object] = {}
+    drafts: dict[str, object] = {}
+    tree = ""
+    for event in events:
+        if isinstance(event, ArtifactSubmitted):
+            drafts[event.stage] = event.draft
+        if isinstance(event, FactsGathered) and event.name in own:
+            tree = event.work or event.tree or tree
+            if tree:
+                out[event.name] = {"draft": drafts.get(event.name, {}), "tree": tree}
+    return out
 
 
 def _none_passed(state: RunState, stage: str) -> Effect | None:
