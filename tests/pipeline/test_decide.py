@@ -244,6 +244,10 @@ def test_an_approval_holds_for_the_very_artifact_that_was_shown(escalations: Any
     assert isinstance(next_of(passed("spec", approve=("spec",), escalations=escalations)), kind)
 
 
+def test_one_of_several_attempts_waits_for_no_approval_because_the_chosen_one_does() -> None:
+    assert next_of(passed("green", approve=("green",), candidate=1)) == PassStage(stage="green")
+
+
 def test_an_answer_that_opened_an_earlier_stage_approved_nothing() -> None:
     back = asked("spec", kind="approval", decision="answer", key="approve:d1", reopen="analyze")
     again = passed("spec", approve=("spec",), escalations=back, went_back=("E1",))

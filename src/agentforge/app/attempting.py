@@ -120,17 +120,17 @@ def _driven(folder: Path, *, settings: Settings, environ: Mapping[str, str]) -> 
     from agentforge.store.log import RunLog
     from agentforge.store.reader import load_state
 
-    state = load_state(folder)
+    state, broke = load_state(folder), ""
     if not state.outcome and not state.open_escalations:
-        state = resume(
+        result = resume(
             folder.parents[2], folder.name, settings=settings, environ=environ, watch=lambda _event, _state: None
-        ).state
+        )
+        state, broke = result.state, result.error.message if result.error else ""
     if state.outcome:
         return state
     with RunLog.open(folder, clock=utc_now) as log:
-        message = "; ".join(item.reason for item in state.open_escalations) or str(
-            (state.error or {}).get("message", "it stopped")
-        )
+        asked = "; ".join(item.reason for item in state.open_escalations)
+        message = asked or broke or str((state.error or {}).get("message", "it stopped"))
         log.append(
             kinds.RunFinished(outcome="aborted", error={"slug": "attempt-stuck", "message": message, "hint": ""})
         )

@@ -159,10 +159,10 @@ def _turn(state: RunState) -> Effect:
 
 
 def _approval(state: RunState, stage: Stage) -> Effect | None:
-    """Ask for the approval of a verified artifact where the mode or `--approve` wants it."""
+    """Ask for the approval of a verified artifact where the mode or `--approve` wants it; of an attempt, its parent asks."""
     wanted = stage.name in state.approve or state.mode in ("supervised", "interactive")
     verdict = state.verdict
-    if not wanted or verdict is None:
+    if not wanted or verdict is None or state.candidate:
         return None
     asked = _asked(state, stage.name, f"approve:{verdict.artifact_digest}")
     told = asked.resolution if asked is not None else None
