@@ -56,6 +56,9 @@ def test_what_may_want_more_is_told(request_text: str, rest: str) -> None:
     [
         ("Rename mumble to lower. mumble goes; lower does what mumble did: lower('ABC') == 'abc'.", ""),
         ("Rename the function mumble in textkit.py to lower, for clarity, and update every caller", ""),
+        ("Rename shout to yell in textkit", ""),
+        ("Rename shout to yell in the module textkit.py.", ""),
+        ("Rename shout to yell in textkit, loudly", "in textkit, loudly"),
         ("Rename mumble to lower, but keep the old name working", "but keep the old name working"),
         ("Rename mumble to lower. It should strip blanks, too.", "It should strip blanks, too"),
     ],

@@ -23,6 +23,10 @@ _CARRIED = re.compile(
     r"occurrences?|exports?|__all__(?: entr(?:y|ies))?|places that use it)"
     r"(?:\s+(?:of (?:it|them)|accordingly|too|as well|everywhere|to match|go(?:es)? (?:too|with it|as well)?|that use it))*$"
 )
+_PLACE = re.compile(
+    r"(?i)^(?:in|from|of|within|inside|which is in|defined in)\s+(?:the\s+)?(?:(?:module|file|class|package|project)\s*)?"
+    r"[`'\"]?[\w./-]*[`'\"]?(?:\s+(?:module|file|class|package|project))?$"
+)
 _SAME = re.compile(
     r"(?i)\b(?:stays?|kept|keeps?|remains?|leaves?|left|unchanged|untouched|the same|as (?:it|they) (?:is|are|was|were)|"
     r"as-is|(?:no|nothing|not|n't|without|never)\b.*\bchang(?:e|es|ed|ing)|no (?:other|further|functional) changes?|"
@@ -100,7 +104,7 @@ def _clauses(sentence: str) -> Iterator[str]:
 
 def _harmless(clause: str, mine: set[str], *, gone: bool) -> bool:
     """Whether a clause is known to want nothing that the change does not do by itself."""
-    if _CARRIED.match(clause):
+    if _CARRIED.match(clause) or _PLACE.match(clause):
         return True
     words = _IDIOM.sub("the same", clause)
     about = bool(mine & set(re.findall(r"[A-Za-z_][\w./]*\w|[A-Za-z_]", words))) or bool(_PRONOUN.search(words))
