@@ -18,6 +18,7 @@ from agentforge.pipeline.small.mechanical import Mechanical, measured_change
 from agentforge.pipeline.small.reading import (
     action_of_request,
     called,
+    declared_names,
     named_calls,
     paths_of,
     words_of,
@@ -193,10 +194,10 @@ def _by_calls(calls: Iterable[tuple[str, str, str]], code: CodeMap) -> list[dict
 def _by_words(request: str, code: CodeMap) -> list[dict[str, object]]:
     """The symbols that the request names word for word; what it calls and nobody defines is to be written."""
     words = words_of(request)
-    spoken = list(named_calls(request))
     import ast
 
-    new = [ast.unparse(node.func) for node in spoken if not code.defining(ast.unparse(node.func))]
+    spoken = [*declared_names(request), *(ast.unparse(node.func) for node in named_calls(request))]
+    new = [name for name in spoken if not code.defining(name)]
     if new and action_of_request(request) == "create":
         return [{"name": new[0], "file": "", "calls": []}]
     known = [one for rows in code.symbols.values() for one in rows if one.kind in ("function", "method")]

@@ -34,6 +34,7 @@ _COMPLAINT = re.compile(r"(?i)\b(?:currently|today|wrong(?:ly)?|at the moment|ri
 _CALLED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*")
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.py\b")
+_DECLARED = re.compile(r"(?m)^[ \t]*(?:(?:async\s+)?def|class)\s+([A-Za-z_]\w*)\s*[(:]")
 _LONGEST = 20_000
 FAILING = "failing"
 """Key of the question for an example that fails today."""
@@ -120,6 +121,11 @@ def named_calls(request: str) -> tuple[ast.Call, ...]:
         if node is not None and ast.unparse(node.func) not in BUILTINS:
             found.append(node)
     return tuple(found)
+
+
+def declared_names(request: str) -> tuple[str, ...]:
+    """The functions and classes whose head stands in a request: `def total(prices: list[int]) -> int:`."""
+    return tuple(dict.fromkeys(_DECLARED.findall(request[:_LONGEST])))
 
 
 def words_of(request: str) -> frozenset[str]:
