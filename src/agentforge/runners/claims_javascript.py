@@ -89,8 +89,13 @@ def literal_source(text: str) -> str | None:
 
 
 def _of_line(line: str) -> Iterator[Claim]:
-    for call, result in said_in(line, call_at_end=_call_at_end):
+    for call, result in said_in(line, call_at_end=_call_at_end, may_be_given=_may_be_given):
         yield from _made(call, result)
+
+
+def _may_be_given(call: str) -> bool:
+    """Whether `call = literal` can be an example: a call of one thing, with nothing but literals."""
+    return len(names_of(call)) == 1
 
 
 def _made(said: str, result: str) -> Iterator[Claim]:
