@@ -47,3 +47,11 @@ def test_a_call_is_made_of_inputs_that_are_told_by_name(request_text: str, claim
 def test_an_example_with_its_call_wins_over_told_inputs() -> None:
     request = "def f(n):\n    f(2) -> 4\n    For n = 3 the output should be 5"
     assert [claim.text for claim in claims_of_request(request)] == ["f(2) -> 4"]
+
+
+def test_values_that_are_no_part_of_an_example_are_not_asked_of_a_test() -> None:
+    request = 'def solve(N):\n    For N = 150, the sum of digits will be 6 the output should be "110".\n    Input 1: 7\n    Output 1: 5'
+    assert own_words(request) == {
+        'solve(150) -> "110"': 'output should be "110"',
+        "solve(7) -> 5": "5",
+    }

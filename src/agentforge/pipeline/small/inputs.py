@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentforge.frozen import dataclass
+from agentforge.pipeline.examples import literals
 from agentforge.runners.claims import Claim, is_literal, literal_at_start
 
 _DEF = re.compile(r"(?m)^\s*(?:async\s+)?def\s+([A-Za-z_]\w*)\s*\(")
@@ -48,11 +49,23 @@ def claims_by_inputs(request: str) -> Iterator[tuple[str, Claim]]:
         return
     lines = request.splitlines()[:_MOST_LINES]
     for number, line in enumerate(lines):
-        opened = _INPUT.match(line)
-        if opened is not None:
-            yield from _in_block(function, lines[number:])
+        if _INPUT.match(line):
+            found = _in_block(function, lines[number:])
         elif not _OUTPUT.match(line):
-            yield from _in_sentence(function, lines[number : number + _NEAR])
+            found = _in_sentence(function, lines[number : number + _NEAR])
+        else:
+            continue
+        for text, claim in found:
+            yield _without_remarks(text, claim), claim
+
+
+def _without_remarks(text: str, claim: Claim) -> str:
+    """The example, or its result alone where values stand between that are no part of it: no test would assert them."""
+    known = set(literals(claim.text))
+    if set(literals(text)) <= known:
+        return text
+    results = [*(text[match.start() :] for match in _RESULT.finditer(text)), text.splitlines()[-1], claim.returns]
+    return next((part for part in results if part in text and set(literals(part)) <= known), text)
 
 
 def _told_function(request: str) -> _Function | None:
