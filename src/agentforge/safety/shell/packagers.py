@@ -39,6 +39,10 @@ _LEAVES = re.compile(
 )
 
 
+_OF_NODE = ("npm", "pnpm", "yarn")
+_OTHER_PROGRAM = re.compile(
+    r"--(?:script-shell|node-options|shell-emulator|git|editor|viewer|userconfig|globalconfig)(?:=|$)"
+)
 _LISTS = frozenset(names("list ls show freeze check tree why help licenses metadata"))
 _INSTALLS = frozenset(
     names(
@@ -119,6 +123,8 @@ def judge_packager(name: str, words: Sequence[Word]) -> Judged:
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
     if name in ("pip", "uv") and any(re.match(r"--python(?:=|$)|-p$", word.known) for word in words):
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} asks an interpreter that it is given")
+    if name in _OF_NODE and any(_OTHER_PROGRAM.match(word.known) for word in words):
+        return Judged(kind=Kind.UNKNOWN, reason=f"{name} runs another program by such an option")
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known not in ("-h", "--help"):
         option = rest.pop(0)
@@ -174,7 +180,6 @@ def _own_verb(name: str, verb: str, words: Sequence[Word], kind: Kind) -> Judged
     steering = {
         "cargo": ("--config",),
         "go": ("-exec", "-toolexec", "-vettool", "-o"),
-        "npm": ("--script-shell", "--node-options"),
     }.get(name, ())
     if steering and any(word.known.partition("=")[0] in steering for word in words):
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} runs another program by such an option")
