@@ -49,9 +49,8 @@ def steering_paths(words: Sequence[Word]) -> Iterator[Word]:
         before = words[place - 1].known if place else ""
         reports = _REPORTING.fullmatch(word.known.partition("=")[0]) or _REPORTING.fullmatch(before)
         for start in _starts(word):
-            if any(part.casefold() in NEVER for part in word.known[start:].split("/")):
-                yield tail(word, start)
-            elif start and reports and word.known[start - 1] == ":":
+            steers = any(part.casefold() in NEVER for part in word.known[start:].split("/"))
+            if steers or (start and reports and word.known[start - 1] == ":"):
                 yield tail(word, start)
 
 

@@ -121,10 +121,8 @@ def judge_packager(name: str, words: Sequence[Word]) -> Judged:
     own = ("version",) if name in ("go", "npm", "uv") else ()
     if only_asks(words, "-V", "-v", "-h", *own):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
-    if name in ("pip", "uv") and any(re.match(r"--python(?:=|$)|-p$", word.known) for word in words):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{name} asks an interpreter that it is given")
-    if name in _OF_NODE and any(_OTHER_PROGRAM.match(word.known) for word in words):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{name} runs another program by such an option")
+    if name in _OTHER_PROGRAM and any(_OTHER_PROGRAM[name].match(word.known) for word in words):
+        return Judged(kind=Kind.UNKNOWN, reason=f"{name} is told by an option what to run")
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known not in ("-h", "--help"):
         option = rest.pop(0)
