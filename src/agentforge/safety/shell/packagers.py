@@ -39,10 +39,14 @@ _LEAVES = re.compile(
 )
 
 
-_OF_NODE = ("npm", "pnpm", "yarn")
-_OTHER_PROGRAM = re.compile(
-    r"--(?:script-shell|node-options|shell-emulator|git|editor|viewer|userconfig|globalconfig)(?:=|$)"
-)
+_OTHER_PROGRAM = {
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn"),
+        re.compile(r"--(?:script-shell|node-options|shell-emulator|git|editor|viewer|userconfig|globalconfig)(?:=|$)"),
+    ),
+    **dict.fromkeys(("pip", "uv"), re.compile(r"--python(?:=|$)|-p$")),
+}
+"""Options that name what is run instead of what the project names."""
 _LISTS = frozenset(names("list ls show freeze check tree why help licenses metadata"))
 _INSTALLS = frozenset(
     names(
