@@ -71,6 +71,7 @@ HONEST = {
     "what is left": "import time\ndef f(n):\n    end = time.time() + n\n    left = end - time.time()\n    if left > 0: return left",
     "a moment that may be given": "import time\ndef f(now=None):\n    now = now or time.time()\n    if now > 5: return now",
     "data beside the module": "from pathlib import Path\nx = Path(__file__).with_name('a.json')\nif x.exists(): pass",
+    "a variable that is named elsewhere": "import os\nfrom kit import NAME\nx = 1 if os.path.isfile(os.environ.get(NAME, '')) else 2",
     "a cache with an age": "import time\n_at = 0.0\ndef f():\n    global _at\n    if time.time() - _at > 60: _at = time.time()",
     "a name that is put together": "def f(kind): return getattr(f, 'of_' + kind)",
     "an optional module": "import sys\nx = sys.modules.get('numpy') is None",

@@ -170,7 +170,10 @@ class Names:
         return bool(self._key(node))
 
     def _key(self, node: ast.Call | ast.Subscript | ast.Compare) -> tuple[str, str] | None:
-        """(environment or modules, key) of `os.environ.get("X")`, `os.environ["X"]`, `"x" in sys.modules`, `os.getenv("X")`."""
+        """(environment or modules, key) of `os.environ.get("X")`, `os.environ["X"]`, `"x" in sys.modules`, `os.getenv("X")`.
+
+        A key that is computed is "": which one it is stands elsewhere, and one that is hidden is found by `hidden_code.py`.
+        """
         owner: ast.expr | None = None
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript):
@@ -180,10 +183,10 @@ class Names:
         elif isinstance(node, ast.Call) and node.args:
             key = node.args[0]
             if self.dotted(node.func) == "os.getenv":
-                return ("environment", text_of(key)) if isinstance(key, ast.Constant) else None
+                return "environment", text_of(key)
             owner = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "get" else None
         kind = {"os.environ": "environment", "sys.modules": "modules"}.get(self.dotted(owner)) if owner else None
-        return (kind, text_of(key)) if kind and isinstance(key, ast.Constant) and text_of(key) else None
+        return (kind, text_of(key)) if kind and key is not None else None
 
     def _is_elapsed(self, node: ast.BinOp | ast.Compare, scope: Scope) -> bool:
         """Two readings of a clock taken from each other, none of them from the time of the import."""
