@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.errors import ModelUnavailable
+from agentforge.errors import ModelError, ModelUnavailable
 from agentforge.events import kinds
 
 Build = Callable[..., Any]
@@ -198,6 +198,15 @@ def test_a_model_that_fails_is_recorded_and_raised_and_the_next_request_is_a_new
     assert decide_turn(made.log.state) == CallModel(step=2)
     made.step()
     assert (made.root / "b.py").exists()
+
+
+def test_a_key_that_the_provider_repeats_is_in_no_record_and_in_no_message(bench: Build) -> None:
+    key = "sk-" + "proj-q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aE"
+    made = bench({"error": {"status": 401, "message": f"Incorrect API key provided: {key}"}}, [WRITE])
+    with pytest.raises(ModelError) as caught:
+        made.do(CallModel(step=1))
+    assert key not in made.log.last(kinds.ModelFailed).message + str(caught.value)
+    assert "Incorrect API key" in str(caught.value)
 
 
 def test_a_refused_step_answers_its_calls_and_carries_out_none(bench: Build) -> None:

@@ -9,6 +9,7 @@ from agentforge_loopback import LoopbackProvider, Say, tape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentforge.errors import ModelReplyBroken, ModelRequestRejected
 from agentforge.messages import ModelRequest
 from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.hosted import HostedModel
@@ -93,3 +94,35 @@ def test_an_emoji_that_comes_in_two_halves_is_one_character_again(
     reply = connect(dialect).complete(request_for())
     assert (reply.text, reply.thinking) == ("😀 and \ufffd", "😀")
     assert reply.tool_calls[0].arguments == '"😀"'
+
+
+def _asked(body: bytes, request: ModelRequest, **headers: str) -> object:
+    connection = Chunked([body])
+    connection.headers |= {name.replace("_", "-"): value for name, value in headers.items()}
+    spec = ModelSpec(provider="custom", name="m", base_url="http://h")
+    model = HostedModel(spec, OPENAI_CHAT, connection=connection, sleep=lambda _: None)  # type: ignore[arg-type]
+    return model.complete(request)
+
+
+def test_a_web_page_is_told_once_asking_again_did_not_help(request_for: Callable[..., ModelRequest]) -> None:
+    with pytest.raises(ModelReplyBroken, match="web page") as caught:
+        _asked(b"<html>Log in</html>", request_for(), content_type="text/html")
+    assert "base URL" in str(caught.value.hint)
+
+
+def test_an_encoding_that_nobody_asked_for_is_told(request_for: Callable[..., ModelRequest]) -> None:
+    with pytest.raises(ModelRequestRejected, match="gzip"):
+        _asked(b"\x1f\x8b", request_for(), content_encoding="gzip")
+
+
+def test_json_that_is_nested_without_end_is_a_broken_reply(request_for: Callable[..., ModelRequest]) -> None:
+    with pytest.raises(ModelReplyBroken, match="not JSON"):
+        _asked(b"data: " + b"[" * 200_000 + b"\n\n", request_for())
+
+
+@pytest.mark.parametrize("count", ["1e400", "-5", "1e300", "NaN", '"many"', "null"])
+def test_a_count_of_tokens_that_cannot_be_is_none(count: str, request_for: Callable[..., ModelRequest]) -> None:
+    usage = f'{{"choices": [], "usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}}}'
+    stream = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "hi"}}, "finish_reason": "stop"}}]}}\n\ndata: {usage}\n\n'
+    reply = _asked(f"{stream}data: [DONE]\n\n".encode(), request_for())
+    assert reply.usage.prompt_tokens in range(10_000)  # type: ignore[attr-defined]

@@ -53,6 +53,37 @@ SECRETS = {
     "bearer": "Authorization: Bearer " + R[:30],
     "basic-auth": "authorization: Basic " + R[:24] + "==",
     "url-password": "postgres://admin:" + "s3cr3-hunt2!" + "@db.internal/app",
+    "atlassian-token": "ATATT" + "3" + R[:60],
+    "docker-token": "dckr" + "_pat_" + R[:27],
+    "rubygems-key": "rubygems" + "_" + HEX[:48],
+    "crates-token": "cio" + R[:32],
+    "postman-key": "PMAK" + "-" + HEX[:24] + "-" + HEX[:34],
+    "pulumi-token": "pul" + "-" + HEX[:40],
+    "terraform-token": R[:14] + ".atlas" + "v1." + R[:64],
+    "sentry-token": "sntrys" + "_" + R[:60],
+    "newrelic-key": "NRAK" + "-" + UPPER[:27],
+    "grafana-token": "glsa" + "_" + R[:32] + "_" + HEX[:8],
+    "doppler-token": "dp" + ".pt." + R[:43],
+    "fly-token": "fm2" + "_" + R[:60],
+    "netlify-token": "nfp" + "_" + R[:40],
+    "supabase-token": "sbp" + "_" + HEX[:40],
+    "planetscale-token": "pscale" + "_tkn_" + R[:43],
+    "heroku-key": "HRKU" + "-" + R[:60],
+    "buildkite-token": "bkua" + "_" + HEX[:40],
+    "circleci-token": "CCIPAT" + "_" + R[:22] + "_" + HEX[:40],
+    "sonarqube-token": "sqp" + "_" + HEX[:40],
+    "figma-token": "figd" + "_" + R[:44],
+    "notion-token": "ntn" + "_" + R[:46],
+    "brevo-key": "xkeysib" + "-" + HEX + "-" + R[:16],
+    "onepassword-token": "ops" + "_eyJ" + R[:120],
+    "langsmith-key": "lsv2" + "_pt_" + HEX[:32] + "_" + HEX[:10],
+    "tavily-key": "tvly" + "-" + R[:32],
+    "elevenlabs-key": "sk" + "_" + HEX[:48],
+    "square-token": "sq0" + "atp-" + R[:22],
+    "alibaba-key": "LTAI" + R[:20],
+    "azure-client-secret": R[:3] + "8Q~" + R[:34],
+    "contentful-token": "CFPAT" + "-" + R[:43],
+    "artifactory-key": "AKCp" + R[:69],
     "private-key": "-----BEGIN RSA "
     + "PRIVATE KEY-----\n"
     + "\n".join([R[:64]] * 4)
@@ -173,3 +204,25 @@ def test_source_code_is_never_changed() -> None:
 def test_redaction_finds_nothing_in_what_it_has_redacted(text: str) -> None:
     once = redact(text, secrets=("0123456789",))
     assert redact(once.text, secrets=("0123456789",)).count == 0
+
+
+@pytest.mark.parametrize("way", ["base64", "base64 with more", "urlsafe", "hex", "percent", "json", "reversed"])
+def test_a_known_value_is_found_in_the_ways_in_which_it_is_written(way: str) -> None:
+    import base64
+    import json
+    from urllib.parse import quote
+
+    secret = 'p?ss/w0rd"~>>ü-hunter2'
+    raw = secret.encode()
+    written = {
+        "base64": base64.b64encode(raw).decode(),
+        "base64 with more": base64.b64encode(b"TOKEN=" + raw + b"\n").decode(),
+        "urlsafe": base64.urlsafe_b64encode(b"a" + raw).decode(),
+        "hex": raw.hex(),
+        "percent": quote(secret, safe=""),
+        "json": json.dumps(secret)[1:-1],
+        "reversed": secret[::-1],
+    }[way]
+    done = redact(f"before {written} after", secrets=(secret,))
+    assert done.kinds == ("known-value",)
+    assert done.text.startswith("before ") and done.text.endswith(" after")

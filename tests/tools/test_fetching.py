@@ -93,13 +93,17 @@ def _anywhere(_address: str) -> str:
         "127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
         "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "::ffff:127.0.0.1",
         "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1", "192.0.2.1", "198.18.0.1", "nonsense",
+        "::127.0.0.1", "::10.0.0.1", "64:ff9b:1::7f00:1", "::ffff:0:127.0.0.1", "fec0::1", "5f00::1", "3fff::1",
+        "168.63.129.16", "192.0.0.192", "192.88.99.1",
     ],
 )  # fmt: skip
 def test_no_address_of_this_machine_or_its_network_is_public(address: str) -> None:
     assert refusal(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808"]
+)
 def test_public_addresses_pass(address: str) -> None:
     assert refusal(address) == ""
 

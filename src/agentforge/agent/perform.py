@@ -138,8 +138,8 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     try:
         reply = spec.model.complete(request, on_delta=spec.on_delta)
     except ModelError as error:
-        message = spec.policy.scrub(str(error))
-        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=message, requests=error.requests)
+        error.message = spec.policy.scrub(error.message)  # a provider repeats the key that it refuses
+        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
     yield _replied(effect.step, _with_submission(spec.read(reply), spec), spec)
 

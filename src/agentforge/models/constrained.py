@@ -71,7 +71,7 @@ def calls_in(text: str) -> tuple[ToolCall, ...]:
     """The calls of a constrained answer; none where it was cut off."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     calls = value.get("calls") if isinstance(value, Mapping) else None
     listed = calls if isinstance(calls, list) else []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Payload = dict[str, Any]
 """A provider's JSON object, as parsed."""
 
+_MOST_TOKENS = 1_000_000_000
 _TRANSIENT: Mapping[str, type[ModelError]] = {
     "overloaded_error": ModelUnavailable,
     "api_error": ModelUnavailable,
@@ -99,7 +100,7 @@ def parse_object(text: str) -> Payload:
     """
     try:
         value = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ModelReplyBroken(f"the provider sent something that is not JSON: {text[:120]!r}") from exc
     if not isinstance(value, dict):
         raise ModelReplyBroken(f"the provider sent JSON that is not an object: {text[:120]!r}")
@@ -136,7 +137,7 @@ def arguments_object(arguments: str) -> Payload:
         return {}
     try:
         value = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"raw": arguments}
     return value if isinstance(value, dict) else {"raw": arguments}
 
@@ -156,5 +157,5 @@ def joined(pieces: Iterable[str]) -> str:
 
 
 def as_count(value: object) -> int:
-    """A token count from the wire: a non-negative number, anything else is 0."""
-    return max(0, int(value)) if isinstance(value, int | float) else 0
+    """A token count from the wire: a number that a request can cost, anything else is 0."""
+    return int(value) if isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS else 0

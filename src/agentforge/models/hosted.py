@@ -147,7 +147,18 @@ class HostedModel:
             if on_delta is not None and answer.text:
                 on_delta(answer.text)
             return answer
-        return self._read_stream(_bounded(response, request, self.name), on_delta)
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            raise ModelRequestRejected(
+                f"{self.name} answers in {encoding}, for which nobody asked", hint="does a proxy stand in between?"
+            )
+        try:
+            return self._read_stream(_bounded(response, request, self.name), on_delta)
+        except ModelReplyBroken as exc:
+            if kind != "text/html":
+                raise
+            hint = "check the base URL; a page to log in may stand in between"
+            raise ModelReplyBroken(f"{self.name} answers with a web page", hint=hint) from exc
 
     def _read_stream(self, chunks: Iterator[bytes], on_delta: Callable[[str], None] | None) -> Answer:
         from agentforge.models.sse import EventSplitter

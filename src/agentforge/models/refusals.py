@@ -56,7 +56,8 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         return ModelRateLimited(f"{model} is rate-limited (429){shown}", hint="wait, or add a fallback model")
     if status >= 500:
         return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
-    return ModelRequestRejected(f"{model} rejected the request ({status}){shown}")
+    hint = "redirects are not followed: set the base URL to where it leads" if 300 <= status < 400 else ""
+    return ModelRequestRejected(f"{model} rejected the request ({status}){shown}", hint=hint)
 
 
 def _longer(model: str) -> str:
@@ -110,7 +111,7 @@ def _message_of(body: str) -> str:
     """The message inside the JSON that providers wrap it in; the body itself when it is something else."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
     for key in ("error", "message", "detail"):
         if isinstance(value, dict) and value.get(key):

@@ -3,7 +3,7 @@
 It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
 chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
 computed at run time: for that there are the checks outside the test runner. Decisions by clock or machine: `circumstances.py`;
-what is done behind the caller's back: `side_effects.py`.
+what is done behind the caller's back: `side_effects.py`; code in texts: `hidden_code.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.runners.circumstances import decisions
+from agentforge.runners.hidden_code import hidden_code
 from agentforge.runners.side_effects import REACHING, effects
 from agentforge.runners.spoken import with_parts_of_names
 from agentforge.workspace.relevance import is_test_path
@@ -82,6 +83,7 @@ def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int,
         *([] if _RUNNER.search(told) else _named(tree)),
         *decisions(tree, told=told),
         *effects(tree, told=told),
+        *hidden_code(tree, told=told),
     ]
     return sorted(set(found))
 

@@ -52,6 +52,19 @@ _OF_ERRORS = re.compile(
     r"|left out|leav\w+ out|omit\w*|lenient\w*|forgiv\w*|graceful\w*|skip\w*|recover\w*"
     r"|retr(?:y|ies|ied|ying)|raises?|raised|raising)\b"
 )
+_LATER = re.compile(
+    r"^(?:threading\.Timer|signal\.(?:alarm|setitimer)|sched\.scheduler|sys\.(?:addaudithook|settrace|setprofile)|gc\.callbacks\.\w+)$"
+)
+_OF_LATER = re.compile(
+    r"(?i)\b(?:threads?|threading|background|concurren\w*|parallel\w*|async\w*|timers?|timing|time\w*|schedul\w*|later|delay\w*|periodic\w*|every"
+    r"|watch\w*|poll\w*|signals?|interrupt\w*|alarm\w*|audit\w*|trac\w*|profil\w*|debounc\w*|throttl\w*|after|intervals?|seconds?|deadlines?)\b"
+)
+_REMOVES = re.compile(r"^(?:os\.(?:remove|unlink|rmdir|removedirs)|shutil\.rmtree)$")
+_OF_REMOVING = re.compile(
+    r"(?i)\b(?:delet\w*|remov\w*|clean\w*|clear\w*|mov(?:e|es|ed|ing)|renam\w*|replac\w*|temp\w*|tmp|atomic\w*|rotat\w*|prun\w*|purg\w*|expir\w*|empt\w*"
+    r"|overwrit\w*|uninstall\w*|unlink\w*|trash|evict\w*|drop\w*|archiv\w*|discard\w*|reset\w*|cach\w*|old|stale|keep\w*|retention|sync\w*|mirror\w*|undo"
+    r"|roll.?back|revert\w*|forget\w*|lock\w*|fresh|again)\b"
+)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _RUNNING = frozenset(
     {"subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen"}
@@ -88,7 +101,9 @@ def effects(tree: ast.Module, *, told: str) -> Iterator[tuple[int, str]]:
     Args:
         told: the words of request and specification.
     """
-    meaning, open_ones = _meaning(tree), {*_given_addresses(tree), *_excused_handlers(tree)}
+    meaning = _meaning(tree)
+    open_ones = {*_given_addresses(tree), *_excused_handlers(tree)}
+    tidying = {*_tidying(tree)}
     for node in ast.walk(tree):
         name = _dotted(node.func, meaning) if isinstance(node, ast.Call) else ""
         if id(node) in open_ones or _PURE.search(name) or _names_its_program(name, node) or _is_named(name, node, told):
@@ -97,6 +112,10 @@ def effects(tree: ast.Module, *, told: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, f"{_TO_NETWORK}: {name}"  # type: ignore[attr-defined]  # a call
         elif _PROCESS.search(name) and not _OF_PROCESS.search(told):
             yield node.lineno, f"{_TO_PROGRAMS}: {name}"  # type: ignore[attr-defined]  # a call
+        elif _LATER.search(name) and not _OF_LATER.search(told):
+            yield node.lineno, f"goes on after the call: {name}"  # type: ignore[attr-defined]  # a call
+        elif _REMOVES.search(name) and id(node) not in tidying and not _OF_REMOVING.search(told):
+            yield node.lineno, f"removes files: {name}"  # type: ignore[attr-defined]  # a call
         elif isinstance(node, ast.ExceptHandler) and _hides(node) and not _OF_ERRORS.search(told):
             yield node.lineno, "swallows every error and says nothing"
         elif name == "contextlib.suppress" and _BROAD & _last_names(node) and not _OF_ERRORS.search(told):
@@ -154,6 +173,16 @@ def _excused_handlers(tree: ast.Module) -> Iterator[int]:
             yield from (id(one) for way in tries for one in way.handlers)
         elif isinstance(node, ast.Try) and any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in node.body):
             yield from (id(one) for one in node.handlers)
+
+
+def _tidying(tree: ast.Module) -> Iterator[int]:
+    """Calls that tidy up what failed or is over: in handlers, in `finally`, in `__exit__` and `__del__`."""
+    for node in ast.walk(tree):
+        places: list[ast.AST] = [*node.finalbody, *node.handlers] if isinstance(node, ast.Try) else []
+        places += (
+            [node] if isinstance(node, _Function) and node.name in ("__exit__", "__aexit__", "__del__", "close") else []
+        )
+        yield from (id(one) for place in places for one in ast.walk(place) if isinstance(one, ast.Call))
 
 
 def _handlers(node: ast.AST) -> Iterator[ast.ExceptHandler]:

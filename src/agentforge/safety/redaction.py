@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shapes import SHAPES
+from agentforge.safety.written import written_forms
 
 _REMEMBERED_CHARS = 8_000
 _SHORTEST_KNOWN_VALUE = 8
@@ -129,9 +130,12 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def _known_values(text: str, secrets: tuple[str, ...], found: list[str]) -> str:
     for secret in secrets:
-        if len(secret) >= _SHORTEST_KNOWN_VALUE and secret in text:
-            found.extend(["known-value"] * text.count(secret))
-            text = text.replace(secret, "[redacted: known-value]")
+        if len(secret) < _SHORTEST_KNOWN_VALUE:
+            continue
+        for form in written_forms(secret):
+            if form in text:
+                found.extend(["known-value"] * text.count(form))
+                text = text.replace(form, "[redacted: known-value]")
     return text
 
 

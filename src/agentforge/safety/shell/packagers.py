@@ -39,6 +39,14 @@ _LEAVES = re.compile(
 )
 
 
+_OTHER_PROGRAM = {
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn"),
+        re.compile(r"--(?:script-shell|node-options|shell-emulator|git|editor|viewer|userconfig|globalconfig)(?:=|$)"),
+    ),
+    **dict.fromkeys(("pip", "uv"), re.compile(r"--python(?:=|$)|-p$")),
+}
+"""Options that name what is run instead of what the project names."""
 _LISTS = frozenset(names("list ls show freeze check tree why help licenses metadata"))
 _INSTALLS = frozenset(
     names(
@@ -117,8 +125,8 @@ def judge_packager(name: str, words: Sequence[Word]) -> Judged:
     own = ("version",) if name in ("go", "npm", "uv") else ()
     if only_asks(words, "-V", "-v", "-h", *own):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
-    if name in ("pip", "uv") and any(re.match(r"--python(?:=|$)|-p$", word.known) for word in words):
-        return Judged(kind=Kind.UNKNOWN, reason=f"{name} asks an interpreter that it is given")
+    if name in _OTHER_PROGRAM and any(_OTHER_PROGRAM[name].match(word.known) for word in words):
+        return Judged(kind=Kind.UNKNOWN, reason=f"{name} is told by an option what to run")
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known not in ("-h", "--help"):
         option = rest.pop(0)
@@ -174,7 +182,6 @@ def _own_verb(name: str, verb: str, words: Sequence[Word], kind: Kind) -> Judged
     steering = {
         "cargo": ("--config",),
         "go": ("-exec", "-toolexec", "-vettool", "-o"),
-        "npm": ("--script-shell", "--node-options"),
     }.get(name, ())
     if steering and any(word.known.partition("=")[0] in steering for word in words):
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} runs another program by such an option")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentforge.guarded import NEVER
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
+from agentforge.safety.shell.handed import handed_code, secrets_in, steering_paths
 from agentforge.safety.shell.options import sort_arguments, tail
 from agentforge.safety.shell.packagers import PACKAGERS, REASON, first_word, judge_packager, only_asks, script_kind
 from agentforge.safety.shell.steering_options import steered
@@ -104,19 +104,21 @@ def judge_program(name: str, words: Sequence[Word]) -> Judged:
     """
     judged = _judged(name, words)
     if judged.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER):
-        reads = (*judged.reads, *(word for word in map(_elsewhere, words) if word is not None))
+        handed = handed_code(name, words)
+        if handed is not None:
+            return handed
+        reads = (*judged.reads, *(word for word in map(_elsewhere, words) if word is not None), *secrets_in(words))
         return replace(judged, reads=reads, writes=(*judged.writes, *_outputs(words)))
     return judged
 
 
 def _outputs(words: Sequence[Word]) -> tuple[Word, ...]:
     """The files that a program is told to write, and whatever argument leads into a place that steers git or the harness."""
-    found = []
+    found = [*steering_paths(words)]
     for place, word in enumerate(words):
         text = word.known
         start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
-        steers = any(part.casefold() in NEVER for part in text[start:].split("/"))
-        if steers or (start and _OUTPUT.fullmatch(text[: start - 1])):
+        if start and _OUTPUT.fullmatch(text[: start - 1]):
             found.append(tail(word, start))
         elif _OUTPUT.fullmatch(text) and place + 1 < len(words):
             found.append(words[place + 1])
@@ -127,6 +129,8 @@ def _elsewhere(word: Word) -> Word | None:
     """The path in an argument (alone, or after `=`) that is absolute, begins at the home, or climbs."""
     text = word.known
     start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
+    glued = re.match(r"-[A-Za-z]{1,2}(?=[./~])", text)  # -o../x, -I/etc
+    start = glued.end() if glued else start
     for part in re.split("[:=]", text[start:]):  # also behind a kind: --cov-report=html:../x
         if (part.startswith(("/", "~/")) and not part.startswith("//")) or part == "~" or ".." in part.split("/"):
             return tail(word, start)
@@ -234,6 +238,8 @@ def _targets(name: str, words: Sequence[Word], kind: Kind) -> Judged:
 def _ruff(words: Sequence[Word]) -> Judged:
     verb = first_word(words)
     given = sort_arguments(words[1:])
+    if verb == "server":
+        return Judged(kind=Kind.SERVER, reason="ruff answers an editor until it is stopped")
     if verb in ("rule", "linter", "config", "version", "help"):
         return Judged(kind=Kind.READ_ONLY, reason="ruff only prints")
     changing = (verb == "format" and not given.has("--check", "--diff")) or given.has(
@@ -294,5 +300,8 @@ def _module(name: str, module: str, words: Sequence[Word]) -> Judged:
         if len(given.operands) < 2:
             return Judged(kind=Kind.READ_ONLY, reason="json.tool prints", reads=given.operands)
         return Judged(kind=Kind.WRITE, reason="json.tool writes its second file", writes=given.operands[1:])
+    if module in _KIND_OF:
+        found = _judged(module, words)
+        return replace(found, reason=f"{name} -m {found.reason}")
     kind = _MODULES.get(module) or _MODULES.get(root) or Kind.RUN
     return Judged(kind=kind, reason=f"{name} -m {module}: " + REASON[kind].format(name=module))

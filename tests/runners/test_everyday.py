@@ -1,0 +1,40 @@
+"""The surroundings of held-out checks are those of a user: a clone that git answers for, a home with files, nothing written just now."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from agentforge.runners.everyday import furnish
+from agentforge.runners.launch import Ground
+from agentforge.workspace.sandbox import choose
+
+_DAY_S = 24 * 3600
+
+
+def _furnished(folder: Path) -> Ground:
+    (folder / "checkout").mkdir()
+    (folder / "checkout" / "kit.py").write_text("x = 1\n", "utf-8")
+    (folder / "checkout" / "link").symlink_to("nowhere")
+    place = Ground(
+        checkout=folder / "checkout", mount_at=folder / "repo", sandbox=choose("none"), scratch=folder / "scratch"
+    )
+    furnish(place)
+    return place
+
+
+def test_git_answers_for_the_checkout_as_for_any_clone(tmp_path: Path) -> None:
+    place = _furnished(tmp_path)
+    asked = ["git", "-C", str(place.checkout), "-c", "safe.directory=*"]
+    head = subprocess.run([*asked, "log", "--format=%s"], capture_output=True, text=True, check=True).stdout
+    assert head == "begin\n"
+    assert subprocess.run([*asked, "fsck"], capture_output=True, check=False).returncode == 0
+    assert (place.checkout / ".git" / "index").is_file()
+
+
+def test_files_have_been_there_for_months_and_the_home_is_lived_in(tmp_path: Path) -> None:
+    place = _furnished(tmp_path)
+    assert time.time() - (place.checkout / "kit.py").stat().st_mtime > 30 * _DAY_S
+    assert (place.checkout / "link").is_symlink()
+    assert len(list((place.scratch / "home").iterdir())) > 8
