@@ -15,11 +15,15 @@ def main() -> int:
         The exit code, see errors.py.
     """
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
+    if arguments in (["--version"], ["-V"]) and sys.stdout is not None:
         from agentforge import __version__
 
-        sys.stdout.write(f"agentforge {__version__}\n")
-        return 0
+        try:
+            sys.stdout.write(f"agentforge {__version__}\n")
+            sys.stdout.flush()
+            return 0
+        except OSError:  # told by the general way, which knows how
+            pass
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)
