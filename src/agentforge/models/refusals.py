@@ -12,6 +12,7 @@ from agentforge.errors import (
     ModelError,
     ModelNotFound,
     ModelRateLimited,
+    ModelReplyBroken,
     ModelRequestRejected,
     ModelUnavailable,
 )
@@ -44,6 +45,11 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         body: what the provider sent; its own message is shown, cut to 300 characters.
         secret: the API key; never shown, even where the provider repeats it.
     """
+    if status == 200:  # a sign-in page of the network, a web site: no provider of models
+        return ModelReplyBroken(
+            f"{model}: a web page came back, no reply",
+            hint="check the base URL, and whether the network wants a sign-in",
+        )
     said = _provider_words(body, secret=secret)
     shown = f": {said}" if said else ""
     if status in (401, 403):
@@ -56,7 +62,8 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         return ModelRateLimited(f"{model} is rate-limited (429){shown}", hint="wait, or add a fallback model")
     if status >= 500:
         return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
-    return ModelRequestRejected(f"{model} rejected the request ({status}){shown}")
+    moved = "the address leads elsewhere: set the one that answers itself as base URL" if status < 400 else ""
+    return ModelRequestRejected(f"{model} rejected the request ({status}){shown}", hint=moved)
 
 
 def _longer(model: str) -> str:
