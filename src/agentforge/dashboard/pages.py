@@ -25,6 +25,7 @@ STATES = (
     "analyzed",
     "failed",
     "aborted",
+    "attempt",
     "damaged",
 )
 
