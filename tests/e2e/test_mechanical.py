@@ -37,6 +37,15 @@ def test_a_deletion_takes_its_tests_along_and_leaves_what_is_used(world: World) 
     assert "-def mumble(text: str) -> str:" in diff and "deleted file mode" in diff and "-def test_mumble" in diff
 
 
+def test_a_wish_besides_the_change_is_asked_about_and_never_dropped(world: World) -> None:
+    _project(world)
+    asked = world.start({"green": []}, request="Delete mumble from textkit.py, and keep mumble('A') returning 'a'.")
+    assert asked.code == 3
+    question = asked.json["escalations"][0]
+    assert "keep mumble('A') returning 'a'" in question["question"] and question["options"] == ["only the change"]
+    assert world.git("branch", "--list", "agentforge/*") == ""
+
+
 def test_a_move_is_followed_by_everybody_who_imports_it(world: World) -> None:
     _project(world)
     diff = _delivered(world, "Move shout from textkit to a new module voice")

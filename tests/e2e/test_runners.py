@@ -17,7 +17,11 @@ _SPEC.loader.exec_module(_FOREIGN)
 PROJECTS, REQUEST = _FOREIGN.PROJECTS, _FOREIGN.REQUEST
 
 
-_SLOW = ("java",)  # a virtual machine for every build and every run
+_SLOW = (
+    "java",
+    "cargo",
+    "vitest",
+)  # seconds for every build and every start; the real projects show these runners, too
 
 
 @pytest.fixture(params=[pytest.param(one, marks=pytest.mark.chaos) if one in _SLOW else one for one in PROJECTS])

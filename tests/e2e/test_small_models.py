@@ -225,3 +225,27 @@ def test_a_sample_that_nothing_agrees_with_needs_the_word_of_a_person(world: Wor
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err
     assert "text.lower().split()" in world.git("show", f"{done.json['branch']}:textkit.py")
+
+
+def test_what_the_request_names_and_every_sample_forgets_is_asked_about(world: World) -> None:
+    world.settings(SMALL)
+    forgets = 'def asks(text):\n    """Count."""\n    return text.count("I")'
+    counts = (
+        "def asks(text):\n    ends = text.replace('?', '.').replace('!', '.')\n"
+        "    return sum(one.strip().startswith('I ') for one in ends.split('.'))"
+    )
+    request = (
+        "Add asks(text) to textkit: the sentences that begin with the word \"I\"; one ends with '.', '?' or '!'. "
+        "asks('It is. I am. I go') -> 2, asks('No') -> 0"
+    )
+    forgets_it = 'def asks(text):\n    """Count."""\n    return text.count("I ")'
+    script: dict[str, Any] = {"green": [{"samples": [forgets, forgets_it, forgets_it]}, {"samples": [counts, counts]}]}
+    asked = world.start(script, request=request)
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "The request names '?'; no example of asks shows it" in question["question"]
+    assert "What must asks('It is? I am? I go') give? The sample gives 2" in question["question"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "asks('Am I? I am! So I go') -> 1")
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err + done.out
+    assert "replace('?', '.')" in world.git("show", f"{done.json['branch']}:textkit.py")

@@ -20,7 +20,7 @@ _NODES = (
     ast.Dict, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.Starred, ast.Await,
 )  # fmt: skip
 CONNECTOR = re.compile(
-    r"\s*(?:->|=>|→|⇒|={2,3}|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
+    r"\s*(?:-{1,3}>|={1,3}>|→|⇒|➞|➜|⟶|⟹|={2,3}|(?<![<>!:=])=|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
     r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
 )
 WANTED = re.compile(r"should|must|will|shall")
@@ -37,6 +37,8 @@ COMPLAINT = re.compile(
 )
 _END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
 """Where a docstring that was quoted with its signature ends: right behind the last result."""
+_SPELT_SMALL = re.compile(r"(?:true|false|null|none)\b(?!\s*of\b)")
+_SMALL = {"true": "True", "false": "False", "null": "None", "none": "None"}
 _LIMIT = 4000
 
 
@@ -69,8 +71,9 @@ class Claim:
 def claims_in(text: str) -> tuple[Claim, ...]:
     """Read the claims of one example as it stands in a request; () when it holds none that can be run.
 
-    Read are doctest lines, `call -> literal`, `call == literal` with or without assert, "call returns literal", "call raises E"
-    and rows of a table whose first two cells are a call and its result.
+    Read are doctest lines, `call -> literal` with any arrow, `call == literal` with or without assert, `call = literal`, "call
+    returns literal", "call raises E" and rows of a table whose first two cells are a call and its result. `true`, `false` and
+    `null` count as results.
     """
     if len(text) > _LIMIT:
         return ()
@@ -155,12 +158,25 @@ def _doctests(text: str) -> Iterator[Claim]:
     for example in examples:
         call, want = example.source.strip(), _END_OF_DOCSTRING.split(example.want)[0].strip()
         tree = _expression(call)
+        compared = _compared(tree) if not want or want == "True" else None
+        if compared is not None:
+            yield compared
         if tree is None or not is_call(tree):
             continue
         if example.exc_msg is not None:
             yield Claim(call=call, raises=example.exc_msg.partition(":")[0].strip())
         elif is_literal(want):
             yield Claim(call=call, returns=want)
+
+
+def _compared(tree: ast.Expression | None) -> Claim | None:
+    """`>>> f(1) == 2`, with `True` below it or nothing."""
+    match tree:
+        case ast.Expression(body=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right])):
+            call, value = ast.unparse(left), ast.unparse(right)
+            if is_call(ast.Expression(left)) and is_literal(value):
+                return Claim(call=call, returns=value)
+    return None
 
 
 def _of_line(line: str) -> Iterator[Claim]:
@@ -174,9 +190,15 @@ def _of_line(line: str) -> Iterator[Claim]:
         if complaint and not WANTED.match(match.group().strip()):
             continue
         call = _call_at_end(text[: match.start()])
-        if call is not None:
+        if call is not None and (match.group().strip() != "=" or _may_be_given(call)):
             raising = "raises " if RAISING.fullmatch(match.group().strip()) else ""
             yield from _made(call, raising + text[match.end() :])
+
+
+def _may_be_given(call: str) -> bool:
+    """Whether `call = literal` can be an example: a call of one thing, with nothing but literals."""
+    tree = _expression(call)
+    return tree is not None and isinstance(tree.body, ast.Call) and len(names_of(call)) == 1
 
 
 def _made(call: str, result: str) -> Iterator[Claim]:
@@ -184,7 +206,7 @@ def _made(call: str, result: str) -> Iterator[Claim]:
     if tree is None or not is_call(tree):
         return
     raised = EXCEPTION.match(result)
-    value = "" if raised else _literal_at_start(result.strip().removeprefix("the ").strip())
+    value = "" if raised else literal_at_start(result.strip().removeprefix("the ").strip())
     if raised:
         yield Claim(call=call, raises=raised.group(1))
     elif value:
@@ -209,10 +231,13 @@ def _broken_name(tree: ast.Expression, source: str) -> bool:
     return any(data[end + 1 : end + 2].isspace() for end in spoken if end is not None)
 
 
-def _literal_at_start(text: str) -> str:
-    """The longest start of a text that is a literal and ends where a word could end."""
+def literal_at_start(text: str) -> str:
+    """The longest start of a text that is a literal and ends where a word could end; "" there is none."""
     quoted = text.startswith("`")
     bare = text.removeprefix("`")
+    small = _SPELT_SMALL.match(bare)
+    if small is not None:
+        return "" if GOES_ON.match(bare[small.end() :]) else _SMALL[small.group()]
     if quoted and "`" in bare and is_literal(bare.partition("`")[0]):
         return bare.partition("`")[0].strip()
     for end in range(len(bare), 0, -1):

@@ -115,3 +115,8 @@ def test_the_last_example_of_a_quoted_docstring_is_read_too() -> None:
         'Add f:\n\ndef f(x: int) -> bool:\n    """ Tell.\n    >>> f(1)\n    False\n    >>> f(2)\n    True\n    """\n'
     )
     assert [claim.text for claim in reading.claims_of_request(request)] == ["f(1) -> False", "f(2) -> True"]
+
+
+def test_a_head_that_stands_in_a_request_declares_its_name() -> None:
+    request = 'Add it to kit.py:\n\ndef cars(n: int):\n    """Count."""\n\nclass Road:\n    pass\nundef x(y)'
+    assert reading.declared_names(request) == ("cars", "Road")

@@ -13,6 +13,7 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.reading import confirmed_claims
 from agentforge.pipeline.small.remembering import without_and_twice
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
+from agentforge.pipeline.small.unshown import calls_with, unshown
 
 if TYPE_CHECKING:
     from agentforge.runners.claims import Claim
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from agentforge.runners.rig import Edits
 
 _MOST_PROBES = 16
+_MOST_NAMED = 4
 _TURNS_TOGETHER = 6
 _SHOWN_OPTIONS = 3
 _LONGEST_CALL_S = 10.0
@@ -68,7 +70,9 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
     Args:
         passing: text of the file -> numbers of the samples that say so.
     """
-    calls = probes(calls_of(state, runtime, unit))
+    own = calls_of(state, runtime, unit)
+    named = calls_with(own, unshown(state.request, claims_by_unit(state)[unit.name]))
+    calls = list(dict.fromkeys([*probes(own), *named[:_MOST_NAMED]]))
     answers = {text: answers_near(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
     groups: dict[tuple[str, ...], list[str]] = {}
     for text in passing:

@@ -15,6 +15,7 @@ from agentforge.pipeline.small.units import units_of
 from agentforge.pipeline.stage import Question, texts
 
 ONLY_EXAMPLES = "only what the examples say"
+ONLY_CHANGE = "only the change"
 _REBUILDING = re.compile(
     r"(?i)\b(?:move[sd]?|extract(?:s|ed)?|factor(?:s|ed)?|pull(?:s|ed)?|split|merge[sd]?|inline[sd]?|de-?duplicate[sd]?|reuse[sd]?|"
     r"share[sd]?|unif(?:y|ies|ied)|consolidate[sd]?|refactor(?:s|ed)?|restructure[sd]?|simplif(?:y|ies|ied))\b"
@@ -48,23 +49,36 @@ def names_beside(request: str, *, units: Sequence[str], known: Sequence[str]) ->
 
 
 def questions_beside(state: RunState) -> tuple[Question, ...]:
-    """A person says whether the part of the request that no example checks is to be left out."""
-    beside = texts(state.facts.get("places", {}).get("beside"))
+    """A person says whether the part of the request that nothing checks is to be left out."""
+    places = state.facts.get("places", {})
+    beside, rest = texts(places.get("beside")), str(places.get("rest") or "")
+    larger = 'or with a larger model (--model, [model] profile = "full").'
+    if rest:
+        text = (
+            f'The request also says "{rest}", and a change that needs no model carries out nothing of that. Answer '
+            f'"{ONLY_CHANGE}" when it wants nothing more; or abort, and start again with the change alone, {larger}'
+        )
+        return _asked_until(state, text, option=ONLY_CHANGE)
     if not beside or state.tests or not claims_of_request(state.request):
         return ()
+    units = ", ".join(unit.name for unit in units_of(state))
+    text = (
+        f"The request also wants something of {', '.join(beside)}, but its examples are of {units} alone: nothing would check "
+        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with '
+        f"examples or tests of all of it, {larger}"
+    )
+    return _asked_until(state, text, option=ONLY_EXAMPLES)
+
+
+def _asked_until(state: RunState, text: str, *, option: str) -> tuple[Question, ...]:
+    """The question, asked again as long as the answer is another one than the option."""
     said = [
         item.resolution.text
         for item in state.escalations.values()
         if str(item.context.get("key")).partition(":")[0] == "beside" and item.resolution is not None
     ]
-    agreed = any(text.strip().strip('."').lower() in (ONLY_EXAMPLES, "only", "yes") for text in said)
-    units = ", ".join(unit.name for unit in units_of(state))
-    text = (
-        f"The request also wants something of {', '.join(beside)}, but its examples are of {units} alone: nothing would check "
-        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with '
-        'examples or tests of all of it, or with a larger model (--model, [model] profile = "full").'
-    )
-    reason = "a small model does not deliver what nothing checks"
+    agreed = any(one.strip().strip('."').lower() in (option, "only", "yes") for one in said)
     many = len(said) if agreed else len(said) + 1
     keys = ["beside", *(f"beside:{number}" for number in range(2, many + 1))][:many]
-    return tuple(Question(key=key, text=text, reason=reason, options=(ONLY_EXAMPLES,)) for key in keys)
+    reason = "a small model does not deliver what nothing checks"
+    return tuple(Question(key=key, text=text, reason=reason, options=(option,)) for key in keys)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.mechanical import changed_products, changed_tests
-from agentforge.pipeline.small.renaming import Renaming, ambiguous, lines_of, rename_asked, renamed, renaming_of, uses
+from agentforge.pipeline.small.renaming import (
+    Renaming,
+    ambiguous,
+    lines_of,
+    rename_asked,
+    renamed,
+    renaming_of,
+    taken,
+    uses,
+)
 from agentforge.pipeline.small.rendering import rendered_suite
 from agentforge.pipeline.small.units import oracle
 from agentforge.workspace.relevance import is_test_path
@@ -82,7 +91,9 @@ def measured_renaming(state: RunState, runtime: Runtime, code: CodeMap) -> tuple
     texts = _sources(state, runtime)
     files = [path for path, text in texts.items() if uses(text, last)]
     reasons = [f"{path}: {reason}" for path in files if (reason := ambiguous(texts[path], last))]
-    reasons += [f"{path} has a {new} already" for path in files if uses(texts[path], new)]
+    reasons += [
+        f"{path} has a {new} already" for path in files if taken(texts[path], new, member="." in symbol.qualified)
+    ]
     tests = {path: _functions(path, texts[path], last) for path in files if is_test_path(path)}
     functions = [nodeid for inside, _ in tests.values() for nodeid in inside]
     if not functions and not state.tests and not oracle(state):

@@ -10,6 +10,7 @@ from agentforge.pipeline.small.reading import (
     claims_of_request,
     contradictory,
     examples_of,
+    own_words,
     words_of,
 )
 from agentforge.pipeline.small.rendering import rendered_tests, test_path
@@ -158,24 +159,15 @@ def _summary(units: tuple[Unit, ...], place: str) -> str:
 
 def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     """The examples of a unit, those of the request in its own words; the user's tests where there are none."""
-    own = examples_of(state.request)
+    own = own_words(state.request)
     staged = {one.claim.text: one.told for one in scenes(state)}
-    said = [staged.get(text) or _in_own_words(text, own) for text in told]
+    said = [staged.get(text) or own.get(text, text) for text in told]
     if said:
         return said
     change = by_tree(state)
     if change is not None:
         return [change.criterion]
     return [f"the supplied tests of {unit.name} pass" if state.tests else f"{unit.name} does what was asked"]
-
-
-def _in_own_words(text: str, examples: tuple[str, ...]) -> str:
-    from agentforge.runners.claims import claims_in
-
-    for example in examples:
-        if any(claim.text == text for claim in claims_in(example)):
-            return example
-    return text
 
 
 def _symbol(unit: Unit) -> dict[str, object]:

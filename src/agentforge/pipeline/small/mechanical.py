@@ -35,12 +35,14 @@ class Mechanical:
     Attributes:
         facts: of the change, {} when the request asks for none.
         problem: why the tree cannot make it, "" it can; `choices` may settle that.
+        rest: what the request says besides, "" nothing.
     """
 
     facts: dict[str, object]
     problem: str = ""
     choices: tuple[str, ...] = ()
     chosen: str = ""
+    rest: str = ""
 
 
 def wanted_change(request: str) -> Wanted | None:
@@ -79,7 +81,7 @@ def measured_change(state: RunState, runtime: Runtime) -> Mechanical:
     shown = bool(facts["functions"] or state.tests or oracle(state))
     name = plan.targets[0].name or plan.targets[0].source.path
     problem = "" if shown else _no_test(wanted, name)
-    return Mechanical(facts=facts if shown else {}, problem=problem, chosen=choice)
+    return Mechanical(facts=facts if shown else {}, problem=problem, chosen=choice, rest=wanted.rest)
 
 
 def changed_tests(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:

@@ -18,10 +18,12 @@ from agentforge.pipeline.small.mechanical import Mechanical, measured_change
 from agentforge.pipeline.small.reading import (
     action_of_request,
     called,
+    declared_names,
     named_calls,
     paths_of,
     words_of,
 )
+from agentforge.pipeline.small.renaming import said_besides
 from agentforge.pipeline.small.scenes import ClassSeen, Scene, classes_in, made_and_called, scene_values, scenes_of
 from agentforge.pipeline.small.units import oracle
 from agentforge.pipeline.stage import items, texts
@@ -85,9 +87,9 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         return Measured(facts={"units": [], "options": options, "problem": "", "report": report})
     rename, problem = measured_renaming(state, runtime, code)
     if rename or problem:
-        unit = _renamed_unit(rename, code)
+        facts: dict[str, object] = {"units": _renamed_unit(rename, code), "options": [], "problem": problem}
         return Measured(
-            facts={"units": unit, "options": [], "problem": problem, "modules": dict(code.modules), "rename": rename}
+            facts={**facts, "modules": dict(code.modules), "rename": rename, **_rest(said_besides(state.request))}
         )
     change = measured_change(state, runtime)
     if change.facts or change.problem:
@@ -104,7 +106,7 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
     if rows and len(options) == 1:
         rows = [row if row["file"] else _placed(row, str(options[0]["place"]), code) for row in rows]
         options = []
-    facts: dict[str, object] = {"units": rows, "options": options, "problem": "", "modules": dict(code.modules)}
+    facts = {"units": rows, "options": options, "problem": "", "modules": dict(code.modules)}
     known = [one.qualified for found in code.symbols.values() for one in found if one.kind != "variable"]
     beside = names_beside(state.request, units=[str(row["name"]) for row in rows], known=known)
     more = {"scenes": scene_values(scenes) if scenes else None, "beside": beside or None}
@@ -130,7 +132,12 @@ def _mechanical_facts(change: Mechanical, state: RunState, code: CodeMap) -> dic
     beside = [_located(row, code, state.request) for row in _by_calls(calls, code)]
     mine = {str(row["name"]) for row in rows}
     beside = [row for row in beside if row["file"] and row["change"] == "changed" and row["name"] not in mine]
-    return {**facts, "units": [unit, *beside], "mechanical": change.facts}
+    return {**facts, "units": [unit, *beside], "mechanical": change.facts, **_rest(change.rest)}
+
+
+def _rest(text: str) -> dict[str, object]:
+    """What a request says besides a change by the tree."""
+    return {"rest": text} if text else {}
 
 
 def _renamed_unit(rename: Mapping[str, object], code: CodeMap) -> list[dict[str, object]]:
@@ -187,10 +194,10 @@ def _by_calls(calls: Iterable[tuple[str, str, str]], code: CodeMap) -> list[dict
 def _by_words(request: str, code: CodeMap) -> list[dict[str, object]]:
     """The symbols that the request names word for word; what it calls and nobody defines is to be written."""
     words = words_of(request)
-    spoken = list(named_calls(request))
     import ast
 
-    new = [ast.unparse(node.func) for node in spoken if not code.defining(ast.unparse(node.func))]
+    spoken = [*declared_names(request), *(ast.unparse(node.func) for node in named_calls(request))]
+    new = [name for name in spoken if not code.defining(name)]
     if new and action_of_request(request) == "create":
         return [{"name": new[0], "file": "", "calls": []}]
     known = [one for rows in code.symbols.values() for one in rows if one.kind in ("function", "method")]

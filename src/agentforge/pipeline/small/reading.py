@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agentforge.events.state import RunState
+from agentforge.pipeline.small.inputs import claims_by_inputs
 from agentforge.runners.claims import BUILTINS, Claim, claims_in, contradictions, distinct, is_literal, names_of
 
 _ACTIONS = (
@@ -24,6 +25,7 @@ _ONLY_LOOKING = re.compile(
 _SENTENCE = re.compile(
     r"(?<=[.;])\s+(?=[A-Za-z_`])|(?<=,)\s+(?=(?:and\s+)?`?[A-Za-z_][\w.]*\()|\s+and\s+(?=`?[A-Za-z_][\w.]*\()"
 )
+_TEXT = re.compile(r"(?<![\w'\"])(?:'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")(?![\w'\"])")
 _WISH = re.compile(
     r"(?:\bbut\b|,|;|\.)?[^'\"\[({\d]*\b(?:should|must|shall|ought to|expected|want(?:ed)?|instead of|rather than|and not|not)\b"
     r"(?:\s+(?:have|be|been|is|it|to|return(?:ed)?|give|given|equal|yield|get|the|result))*\s*:?\s*`?"
@@ -32,6 +34,7 @@ _COMPLAINT = re.compile(r"(?i)\b(?:currently|today|wrong(?:ly)?|at the moment|ri
 _CALLED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*")
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.py\b")
+_DECLARED = re.compile(r"(?m)^[ \t]*(?:(?:async\s+)?def|class)\s+([A-Za-z_]\w*)\s*[(:]")
 _LONGEST = 20_000
 FAILING = "failing"
 """Key of the question for an example that fails today."""
@@ -52,8 +55,16 @@ def action_of_request(request: str) -> str:
 
 def examples_of(request: str) -> tuple[str, ...]:
     """The examples of a request as they stand in it, each the shortest text that still says call and result."""
-    found = [_cut(text, claim) for text, claim in _read(request) if claim.asked]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(own_words(request).values()))
+
+
+def own_words(request: str) -> dict[str, str]:
+    """The text of each claim -> the example as the request words it; complaints are left out."""
+    found: dict[str, str] = {}
+    for text, claim in _read(request):
+        if claim.asked:
+            found.setdefault(claim.text, _cut(text, claim))
+    return found
 
 
 def claims_of_request(request: str) -> tuple[Claim, ...]:
@@ -112,6 +123,11 @@ def named_calls(request: str) -> tuple[ast.Call, ...]:
     return tuple(found)
 
 
+def declared_names(request: str) -> tuple[str, ...]:
+    """The functions and classes whose head stands in a request: `def total(prices: list[int]) -> int:`."""
+    return tuple(dict.fromkeys(_DECLARED.findall(request[:_LONGEST])))
+
+
 def words_of(request: str) -> frozenset[str]:
     """The words of a request that may be names, dotted ones also by their parts."""
     words = {match.group() for match in _WORD.finditer(request[:_LONGEST])}
@@ -147,9 +163,23 @@ def _read(request: str) -> Iterator[tuple[str, Claim]]:
     if ">>>" in text:
         yield from ((_doctest(text, claim), replace(claim, asked=True)) for claim in claims_in(text))
         return
-    for line in text.splitlines():
-        for sentence in [line] if line.lstrip().startswith("|") else _SENTENCE.split(line):
-            yield from ((sentence, claim) for claim in claims_of_clause(sentence))
+    sentences = [
+        sentence
+        for line in text.splitlines()
+        for sentence in ([line] if line.lstrip().startswith("|") else _sentences(line))
+    ]
+    found = [(sentence, claim) for sentence in sentences for claim in claims_of_clause(sentence)]
+    yield from found or ((told, replace(claim, asked=True)) for told, claim in claims_by_inputs(text))
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """The sentences and clauses of a line; what stands in quotes is not split."""
+    masked = _TEXT.sub(lambda match: "'" + "x" * (len(match.group()) - 2) + "'", line)
+    after = 0
+    for match in _SENTENCE.finditer(masked):
+        yield line[after : match.start()]
+        after = match.end()
+    yield line[after:]
 
 
 def claims_of_clause(sentence: str) -> Iterator[Claim]:
@@ -163,8 +193,11 @@ def _doctest(text: str, claim: Claim) -> str:
     """The lines of a doctest that hold one claim."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
-        if line.strip().removeprefix(">>>").strip() == claim.call:
+        source = line.strip().removeprefix(">>>").strip()
+        if source == claim.call:
             return "\n".join(lines[number : number + 2]).strip()
+        if any((one.call, one.returns) == (claim.call, claim.returns) for one in claims_in(f">>> {source}")):
+            return line.strip()
     return f">>> {claim.call}"
 
 

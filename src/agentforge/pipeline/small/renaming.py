@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
+from agentforge.pipeline.small.leftover import leftover
+from agentforge.pipeline.small.reading import examples_of
 from agentforge.pipeline.stage import texts
 
 _ASKED = re.compile(
@@ -57,6 +59,14 @@ def rename_asked(request: str) -> tuple[str, str] | None:
     return found.pop() if len(found) == 1 else None
 
 
+def said_besides(request: str) -> str:
+    """A sentence of a request for a renaming that may want something besides; "" there is none."""
+    text = _ASKED.sub(" ; ", request)
+    for example in examples_of(request):
+        text = text.replace(example, " ; ")
+    return leftover(text, names=rename_asked(request) or (), gone=False)
+
+
 def renaming_of(state: RunState) -> Renaming | None:
     """The renaming that was measured, None when the request is another one."""
     value = state.facts.get("places", {}).get("rename")
@@ -99,6 +109,28 @@ def ambiguous(source: str, name: str) -> str:
         if looks and any(isinstance(one, ast.Constant) and one.value == name for one in ast.iter_child_nodes(node)):
             return f"{name} is looked up by its text"
     return ""
+
+
+def taken(source: str, name: str, *, member: bool) -> bool:
+    """Whether a new name means something in a file already.
+
+    Args:
+        member: of an attribute; what is no member is not touched by `text.name`, as no such thing exists yet.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            found = node.id
+        elif isinstance(node, ast.Attribute):
+            found = node.attr if member else ""
+        elif isinstance(node, ast.alias):
+            found = node.asname or node.name.partition(".")[0]
+        elif isinstance(node, ast.arg):
+            found = node.arg
+        else:
+            found = str(getattr(node, "name", "") or "")
+        if found == name:
+            return True
+    return False
 
 
 def renamed(source: str, old: str, new: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import Literal
 
 from agentforge.frozen import dataclass
+from agentforge.pipeline.small.leftover import leftover
+from agentforge.pipeline.small.reading import examples_of
 
 What = Literal["delete", "move", "add", "rename", "drop", "order"]
 
@@ -102,6 +105,7 @@ class Wanted:
         parameter, new: of a signature; the old and the new name.
         annotation, default: of an added parameter, as source; "" none told.
         order: of keyword-only parameters; () = by name.
+        rest: a sentence of the request that may want something besides; "" there is none.
     """
 
     what: What
@@ -117,6 +121,7 @@ class Wanted:
     default: str = ""
     keyword_only: bool = False
     order: tuple[str, ...] = ()
+    rest: str = ""
 
 
 def wanted_of(request: str) -> Wanted | None:
@@ -129,8 +134,21 @@ def wanted_of(request: str) -> Wanted | None:
         found = read(text)
         if found is not None:
             wanted, start, end = found
-            return None if _MORE.search(f"{text[:start]} {text[end:]}") else wanted
+            if _MORE.search(f"{text[:start]} {text[end:]}"):
+                return None
+            return replace(wanted, rest=_rest(wanted, f"{text[:start]} ; {text[end:]}", request))
     return None
+
+
+def _rest(wanted: Wanted, text: str, request: str) -> str:
+    """What is said besides the change, without examples and without what the change itself takes up."""
+    if wanted.what == "add":  # whatever tells of behaviour was refused while it was read
+        return ""
+    for example in examples_of(request):
+        text = text.replace(" ".join(example.split()), " ; ")
+    if wanted.what == "move":
+        text = "; ".join(part for part in re.split(r"[.;](?=\s|$)", text) if not _REEXPORT.search(part))
+    return leftover(text, names=wanted.names, gone=wanted.what == "delete")
 
 
 _Found = tuple[Wanted, int, int]
