@@ -84,8 +84,8 @@ def main() -> int:
 def measured(name: str, repo: Path, *, python: Path) -> Row:
     """Measure one project."""
     from agentforge.runners.cache import ResultCache
+    from agentforge.runners.detection import detect
     from agentforge.runners.measure import Promise, Suite, measure_baseline, measure_green, measure_red
-    from agentforge.runners.plan import detect
     from agentforge.runners.rig import Rig
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import choose

@@ -249,3 +249,20 @@ def test_what_the_request_names_and_every_sample_forgets_is_asked_about(world: W
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err + done.out
     assert "replace('?', '.')" in world.git("show", f"{done.json['branch']}:textkit.py")
+
+
+def test_a_sample_that_leans_on_the_order_of_all_examples_is_asked_about(world: World) -> None:
+    world.settings(SMALL)
+    last = 'def is_right(a, b, c):\n    """Whether it has a right angle."""\n    return a * a + b * b == c * c'
+    any_order = "def is_right(a, b, c):\n    x, y, z = sorted((a, b, c))\n    return x * x + y * y == z * z"
+    script: dict[str, Any] = {"green": [{"samples": [last, last]}, {"samples": [any_order, any_order]}]}
+    request = "Add is_right(a, b, c) to textkit, for three sides: is_right(3, 4, 5) -> True, is_right(1, 2, 3) -> False"
+    asked = world.start(script, request=request)
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "is_right(5, 4, 3) would give False, where is_right(3, 4, 5) gives True" in question["question"]
+    assert question["options"] == ["False", "True"]
+    world.run("resolve", f"{world.task}.E1", "--answer", "True")
+    done = world.run("resume", world.task, "--json")
+    assert done.code == 0, done.err + done.out
+    assert "sorted((a, b, c))" in world.git("show", f"{done.json['branch']}:textkit.py")

@@ -18,7 +18,7 @@ from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
-from agentforge.runners.plan import detect as detect_plan
+from agentforge.runners.detection import detect as detect_plan
 from agentforge.workspace.guard import Guard
 from agentforge.workspace.sandbox import detect
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.runners.detection import detect
 from agentforge.runners.execute import run_suite
 from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan, detect
+from agentforge.runners.plan import TestPlan
 from agentforge.runners.rig import Rig
 from agentforge.workspace.git import Git
 from agentforge.workspace.sandbox import Sandbox, choose

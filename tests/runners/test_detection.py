@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.runners.plan import detect, plan_digest
+from agentforge.runners.detection import detect
+from agentforge.runners.plan import plan_digest
 
 
 @pytest.fixture

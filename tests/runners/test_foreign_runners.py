@@ -58,7 +58,7 @@ def javascript(request, project):
             subprocess.run(["cp", "-a", *copy[2:]], check=True)
         from dataclasses import replace
 
-        from agentforge.runners.plan import detect
+        from agentforge.runners.detection import detect
 
         return replace(made, plan=detect(made.path, settings={})), path
 

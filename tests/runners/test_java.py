@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.runners.detection import detect
 from agentforge.runners.java import pom_part
 from agentforge.runners.java_failures import compile_errors, files_by_class
-from agentforge.runners.plan import detect
 from agentforge.runners.steering import steering_changes
 from agentforge.runners.test_names import named_tests
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from agentforge.runners.detection import detect
 from agentforge.runners.javascript_runner import _command
 from agentforge.runners.javascript_scripts import over_workspaces, test_commands
-from agentforge.runners.plan import TestPlan, detect
+from agentforge.runners.plan import TestPlan
 
 SCRIPTS = {
     "unit": "vitest run", "e2e": "npm run build && playwright test", "lint": "eslint .", "test:a": "mocha a", "test:b": "mocha b",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentforge.runners.measure_strength import Change, measure_strength
-from agentforge.runners.mutants import Bounds
+from agentforge.runners.mutant_score import Bounds
 from agentforge.runners.traced import bits_of
 
 BASE = {

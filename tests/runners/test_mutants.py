@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.mutants import Bounds, measure_mutants
+from agentforge.runners.mutant_score import Bounds
+from agentforge.runners.mutants import measure_mutants
 from agentforge.runners.rig import run_tree
 from agentforge.runners.traced import traced_of
 

@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from agentforge.runners.measure_strength import Change, measure_strength
-from agentforge.runners.mutants import Bounds, killed_by
+from agentforge.runners.mutant_score import Bounds
+from agentforge.runners.mutants import killed_by
 from agentforge.runners.mutation.javascript import javascript_mutants
 
 SOURCE = """'use strict'

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from agentforge.runners.mutants import Bounds
+from agentforge.runners.mutant_score import Bounds
 from agentforge.runners.mutants_by_runs import measure_mutants_by_runs
 from agentforge.runners.mutation.native import native_mutants
 from agentforge.runners.rig import run_tree

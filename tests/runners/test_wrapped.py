@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.runners.plan import detect
+from agentforge.runners.detection import detect
 from agentforge.runners.wrapped import unwrapped
 from agentforge.workspace.downloads import every_download
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentforge.app.looking import listing
 from agentforge.app.raising import used
 from agentforge.app.result import RunResult
+from agentforge.app.secret_words import hidden_keys
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -91,7 +92,7 @@ def resolve(
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         _refuse_reopening(log.state, row.item, reopen)
-        text = _without_secrets(text)
+        text = hidden_keys(text, os.environ)
         with shared(log, settings):
             record_answer(log, row.item, decision=decision, text=text, by=by, reopen=reopen)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
@@ -140,13 +141,6 @@ def _refuse_reopening(state: RunState, item: Escalation, reopen: str) -> None:
         return
     known = f"one of {', '.join(possible)}" if possible else "no stage before it is done; answer without --reopen"
     raise UsageError(f"{item.escalation_id} cannot open {reopen!r} again", hint=known)
-
-
-def _without_secrets(text: str) -> str:
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
-
-    return redact(text, secrets=secret_values(os.environ)).text
 
 
 def _granted(state: RunState, item: Escalation) -> dict[str, object]:

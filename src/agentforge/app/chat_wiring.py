@@ -45,6 +45,8 @@ class Workshop:
     def __init__(
         self, log: RunLog, desk: Desk, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
     ) -> None:
+        from agentforge.safety.redaction import known_secrets
+
         self.log = log
         self.desk = desk
         self.options = options
@@ -52,7 +54,7 @@ class Workshop:
         self.environ = environ
         self.root = Path(log.state.repo)
         self.nonce = os.urandom(4).hex()
-        self.secrets = wiring.secret_values(environ)
+        self.secrets = known_secrets(environ)
         self._models: dict[str, wiring.Models] = {}
         self.around = Surroundings(self)
 

@@ -261,7 +261,7 @@ def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -
     from agentforge.conformance.catalogue import chosen_checks, project_files
     from agentforge.conformance.code_contract import with_commands
     from agentforge.conformance.engine import contracts_in, run_checks
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.workspace.sandbox import choose
 
     table = settings.table("checks")

@@ -165,7 +165,7 @@ def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Atte
 
 
 def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
 
     try:
         plan = detect(folder, settings=settings.table("test"), environ=environ)

@@ -187,7 +187,7 @@ def _report(
     from agentforge.conformance.catalogue import chosen_checks
     from agentforge.conformance.code_contract import with_commands
     from agentforge.conformance.engine import contracts_in, run_checks
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.workspace.sandbox import choose
 
     table = settings.table("checks")

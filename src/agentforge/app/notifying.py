@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from agentforge.app.secret_words import hidden_keys
 from agentforge.errors import AgentForgeError, LockedError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -183,7 +184,7 @@ def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, t
         about=matter.about,
         notice=notice,
         title=f"AgentForge: {head}",
-        text=_plain("\n".join(lines), desk.environ)[:_LONGEST_TEXT],
+        text=hidden_keys("\n".join(lines), desk.environ)[:_LONGEST_TEXT],
         commands=_commands(state, item),
         link=_link(state, item, desk) if item is not None else "",
     )
@@ -242,19 +243,12 @@ def _sent(way: Notifier, message: Message, environ: Mapping[str, str]) -> str:
     try:
         way.send(message)
     except AgentForgeError as exc:
-        return _plain(str(exc), environ)[:500]
+        return hidden_keys(str(exc), environ)[:500]
     return ""
 
 
 def _record(matter: Matter, notice: Notice, way: Notifier, error: str) -> kinds.NotificationSent:
     return kinds.NotificationSent(about=matter.about, notice=notice, channel=way.channel, error=error)
-
-
-def _plain(text: str, environ: Mapping[str, str]) -> str:
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
-
-    return redact(text, secrets=secret_values(environ)).text
 
 
 # -- below: what is due when nobody drives a run

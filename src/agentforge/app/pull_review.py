@@ -96,7 +96,7 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
             branch stands on another commit.
         ForgeError: the forge cannot be asked.
     """
-    from agentforge.app.wiring import secret_values
+    from agentforge.safety.redaction import known_secrets
     from agentforge.workspace.git import Git
 
     chain = deliveries(cwd, task_id)
@@ -105,7 +105,7 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
     way = find_way(git, settings=settings, environ=environ, remote=wanted.remote)
     _require_tip(tip_at(git, way, last.state.branch), last)
     known = {str(item) for run in chain for item in _ids(run.state)}
-    hidden = secret_values(environ)
+    hidden = known_secrets(environ)
     findings: list[Finding] = []
     strangers: list[str] = []
     url = ci = ""

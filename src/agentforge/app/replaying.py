@@ -156,8 +156,9 @@ def _runtime(
     environ: Mapping[str, str],
 ) -> Runtime:
     from agentforge.app.added_stages import contracts_of, stages_of
-    from agentforge.app.wiring import output_limit, permits_of, secret_values
+    from agentforge.app.wiring import output_limit, permits_of
     from agentforge.pipeline.runtime import Runtime
+    from agentforge.safety.redaction import known_secrets
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import Sandbox
     from agentforge.workspace.shadow import shadow_index
@@ -178,7 +179,7 @@ def _runtime(
         rig=_no_rig,
         models=lambda _stage: None,  # type: ignore[arg-type, return-value] # the replay puts its own in its place
         price=lambda _reply: None,
-        secrets=secret_values(environ),
+        secrets=known_secrets(environ),
         checks={},
         trail=lambda: ("", 0),
         diff=copy.diff,

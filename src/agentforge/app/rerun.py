@@ -174,12 +174,12 @@ class _AtTree:
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
     from agentforge.app.added_stages import stages_by_record
-    from agentforge.app.wiring import secret_values
     from agentforge.config.contract_files import contract_set
     from agentforge.config.settings import load
     from agentforge.pipeline.runtime import Runtime
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.runners.rig import Rig
+    from agentforge.safety.redaction import known_secrets
     from agentforge.workspace.guard import Guard
     from agentforge.workspace.sandbox import choose
 
@@ -208,7 +208,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
             rig=lambda: rig,
             models=_no_model,
             price=lambda _reply: None,
-            secrets=secret_values(environ),
+            secrets=known_secrets(environ),
             checks=settings.table("checks"),
             trail=lambda: ("", 0),
             diff=git.diff,

@@ -137,7 +137,7 @@ def _parts(state: RunState) -> list[dict[str, object]]:
     """The tasks that a plan became, as they stand now."""
     if not state.parts:
         return []
-    from agentforge.app.splitting import parts_of
+    from agentforge.app.parts import parts_of
 
     return [
         {

@@ -129,7 +129,7 @@ def _undelivered(state: RunState, git: Git) -> str:
 
 
 def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
-    from agentforge.app.wiring import scratch_of
+    from agentforge.app.scratch import scratch_of
 
     place = Path(state.worktree)
     scratch = scratch_of(place)

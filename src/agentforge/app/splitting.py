@@ -11,31 +11,13 @@ from typing import TYPE_CHECKING
 from agentforge.canonical import digest_value
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.splitting import PartStarted
-from agentforge.frozen import dataclass
 from agentforge.pipeline.splitting import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 
 if TYPE_CHECKING:
     from agentforge.app.tasks import StartOptions
     from agentforge.events.state import RunState
-    from agentforge.store.tasks import TaskRow
 
 _LONGEST_RECORD = 4_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A part of a plan that has become a task.
-
-    Attributes:
-        name: what the plan calls it: a name of its own, else that of its repository.
-        row: how the task stands.
-    """
-
-    name: str
-    repo: str
-    path: Path
-    task_id: str
-    row: TaskRow
 
 
 def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: Mapping[str, str]) -> StartOptions:
@@ -124,25 +106,6 @@ def begin_part(name: str, state: RunState, *, environ: Mapping[str, str]) -> Par
         task = made.state.run_id
     first = first_record(tasks_folder(path) / task)
     return PartStarted(repo=repo, path=str(path), task_id=task, base_commit=str(first.get("base_commit", "")), **own)
-
-
-def parts_of(state: RunState) -> list[Part]:
-    """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
-    from agentforge.store.tasks import task_row, tasks_folder
-
-    found = []
-    for name, row in state.parts.items():
-        path, task = Path(str(row["path"])), str(row["task_id"])
-        found.append(
-            Part(
-                name=name,
-                repo=str(row.get("repo") or name),
-                path=path,
-                task_id=task,
-                row=task_row(tasks_folder(path) / task),
-            )
-        )
-    return found
 
 
 def _made_before(name: str, state: RunState, folder: Path) -> str | None:

@@ -15,6 +15,7 @@ from agentforge.app.base import base_commit
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.app.running_versions import program_versions
+from agentforge.app.secret_words import hidden_keys
 from agentforge.app.stirring import wake_on_the_way
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
@@ -247,7 +248,7 @@ def _create(
 
     profile = "" if options.workflow else models.profile()
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
-    request = _told(options.request, environ)
+    request = hidden_keys(options.request, environ)
     added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
@@ -288,14 +289,6 @@ def _create(
     return log
 
 
-def _told(request: str, environ: Mapping[str, str]) -> str:
-    """The request without the user's secrets."""
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
-
-    return redact(request, secrets=secret_values(environ)).text
-
-
 @contextmanager
 def _removed_on_error(folder: Path) -> Iterator[None]:
     """A run whose log never began leaves no folder behind."""
@@ -318,7 +311,8 @@ def _drive(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.app.wiring import wire, without_secrets
+    from agentforge.app.secret_words import without_secrets
+    from agentforge.app.wiring import wire
     from agentforge.pipeline.controller import run_pipeline
     from agentforge.workspace.git import Git
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.secret_words import hidden_keys
 from agentforge.errors import LockedError
 from agentforge.events import kinds
 
@@ -104,7 +106,7 @@ class Traveller:
                 f"{state.run_id} went on elsewhere: {self._remote} holds records that this machine does not have",
                 hint=f"this copy stops; bring the other one with: agentforge fetch {state.run_id}",
             )
-        self._note(error=_plain(done.reason) if done.outcome == "failed" else "", commit=commit)
+        self._note(error=hidden_keys(done.reason, os.environ)[:500] if done.outcome == "failed" else "", commit=commit)
 
     def _note(self, *, error: str, commit: str) -> None:
         """Remember how it went, and record a change."""
@@ -127,13 +129,3 @@ def _committed(state: RunState, git: Git, folder: Path) -> str:
     return commit_run(
         git, state.run_id, folder, base=state.base_commit, delivered=delivered, when=state.last_at, index=index
     )
-
-
-def _plain(text: str) -> str:
-    """Git's words without secrets."""
-    import os
-
-    from agentforge.app.wiring import secret_values
-    from agentforge.safety.redaction import redact
-
-    return redact(text, secrets=secret_values(os.environ)).text[:500]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.added_stages import contracts_of, stages_of
 from agentforge.app.hooking import hook_engine
+from agentforge.app.scratch import scratch_of
+from agentforge.app.secret_words import secrets_of
 from agentforge.pipeline.runtime import Permits, Runtime, no_guest
 from agentforge.store.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.errors import AgentForgeError
     from agentforge.events.kinds import Event
     from agentforge.events.splitting import PartStarted
     from agentforge.events.state import RunState
@@ -117,23 +118,6 @@ class Models:
                 close()
 
 
-def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of the user's key variables, the longest first: they never enter a record."""
-    from agentforge.safety.redaction import known_secrets
-
-    return known_secrets(environ)
-
-
-def without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
-    """The same error; its words may repeat what a provider or a file said."""
-    from agentforge.safety.redaction import redact
-
-    secrets = secret_values(environ)
-    error.message = redact(error.message, secrets=secrets).text
-    error.hint = redact(error.hint, secrets=secrets).text
-    return error
-
-
 def wire(
     state: RunState,
     log: RunLog,
@@ -158,7 +142,7 @@ def wire(
     repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
     git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
     scratch.mkdir(parents=True, exist_ok=True)
-    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secret_values(environ)
+    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
@@ -367,11 +351,6 @@ def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str
     return trusted(repo, environ, kinds={"hook"}).holds({"hook"})
 
 
-def scratch_of(worktree: Path) -> Path:
-    """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
-    return worktree.with_name(f"{worktree.name}.scratch")
-
-
 def _rig(
     state: RunState, git: Git, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str]
 ) -> Callable[[], Rig]:
@@ -381,7 +360,7 @@ def _rig(
     @lru_cache(maxsize=1)
     def rig() -> Rig:
         from agentforge.runners.cache import ResultCache
-        from agentforge.runners.plan import detect
+        from agentforge.runners.detection import detect
         from agentforge.runners.rig import Rig
 
         plan = detect(Path(state.repo), settings=settings.table("test"), environ=environ)

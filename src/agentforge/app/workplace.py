@@ -22,7 +22,7 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
         RepositoryError: the last snapshot is gone from the repository and cannot be made again.
         IntegrityError: the finished calls of the step that was interrupted do not lead to what they led to before.
     """
-    from agentforge.app.wiring import scratch_of
+    from agentforge.app.scratch import scratch_of
     from agentforge.pipeline.redoing import redo_step
     from agentforge.store.files import replace_file
 
@@ -49,7 +49,7 @@ def drop_worktree(git: Git, state: RunState) -> None:
     """
     import shutil
 
-    from agentforge.app.wiring import scratch_of
+    from agentforge.app.scratch import scratch_of
 
     place = Path(state.worktree)
     if not place.is_absolute() or place.name != state.run_id or place.parent.parent.name != "worktrees":
@@ -80,7 +80,7 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
     Raises:
         RepositoryError: that does not succeed.
     """
-    from agentforge.app.wiring import scratch_of
+    from agentforge.app.scratch import scratch_of
     from agentforge.workspace.snapshots import has_object, rebuilt
 
     if has_object(git, tree):

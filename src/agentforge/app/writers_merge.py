@@ -93,7 +93,7 @@ def _together(
 
 def _tested(workshop: Workshop, git: Git, before: str, after: str, *, paths: Sequence[str]) -> tuple[str, bool]:
     """Run the project's tests on the merged tree; what failed before is not held against it."""
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.runners.rig import Rig, run_tree
 
     root = workshop.root

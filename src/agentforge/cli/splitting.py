@@ -10,14 +10,14 @@ import click
 
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.place import Place, open_place
+from agentforge.cli.split_lines import label_of
 from agentforge.cli.terminal import printable
 from agentforge.errors import AgentForgeError, UsageError
 
 if TYPE_CHECKING:
+    from agentforge.app.parts import Part
     from agentforge.app.result import RunResult
-    from agentforge.app.splitting import Part
     from agentforge.app.tasks import Watch
-    from agentforge.events.state import RunState
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _OF_ONE = ("base", "include_dirty", "tests", "compare_to")
@@ -67,7 +67,7 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
     Returns:
         The first exit code that is not 0.
     """
-    from agentforge.app.splitting import parts_of
+    from agentforge.app.parts import parts_of
     from agentforge.cli.following import show_result
 
     if result.state.outcome != "analyzed":
@@ -92,20 +92,6 @@ def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | 
     return value
 
 
-def part_lines(state: RunState) -> list[str]:
-    """How the parts of a plan stand, a line each."""
-    from agentforge.app.splitting import parts_of
-    from agentforge.cli.overview import standing_words
-
-    return [f"{_label(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
-
-
-def _label(part: Part) -> str:
-    from agentforge.events.splitting import part_label
-
-    return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})
-
-
 def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
     """Drive one part; an error in one does not keep the others."""
     from agentforge.app import tasks
@@ -120,7 +106,7 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
         return show_result(result, place=place, form=form) if form == "text" else exit_code(result)
 
     if form == "text":
-        click.echo(f"-- {printable(_label(part))}: {part.task_id}")
+        click.echo(f"-- {printable(label_of(part))}: {part.task_id}")
     try:
         place = open_place(str(part.path))
         ensure_trust(place, given=False)
@@ -133,6 +119,6 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
             show=show,
         )
     except AgentForgeError as exc:
-        click.echo(f"error[{exc.slug}]: {_label(part)}: {exc}", err=True)
+        click.echo(f"error[{exc.slug}]: {label_of(part)}: {exc}", err=True)
         return exc.exit_code, exc
     return code, errors[0] if errors else None

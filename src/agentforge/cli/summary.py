@@ -164,7 +164,7 @@ def _plan(state: RunState) -> list[str]:
 def _parts(state: RunState) -> list[str]:
     if not state.parts:
         return []
-    from agentforge.cli.splitting import part_lines
+    from agentforge.cli.split_lines import part_lines
 
     return part_lines(state)
 

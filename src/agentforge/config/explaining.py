@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 from agentforge.config.defaults import DEFAULTS
-from agentforge.config.schema import known_keys, resolved, schema_of
+from agentforge.config.schema import known_keys, schema_of, type_words
 from agentforge.errors import UsageError
 
 _FILE = Path(__file__).with_name("words.toml")
@@ -78,20 +77,3 @@ def _default(key: str) -> object:
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def type_words(schema: Mapping[str, object]) -> str:
-    """What a value must be, in words: `number or "none"`."""
-    schema = resolved(schema)
-    choices = schema.get("anyOf")
-    if isinstance(choices, list):
-        return " or ".join(type_words(cast("Mapping[str, object]", choice)) for choice in choices)
-    if "const" in schema:
-        return f'"{schema["const"]}"'
-    if isinstance(schema.get("enum"), list):
-        return "one of " + ", ".join(str(item) for item in cast("list[object]", schema["enum"]))
-    kind = str(schema.get("type", "text"))
-    if kind == "array":
-        items = resolved(cast("Mapping[str, object]", schema.get("items", {})))
-        return "list of tables" if "properties" in items else f"list of {type_words(items).replace('text', 'texts')}"
-    return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)

@@ -99,8 +99,6 @@ def _expected(schema_path: list[str | int]) -> str:
             node = resolved(node).get(str(part), resolved(node) if part == "$ref" else {})
     if not isinstance(node, Mapping):
         return ""
-    from agentforge.config.explaining import type_words  # only for the error
-
     return f"expected {type_words(node)}" if {"anyOf", "enum", "type"} & set(node) else ""
 
 
@@ -174,3 +172,20 @@ def _names(schema: Mapping[str, object], prefix: str) -> list[str]:
     for name, inner in children.items():
         found.extend(_names(inner, f"{prefix}.{name}" if prefix else name))
     return found
+
+
+def type_words(schema: Mapping[str, object]) -> str:
+    """What a value must be, in words: `number or "none"`."""
+    schema = resolved(schema)
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        return " or ".join(type_words(cast("Mapping[str, object]", choice)) for choice in choices)
+    if "const" in schema:
+        return f'"{schema["const"]}"'
+    if isinstance(schema.get("enum"), list):
+        return "one of " + ", ".join(str(item) for item in cast("list[object]", schema["enum"]))
+    kind = str(schema.get("type", "text"))
+    if kind == "array":
+        items = resolved(cast("Mapping[str, object]", schema.get("items", {})))
+        return "list of tables" if "properties" in items else f"list of {type_words(items).replace('text', 'texts')}"
+    return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from agentforge.dashboard.ground import Task
+from agentforge.dashboard.reading import number_of
 
 _PAGE_TASKS = 50
 STATES = (
@@ -112,11 +113,6 @@ def prometheus_page(request: Request) -> Response:
     from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
 
     return Plain(metrics_text(board_of(request).ground.tasks()), headers={"content-type": CONTENT_TYPE})
-
-
-def number_of(text: str | None) -> int:
-    """A number out of an address; 0 for anything else."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _fits(task: Task, wanted: dict[str, str]) -> bool:

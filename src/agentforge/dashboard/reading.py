@@ -160,3 +160,8 @@ class Readings:
     def _forget(self, folder: Path) -> None:
         with self._lock:
             self._kept.pop(folder, None)
+
+
+def number_of(text: str | None) -> int:
+    """A number out of an address; 0 for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

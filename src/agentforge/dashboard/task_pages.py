@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.pages import number_of
+from agentforge.dashboard.reading import number_of
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
 from agentforge.events.splitting import part_label
 
@@ -166,7 +166,7 @@ def _parts(state: RunState) -> list[dict[str, str]]:
     """The tasks that a plan became: where they are and how they stand."""
     if not state.parts:
         return []
-    from agentforge.app.splitting import parts_of
+    from agentforge.app.parts import parts_of
 
     return [
         {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}

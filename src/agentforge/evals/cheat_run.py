@@ -149,7 +149,7 @@ def _branches(repo: Path) -> list[str]:
 
 def _plain_failure(result: RunResult, ground: Ground) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.workspace import process
     from agentforge.workspace.git import Git
 

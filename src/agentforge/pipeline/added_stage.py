@@ -89,7 +89,7 @@ def shown_artifacts(stage: str, state: RunState, runtime: Runtime) -> list[Piece
 
 def _artifact(name: str, state: RunState) -> str:
     if name == "spec":
-        from agentforge.pipeline.material import specification_text
+        from agentforge.pipeline.wording import specification_text
 
         return specification_text(state.artifacts[name])
     return render(state.artifacts[name])

@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.events.state import Reopening, RunState
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.hanging import bounded_rig
-from agentforge.pipeline.measure import Measured
+from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, superseded_tests
 from agentforge.pipeline.stage import Json, action_of, items, texts

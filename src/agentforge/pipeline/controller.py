@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.dependencies import Need, Sight
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
     from agentforge.pipeline.stage import Stage
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state import RunState
-from agentforge.pipeline.delivery import answers, cost, limits
 from agentforge.pipeline.report_parts import (
     changed_parts,
     changed_tests,
@@ -15,6 +14,7 @@ from agentforge.pipeline.report_parts import (
     product_changes,
     trailers,
 )
+from agentforge.pipeline.report_rows import answers, cost, limits
 from agentforge.pipeline.scope import suite_files
 from agentforge.pipeline.stage import items
 

@@ -21,7 +21,7 @@ def gather_fix(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
 
 
 def _guard(state: RunState, runtime: Runtime) -> list[Piece]:
-    from agentforge.pipeline.material import baseline_text
+    from agentforge.pipeline.wording import baseline_text
 
     rows = _violations(state)
     files = list(dict.fromkeys(str(row.get("file")) for row in rows))

@@ -12,7 +12,7 @@ from agentforge.pipeline.fix_guards import passing_ids, unguarded
 from agentforge.pipeline.fix_scope import repair_scope
 from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.honesty import deceptions
-from agentforge.pipeline.measure import Measured
+from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import fix_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts

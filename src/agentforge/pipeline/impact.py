@@ -13,7 +13,7 @@ from agentforge.pipeline.stage import Json, texts
 from agentforge.workspace.relevance import is_test_path
 
 if TYPE_CHECKING:
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
     from agentforge.runners.traced import Traced
 
 _KEPT = 1000
@@ -29,7 +29,7 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
     Returns:
         facts {method: coverage | imports | none, note, files, count, nearest, tests}; `nearest` execute a declared symbol.
     """
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
 
     spec = state.artifacts.get("spec", {})
     symbols = [one for one in product_symbols(spec) if one.get("change") != "new"]

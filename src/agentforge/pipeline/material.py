@@ -16,21 +16,13 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import named_files, suite_files
 from agentforge.pipeline.stage import Json, items, texts
 from agentforge.pipeline.stages import SPLIT
+from agentforge.pipeline.wording import WORD, baseline_text, specification_text, terms_of
 from agentforge.tokens import count_tokens
 
-_WORD = r"[A-Za-z_][A-Za-z0-9_.]{2,}"
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
-_STOP_WORDS = """
-the and for that with this from into have has are was were will should would could when then than there their they
-them add new use using make sure please can not but all any each its our your you must also like such where which
-what who how does did done get set let one two some more most other only same after before between file files code
-test tests function method class return returns value values support option optional argument arguments parameter
-parameters user users currently instead need needs want wants allow allows given example examples none true false
-"""
 _PIECE_COST = 48  # its name, its frame and its fence
 _LEAST_CODE = 400
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
-_STOP = frozenset(_STOP_WORDS.split())
 
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
@@ -45,16 +37,6 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
         return [piece for piece in gather_fix(stage, state, runtime) if piece.text.strip()]
     pieces = [*_of_stage(stage, state, runtime), *_of_others(stage, state), *_of_added(stage, state, runtime)]
     return [piece for piece in (*pieces, *_asked_of_agents(stage, runtime)) if piece.text.strip()]
-
-
-def terms_of(text: str, *, limit: int = 24) -> list[str]:
-    """The words of a request that may name code, in order of appearance."""
-    seen: dict[str, None] = {}
-    for word in re.findall(_WORD, text[:20_000]):
-        clean = word.strip("._")
-        if len(clean) > 2 and clean.lower() not in _STOP:
-            seen.setdefault(clean)
-    return list(seen)[:limit]
 
 
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
@@ -198,23 +180,6 @@ _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Piece]]] = {
 }
 
 
-def baseline_text(state: RunState) -> str:
-    """How the tests run and what the base line showed, in a few lines."""
-    base = state.facts.get("baseline", {})
-    if not base:
-        return ""
-    failing = texts(base.get("failing"))
-    lines = [
-        f"runner: {base.get('runner')}; command: {base.get('command')}",
-        f"{base.get('passed', 0)} of {base.get('tests', 0)} tests pass, {base.get('skipped', 0)} are skipped",
-    ]
-    if failing:
-        more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
-        lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:5])}{more}")
-    lines += texts(base.get("problems"))[:3]
-    return "\n".join(lines)
-
-
 def _request(state: RunState, limit: int) -> Piece:
     limit = max(limit, _FINDINGS) if state.pull.get("follows") else limit
     return Piece(name="the request, verbatim", text=state.request, limit=limit, note="a long request is cut here")
@@ -228,24 +193,6 @@ def _clarified(state: RunState) -> Piece:
 
 def _specification(spec: Json, limit: int) -> Piece:
     return Piece(name="specification", text=specification_text(spec), limit=limit)
-
-
-def specification_text(spec: Json) -> str:
-    """A specification for reading: criteria with the numbers by which tests refer to them."""
-    lines = [str(spec.get("title", "")), str(spec.get("description", ""))]
-    for item in items(spec.get("requirements")):
-        lines.append(f"{item.get('id')} ({item.get('priority', 'must')}): {item.get('description')}")
-        numbered = enumerate(texts(item.get("acceptance_criteria")), start=1)
-        lines += [f"  {item.get('id')}.{number} {criterion}" for number, criterion in numbered]
-    for item in items(spec.get("symbols")):
-        what = f"{item.get('change')} {item.get('kind')} {item.get('name')}"
-        lines.append(f"symbol: {what} in {item.get('file')} {item.get('signature', '')}".rstrip())
-    lines += [f"constraint: {item.get('description')}" for item in items(spec.get("constraints"))]
-    lines += [f"interface: {item.get('name')} ({item.get('type')})" for item in items(spec.get("interfaces"))]
-    for key in ("files_to_modify", "files_to_create", "out_of_scope"):
-        if texts(spec.get(key)):
-            lines.append(f"{key}: {', '.join(texts(spec.get(key)))}")
-    return "\n".join(line for line in lines if line)
 
 
 def _left(pieces: Iterable[Piece], *, most: int) -> int:
@@ -354,7 +301,7 @@ def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState, *, li
             str(row.get("name", "")).split("[")[0].replace("::", ".") for row in items(files.get(path, {}).get("tests"))
         ]
         found = [source for name in tests if (source := source_of(runtime.worktree, path, name)) is not None]
-        data = [word for source in found for word in re.findall(_WORD, source.text) if word.isupper()]
+        data = [word for source in found for word in re.findall(WORD, source.text) if word.isupper()]
         names = dict.fromkeys([*tests, *data])
         parts.append(f"--- {path}\n{code_of(runtime.worktree, path, names, limit=max(64, room // left))}")
         room -= count_tokens(parts[-1])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.contracts.check import check, draft_schema
 from agentforge.events.state import RunState
-from agentforge.frozen import dataclass
 from agentforge.pipeline import facts as early
 from agentforge.pipeline import steering
 from agentforge.pipeline.adding import FIRST_WRITER, last_measured
@@ -20,6 +19,7 @@ from agentforge.pipeline.hanging import bounded_rig
 from agentforge.pipeline.held_out import outside_facts
 from agentforge.pipeline.honesty import deceptions
 from agentforge.pipeline.impact import looked_at_first
+from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
@@ -37,20 +37,6 @@ if TYPE_CHECKING:
 
 _LISTED = 200
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for.
-
-    Attributes:
-        work: the tree of the workspace where it is another one.
-    """
-
-    facts: dict[str, object]
-    evidence: dict[str, object] = field(default_factory=dict)
-    tree: str = ""
-    work: str = ""
 
 
 def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stage import Stage
     from agentforge.tools.base import Tool, ToolContext
@@ -282,7 +282,7 @@ class ReplayPerformer(Performer):
         yield self._log.next()[2]  # what other runs were like then
 
     def _facts_of_record(self) -> Measured:
-        from agentforge.pipeline.measure import Measured
+        from agentforge.pipeline.measured import Measured
 
         recorded = self._recorded(kinds.FactsGathered)
         evidence = json.loads(self._runtime.blobs.get(recorded.evidence)) if recorded.evidence else {}

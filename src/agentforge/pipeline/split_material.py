@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentforge.context.budget import Piece
 from agentforge.events.state import RunState
-from agentforge.pipeline.measure import Measured
+from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.splitting import named_rows
 from agentforge.pipeline.stage import Json, items
 from agentforge.workspace.git import Git
@@ -50,7 +50,7 @@ def _contracts(row: Json, names: set[str]) -> Iterator[dict[str, object]]:
 
 
 def _piece(row: Mapping[str, object], state: RunState, limit: int) -> Piece:
-    from agentforge.pipeline.material import terms_of
+    from agentforge.pipeline.wording import terms_of
     from agentforge.workspace.gitlook import top_level
 
     git, commit = Git(Path(str(row["path"]))), str(row["commit"])

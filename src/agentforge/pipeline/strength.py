@@ -39,7 +39,7 @@ def strength(
         note = "not measured: the tree is refused for other reasons"
         return {"coverage": {"measured": False, "note": note}, "mutation": {"measured": False, "note": note}}, {}
     from agentforge.runners.measure_strength import measure_strength
-    from agentforge.runners.mutants import Bounds
+    from agentforge.runners.mutant_score import Bounds
 
     bounds = Bounds(
         most=int(_setting(runtime, "mutants", 20)),

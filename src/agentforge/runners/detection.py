@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import os
 import shlex
 import shutil
 import tomllib
@@ -27,8 +28,19 @@ _BUILT = ("*.so", "*/_version.py", "*_version.py", "*/version.py", "*/__version_
 _BORROWED = (".venv", "venv", "node_modules")
 
 
-def find_plan(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str]) -> TestPlan:
-    """Find the plan: the setting, then what the repository says of itself."""
+def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
+    """Find out how the tests of a repository are run.
+
+    The setting `[test] command` wins; then pytest, unittest, node, cargo, go and java, by what the repository says of itself.
+
+    Args:
+        repo: the user's repository, an absolute path.
+        settings: the table `[test]`: command, junit, python, timeout, env.
+        environ: the user's environment; None is that of this process.
+    Raises:
+        ConfigError: a setting of `[test]` cannot be used.
+    """
+    environ = os.environ if environ is None else environ
     _refuse_unknown(settings)
     names = walk.files(repo)
     base = {

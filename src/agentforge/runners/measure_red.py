@@ -15,7 +15,8 @@ from agentforge.runners.identity import file_of, means, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome, run_value
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.stub_runs import impatient, run_stubs, stub_note, stubs_held, surviving, taken
-from agentforge.runners.stubs import Variant, variants
+from agentforge.runners.stub_variant import Variant
+from agentforge.runners.stubs import variants
 from agentforge.runners.symbols import Symbol, exists, symbols_of
 from agentforge.runners.vacuity import vacuous_tests
 from agentforge.workspace.relevance import is_test_path

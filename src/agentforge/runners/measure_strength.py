@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentforge.runners.imports import reached
-from agentforge.runners.mutants import Bounds, measure_mutants
+from agentforge.runners.mutant_score import Bounds
+from agentforge.runners.mutants import measure_mutants
 from agentforge.runners.mutants_by_runs import measure_mutants_by_runs
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.rig import Edits, Rig, run_tree

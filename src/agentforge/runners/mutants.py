@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agentforge.canonical import digest_bytes
 from agentforge.runners.launch import ground
+from agentforge.runners.mutant_score import COUNTED, Bounds, nothing_run, score_of
 from agentforge.runners.mutation.choice import Mutant, choose, mutants_of
 from agentforge.runners.plan import plan_digest
 from agentforge.runners.python_runner import run_mutants
@@ -15,25 +15,8 @@ from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.traced import Traced
 
 _VERSION = 1
-_COUNTED = ("killed", "timeout", "crashed")
 _TESTS_EACH = 200
-_TESTS_SHOWN = 5
 _FIRST_RUN_S = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How much is spent on mutants.
-
-    Attributes:
-        most: mutants; 0 switches them off.
-        seconds: wall time of all of them; what is left then is not run.
-        seed: chooses them; recorded.
-    """
-
-    most: int = 20
-    seconds: float = 60.0
-    seed: int = 1
 
 
 def measure_mutants(
@@ -102,7 +85,7 @@ def killed_by(
     records = _served(rig, tree, plan, edits=NO_EDITS, timeout_s=4 * _FIRST_RUN_S)
     out: dict[str, list[str]] = {}
     for record in records:
-        if record["kind"] == "mutant" and record["status"] in _COUNTED:
+        if record["kind"] == "mutant" and record["status"] in COUNTED:
             mutant = found[int(record["number"])]
             name = wanted[mutant.path, mutant.line, mutant.before, mutant.after]
             out[name] = [str(test) for test in record["all"]] or list(tests)
@@ -198,63 +181,3 @@ def _read(records: Sequence[Mapping[str, Any]], chosen: Sequence[Mutant]) -> tup
 
 def _early(records: Sequence[Mapping[str, Any]]) -> str:
     return next((str(one["text"]) for one in records if one["kind"] == "early"), "")
-
-
-def score_of(
-    chosen: Sequence[Mutant],
-    tests: Sequence[Sequence[str]],
-    statuses: Mapping[int, Mapping[str, Any]],
-    *,
-    note: str,
-    cpu_s: float,
-    possible: int,
-    bounds: Bounds,
-) -> dict[str, Any]:
-    """The facts of a measurement; a mutant that no test executes survives without a run.
-
-    Args:
-        tests: for each chosen mutant the ids that are run against it.
-        statuses: number of the mutant -> {status: killed, timeout, crashed, survived or not run}.
-    """
-    status = {
-        number: "survived" if not tests[number] else str(statuses.get(number, {}).get("status", "not run"))
-        for number in range(len(chosen))
-    }
-    killed = sum(1 for one in status.values() if one in _COUNTED)
-    living = [number for number, one in status.items() if one == "survived"]
-    run = killed + len(living)
-    return {
-        "measured": run > 0 and not (note and not killed),
-        "note": note,
-        "seed": bounds.seed,
-        "possible": possible,
-        "run": run,
-        "killed": killed,
-        "survived": len(living),
-        "score": round(killed / run, 3) if run else None,
-        "survivors": [_survivor(chosen[number], number, tests[number]) for number in living],
-        "not_run": len(chosen) - run,
-        "cpu_s": cpu_s,
-    }
-
-
-def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, Any]:
-    return {
-        "id": f"M{number + 1}",
-        "path": mutant.path,
-        "line": mutant.line,
-        "function": mutant.owner,
-        "kind": mutant.kind,
-        "before": mutant.before,
-        "after": mutant.after,
-        "tests": list(tests[:_TESTS_SHOWN]),
-        "tests_run": len(tests),
-    }
-
-
-def nothing_run(note: str, bounds: Bounds) -> dict[str, Any]:
-    """The facts where no mutant was run, and why."""
-    return {
-        "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,
-        "score": None, "survivors": [], "not_run": 0, "cpu_s": 0.0,
-    }  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.runners.identity import file_of
-from agentforge.runners.mutants import Bounds, nothing_run, score_of
+from agentforge.runners.mutant_score import Bounds, nothing_run, score_of
 from agentforge.runners.mutation.choice import Mutant, choose
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import COMPILED

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from agentforge.canonical import Digest, digest_value
 
@@ -86,22 +85,3 @@ def plan_digest(plan: TestPlan) -> Digest:
     value["env"] = dict(plan.env)
     value["evidence"] = EVIDENCE_VERSION
     return digest_value(value)
-
-
-def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
-    """Find out how the tests of a repository are run.
-
-    The setting `[test] command` wins; then pytest, unittest, node, cargo, go and java, by what the repository says of itself.
-
-    Args:
-        repo: the user's repository, an absolute path.
-        settings: the table `[test]`: command, junit, python, timeout, env.
-        environ: the user's environment; None is that of this process.
-    Raises:
-        ConfigError: a setting of `[test]` cannot be used.
-    """
-    import os
-
-    from agentforge.runners import detection
-
-    return detection.find_plan(repo, settings=settings, environ=os.environ if environ is None else environ)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import COMPILED
 from agentforge.runners.rig import Edits, Rig, run_tree, sound
-from agentforge.runners.stubs import Variant, stub_compiles, survivors
+from agentforge.runners.stub_variant import Variant
+from agentforge.runners.stubs import stub_compiles, survivors
 
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
 _BUILD_S = 120.0  # what does not compile at the base is built for the first time with a stub

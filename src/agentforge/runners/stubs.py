@@ -5,33 +5,17 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.stub_values import Values, values_for
+from agentforge.runners.stub_variant import Source, Variant
 from agentforge.runners.symbols import Symbol
 
-Source = Callable[[str], str | None]
 _RAISE = "raise NotImplementedError"
 _PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "setter", "abstractmethod", "override"}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """One set of wrong implementations.
-
-    Attributes:
-        name: raises, wrong, none, empty or other.
-        hard: no honest target passes; otherwise only a suite of which every target passes is hollow.
-        files: path -> new content.
-    """
-
-    name: str
-    hard: bool
-    files: Mapping[str, str]
 
 
 def variants(symbols: Iterable[Symbol], *, source: Source) -> tuple[Variant, ...]:

@@ -24,7 +24,7 @@ from agentforge.runners.javascript_source import (
     span,
 )
 from agentforge.runners.javascript_values import Returned, returned_by
-from agentforge.runners.stubs import Source, Variant
+from agentforge.runners.stub_variant import Source, Variant
 from agentforge.runners.symbols import Symbol
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from agentforge.runners.native_source import Function, functions, native_language, native_tree, span, with_statements
 from agentforge.runners.native_values import RAISES, statement
-from agentforge.runners.stubs import Source, Variant
+from agentforge.runners.stub_variant import Source, Variant
 from agentforge.runners.symbols import Symbol
 
 _TYPES = ("class", "struct", "type", "enum", "interface", "trait", "record")

@@ -29,7 +29,7 @@ def hidden_failures(
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
     from agentforge.config.paths import data_dir
-    from agentforge.runners.plan import detect
+    from agentforge.runners.detection import detect
     from agentforge.runners.rig import Edits, Rig, run_tree, sound
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import choose

@@ -31,7 +31,7 @@ from agentforge.workspace.relevance import is_test_path
 from agentforge.workspace.symbols import Symbol, outline_of
 
 if TYPE_CHECKING:
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
 
 _MOST_FILES = 400
 _MOST_CHOICES = 40
@@ -70,7 +70,7 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         facts {units: [{name, file, kind, change, line, signature, module, calls}], options: [{place, shown}], problem}; a
         unit without a file, or no unit at all, is settled by a choice among the options.
     """
-    from agentforge.pipeline.measure import Measured
+    from agentforge.pipeline.measured import Measured
 
     plan = runtime.rig().plan
     if plan.language != "python" or plan.runner not in ("pytest", "unittest"):

@@ -27,6 +27,7 @@ from agentforge.pipeline.small.agreeing import (
 from agentforge.pipeline.small.beneath import ALONE, is_waiting, rounds_alone, text_beneath
 from agentforge.pipeline.small.edges import moved_edge
 from agentforge.pipeline.small.forgetting import forgotten
+from agentforge.pipeline.small.habits import leaned_on
 from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
@@ -120,6 +121,9 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
     lack = forgotten(state, runtime, unit, chosen.text)
     if lack is not None:
         return _open(f"the samples of {name} that pass leave something out", lack, told)
+    habit = leaned_on(state, runtime, unit, chosen.text)
+    if habit is not None:
+        return _open(f"the samples of {name} that pass may lean on what all examples have in common", habit, told)
     _write(runtime, unit, chosen.text)
     left_out = ", without lines that no example reaches" if chosen.trimmed else ""
     return Observation(

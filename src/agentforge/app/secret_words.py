@@ -1,0 +1,28 @@
+"""Words for people and records without the user's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.errors import AgentForgeError
+
+
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of the user's key variables, the longest first: they never enter a record."""
+    from agentforge.safety.redaction import known_secrets  # not on the road of every command
+
+    return known_secrets(environ)
+
+
+def hidden_keys(text: str, environ: Mapping[str, str]) -> str:
+    """A text in which neither the values of the user's key variables nor anything shaped like a key stands."""
+    from agentforge.safety.redaction import redact
+
+    return redact(text, secrets=secrets_of(environ)).text
+
+
+def without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
+    """The same error; its words may repeat what a provider or a file said."""
+    error.message = hidden_keys(error.message, environ)
+    error.hint = hidden_keys(error.hint, environ)
+    return error

@@ -1,0 +1,81 @@
+"""Rows that the reports of both workflows share: questions with their answers, cost, and the limits of the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.events.judged import judged
+from agentforge.events.state import RunState
+from agentforge.pipeline.stage import items, texts
+
+
+def cost(state: RunState) -> dict[str, object]:
+    """Steps, calls, tokens, money and time of a run; money is None where a price is unknown."""
+    totals = state.totals
+    return {
+        "steps": totals.steps,
+        "llm_calls": totals.llm_calls,
+        "prompt_tokens": totals.prompt_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
+        "duration_s": round(state.active_s, 3),
+    }
+
+
+def answers(state: RunState) -> list[dict[str, object]]:
+    """What humans were asked and answered."""
+    return [
+        {
+            "question": item.question,
+            "decision": item.resolution.decision,
+            "answer": item.resolution.text,
+            "by": item.resolution.by,
+        }
+        for item in state.escalations.values()
+        if item.resolution is not None and item.kind != "approval"
+    ]
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def limits(state: RunState) -> list[str]:
+    """What the verification does not say, in words."""
+    out = []
+    facts = judged(state.facts, {})
+    base = state.facts.get("baseline", {})
+    if not base.get("tests"):
+        out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
+    if texts(base.get("flaky")):
+        out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    unavailable = items(_mapping(facts.get("conformance")).get("unavailable"))
+    if unavailable:
+        names = ", ".join(str(item.get("check")) for item in unavailable)
+        out.append(f"checks that could not do their work before the change either, and judged nothing: {names}")
+    told = [f"{item.get('path')}:{item.get('line')}" for item in items(facts.get("told_suppressions"))]
+    if told:
+        out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
+    if base.get("sandbox") == "none":
+        out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
+    elif base.get("sandbox") == "landlock":
+        out.append("bubblewrap was not there: tests and checks ran under Landlock, in their own folders")
+    ended = texts(state.facts.get("green", {}).get("superseded"))
+    if ended:
+        out.append(
+            f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
+        )
+    inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
+                 if item.get("verification_method") == "inspection"]  # fmt: skip
+    if inspected:
+        out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}")
+    held_out = state.facts.get("green", {}).get("held_out")
+    unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
+    if unchecked:
+        out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
+    if state.left_out:
+        out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
+    if not state.totals.cost_known:
+        out.append("the price of the model is unknown, so the cost is unknown")
+    return out
