@@ -15,11 +15,19 @@ def main() -> int:
         The exit code, see errors.py.
     """
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        from agentforge import __version__
+    if arguments not in (["--version"], ["-V"]) or sys.stdout is None:
+        return _run(arguments)
+    from agentforge import __version__
 
+    try:
         sys.stdout.write(f"agentforge {__version__}\n")
-        return 0
+        sys.stdout.flush()
+    except OSError:
+        return _run(arguments)  # which knows how to tell it
+    return 0
+
+
+def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)

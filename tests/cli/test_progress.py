@@ -40,6 +40,24 @@ def test_without_a_terminal_every_step_is_a_plain_line(story: Story) -> None:
     ]
 
 
+def test_independent_attempts_are_told_one_by_one_with_the_choice(story: Story) -> None:
+    out = io.StringIO()
+    story.tell(story.started)
+    story.watch = PlainScreen(out, style=ASCII)
+    story.tell(
+        kinds.AttemptsStarted(stage="green", children=("task-1-a1", "task-1-a2")),
+        kinds.AttemptFinished(number=1, child="task-1-a1", passed=False, reason="it was stuck"),
+        kinds.AttemptFinished(number=2, child="task-1-a2", passed=True, score=0.9, lines=5),
+        kinds.AttemptChosen(number=2, child="task-1-a2", reason="the only one of 2 that passes all rules"),
+    )
+    assert out.getvalue().splitlines() == [
+        ". green: 2 independent attempts from here on",
+        "x attempt 1: it was stuck",
+        "+ attempt 2: passes all rules, mutation score 0.90, 5 changed lines",
+        ". attempt 2 goes on: the only one of 2 that passes all rules",
+    ]
+
+
 def test_a_refused_attempt_names_its_findings(story: Story) -> None:
     out = io.StringIO()
     story.tell(story.started, kinds.StageStarted(stage="red", attempt=1))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agentforge.config.paths import project_top
 from agentforge.config.sources import read_toml, read_yaml, toml_lines
 from agentforge.errors import ConfigError
 
@@ -105,3 +108,37 @@ def test_odd_toml_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
     (tmp_path / "s.toml").write_bytes(data)
     with pytest.raises(ConfigError, match=message):
         read_toml(tmp_path / "s.toml", project=True)
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _nowhere(path: Path) -> None:
+    path.symlink_to("gone.toml")
+
+
+@pytest.mark.parametrize("make", [_folder, _pipe, _circle, _nowhere])
+def test_what_stands_in_the_place_of_settings_and_is_no_file_is_told_and_not_passed_over(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    file = tmp_path / ".agentforge" / "config.toml"
+    file.parent.mkdir()
+    make(file)
+    assert project_top(tmp_path, {"HOME": "/nowhere"}) == tmp_path
+    with pytest.raises(ConfigError, match=r"config\.toml (is no file|leads to|cannot be read)"):
+        read_toml(file, project=True)
+
+
+def test_the_null_device_is_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").symlink_to(os.devnull)
+    layer = read_toml(tmp_path / "config.toml", project=False)
+    assert layer is not None and layer.values == {}

@@ -31,6 +31,20 @@ def test_a_key_is_removed(tmp_path: Path) -> None:
     assert file.read_text() == '[model]\nprovider = "openai"\n'
 
 
+@pytest.mark.parametrize(
+    ("key", "typed", "value"),
+    [
+        ("test.env.DEBUG", "1", "1"),
+        ("model.name", "4.1", "4.1"),
+        ("model.name", '"a b"', "a b"),
+        ("max_turns", "5", 5),
+        ("approvall", "5", 5),
+    ],
+)
+def test_a_setting_that_is_a_text_takes_what_looks_like_a_number(key: str, typed: str, value: object) -> None:
+    assert parse_value(typed, key=key) == value
+
+
 @pytest.mark.parametrize(("key", "value"), [("approvall", "auto"), ("approval", "sometimes"), ("max_turns", "many")])
 def test_what_is_wrong_is_not_written(tmp_path: Path, key: str, value: str) -> None:
     file = tmp_path / "config.toml"

@@ -28,6 +28,8 @@ def test_the_attempt_that_passes_is_delivered_and_the_loser_stands_in_the_trail(
     assert [first["child"], second["child"]] == [f"{task}-a1", f"{task}-a2"]
     assert "none of" not in done.json["attempts"]["reason"] and "only one of 2" in done.json["attempts"]["reason"]
     assert done.json["llm_calls"] == 6  # four stages, and GREEN of each attempt
+    assert json.loads(world.run("cost", task, "--json").out)["total"]["calls"] == 6
+    assert f"{task}-a2  attempt 2, over" in world.run("status").out
     assert world.git("branch", "--list", "agentforge/*") == done.json["branch"]
     assert "slugify" in world.git("show", f"{done.json['branch']}:textkit.py")
     for name in (task, f"{task}-a1", f"{task}-a2"):

@@ -31,7 +31,8 @@ def test_any_name_of_a_model_gives_a_valid_file(world: World, name: str) -> None
 
 
 def test_init_without_anybody_there_keeps_the_choice(world: World) -> None:
-    assert world.run("init").code == 0
+    done = world.run("init")
+    assert (done.code, "OPENROUTER_API_KEY is not set: export it" in done.out) == (0, True)
     shown = {row["key"]: row["value"] for row in world.run("config", "show", "--json").json}
     assert shown["model.provider"] == "openrouter"
     assert world.run("init", "--provider", "anthropic", "--model", "claude-x").code == 0

@@ -80,6 +80,7 @@ def test_help_loads_click_and_the_table() -> None:
     assert ours <= {
         "agentforge", "agentforge.__main__", "agentforge.errors", "agentforge.cli", "agentforge.cli.entry",
         "agentforge.cli.flag", "agentforge.cli.form", "agentforge.cli.later", "agentforge.cli.lazy",
+        "agentforge.cli.streams",
     }  # fmt: skip
 
 

@@ -33,6 +33,14 @@ def answer(folder: Path, text: str, name: str = "green-0004.answer.md") -> Path:
     return file
 
 
+def test_where_the_answer_is_wanted_is_said_before_it_is_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ModelUnavailable):
+        model(tmp_path).complete(REQUEST)
+    assert f"write the answer into {tmp_path}/task-1/green-0004.answer.md" in capsys.readouterr().err
+
+
 def test_a_prompt_waits_for_its_answer_beyond_the_end_of_the_process(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="no answer") as stopped:
         model(tmp_path).complete(REQUEST)

@@ -36,14 +36,19 @@ def test_an_unknown_model_has_no_price_also_the_second_time(model: str) -> None:
     assert cost_usd(model, USAGE) is None
 
 
-def test_a_model_on_this_machine_costs_nothing() -> None:
-    assert cost_usd("local/anything", USAGE) == 0.0
+@pytest.mark.parametrize("model", ["local/anything", "ollama/llama3", "lmstudio/qwen", "llamacpp/gpt-4o"])
+def test_a_model_on_a_server_of_ones_own_costs_nothing(model: str) -> None:
+    assert cost_usd(model, USAGE) == 0.0
+
+
+def test_what_a_server_passes_on_to_its_makers_service_has_no_known_price() -> None:
+    assert cost_usd("ollama/gpt-oss:120b-cloud", USAGE) is None
 
 
 def test_the_price_list_is_not_loaded_for_models_that_cannot_be_on_it() -> None:
     code = (
         "import sys; from agentforge.messages import Usage; from agentforge.models.prices import cost_usd\n"
-        "models = ('scripted/gpt-4o.yaml', 'recorded/claude', 'ollama/llama3', 'manual/x', 'custom/mine', 'nothing')\n"
+        "models = ('scripted/gpt-4o.yaml', 'recorded/claude', 'ollama/a:cloud', 'manual/x', 'custom/mine', 'nothing')\n"
         "print([cost_usd(model, Usage()) for model in models], 'genai_prices' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -141,3 +141,10 @@ def test_a_mistake_in_the_file_is_told_with_its_place(
 def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(errors.ConfigError, match="cannot be read"):
         ScriptedModel(tmp_path / "none.yaml")
+
+
+def test_the_script_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "howto" / "by-hand.md"
+    script = tmp_path / "replies.yaml"
+    script.write_text(page.read_text("utf-8").partition("```yaml\n")[2].partition("```")[0], "utf-8")
+    assert ScriptedModel(script).name == f"scripted/{script}"

@@ -64,6 +64,15 @@ def test_refusals_are_asked_again_only_where_that_can_help(
     assert "sk-secret" not in str(caught.value)
 
 
+def test_a_web_page_in_the_place_of_a_reply_is_named(
+    connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    loopback.default = Raw(chunks=(b"<html>Sign in</html>",), content_type="text/html; charset=utf-8")
+    with pytest.raises(errors.ModelReplyBroken, match="a web page came back") as caught:
+        connect().complete(request_for())
+    assert "base URL" in caught.value.hint
+
+
 def test_retry_after_is_obeyed(
     connect: Connect, loopback: LoopbackProvider, request_for: RequestFor, slept: list[float]
 ) -> None:

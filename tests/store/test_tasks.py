@@ -11,6 +11,7 @@ from agentforge.events import kinds
 from agentforge.store.log import RunLog
 from agentforge.store.reader import LOG
 from agentforge.store.tasks import (
+    TaskRow,
     ensure_agentforge_folder,
     find_task,
     list_tasks,
@@ -131,3 +132,18 @@ def test_a_task_is_found_by_its_id_or_an_unambiguous_beginning(repo):
 def test_a_search_without_any_task_says_how_to_start_one(repo):
     with pytest.raises(UsageError, match="agentforge start"):
         find_task(repo, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "parent", "number"),
+    [("task-x-a2", "task-x", 2), ("task-x-2", "task-x", 0), ("task-x-a2", "", 0), ("task-x-about", "task-x", 0)],
+)
+def test_an_attempt_is_known_by_its_parents_name(name: str, parent: str, number: int) -> None:
+    assert TaskRow(task_id=name, folder=Path("r"), outcome="aborted", parent=parent).attempt == number
+
+
+def test_a_file_in_the_place_of_the_folder_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / ".agentforge").write_text("mine")
+    with pytest.raises(StorageError, match="Not a directory") as refused:
+        ensure_agentforge_folder(tmp_path)
+    assert "move it away" in refused.value.hint

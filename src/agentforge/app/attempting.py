@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
+from agentforge.app.attempt_limits import own_limits
 from agentforge.events import kinds
 from agentforge.events.attempting import best_of
 from agentforge.pipeline.adding import names_of
@@ -17,6 +18,7 @@ from agentforge.pipeline.attempting import handed_in, stages_of_attempt
 from agentforge.pipeline.stage import Json, items
 
 if TYPE_CHECKING:
+    from agentforge.app.raising import GivenLimits
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state import RunState
@@ -38,14 +40,18 @@ def run_attempts(
     for number, child in enumerate(children, 1):
         _fork(state, folder, child, number=number, environ=environ)
     at_once = int(settings.number("attempts.parallel"))
+    before, since = [_told_use(row) for row in told.values()], list[Json]()
     if at_once > 1:
-        _drive_side_by_side(folder, [one for one in children if one not in told], at_once, environ=environ)
-    ended: dict[str, RunState] = {}
+        undone = [one for one in children if one not in told]
+        limits = own_limits(state, before, (), shares=max(1, len(undone)))
+        _drive_side_by_side(folder, undone, at_once, limits=limits, environ=environ)
     for number, child in enumerate(children, 1):
         known = told.get(child)
-        ended[child] = _driven(folder.parent / child, settings=settings, environ=environ)
         if known is None:
-            event = _finished(ended[child], number, child, folder.parent / child)
+            limits = own_limits(state, before, since)
+            ended = _driven(folder.parent / child, limits=limits, settings=settings, environ=environ)
+            event = _finished(ended, number, child, folder.parent / child)
+            since.append(event.used)
             yield event
             known = {
                 "number": number,
@@ -60,7 +66,7 @@ def run_attempts(
         yield kinds.AttemptChosen(number=0, reason=reason)
         return
     child = str(best["child"])
-    own = stages_of_attempt(names_of(ended[child]), stage)
+    own = stages_of_attempt(names_of(state), stage)
     done = handed_in((record.event for record in read(folder.parent / child)), own)
     yield kinds.AttemptChosen(number=children.index(child) + 1, child=child, reason=reason, stages=done)
 
@@ -96,14 +102,25 @@ def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Ma
     )
 
 
-def _drive_side_by_side(folder: Path, children: list[str], at_once: int, *, environ: Mapping[str, str]) -> None:
+def _told_use(row: Json) -> Json:
+    used = row.get("used")
+    return used if isinstance(used, Mapping) else {}
+
+
+def _drive_side_by_side(
+    folder: Path, children: list[str], at_once: int, *, limits: Mapping[str, object], environ: Mapping[str, str]
+) -> None:
     """Drive attempts in processes of their own, so many at a time; how they ended stands in their logs."""
+    import json
+
+    told = json.dumps(limits)
     waiting, running = list(children), list[subprocess.Popen[bytes]]()
     repo = folder.parents[2]
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
-                command = [sys.executable, "-m", "agentforge.fleet.drive", str(repo), waiting.pop(0), str(os.getpid())]
+                program = [sys.executable, "-m", "agentforge.fleet.drive"]
+                command = [*program, str(repo), waiting.pop(0), str(os.getpid()), told]
                 quiet = subprocess.DEVNULL
                 running.append(subprocess.Popen(command, env=dict(environ), stdin=quiet, stdout=quiet, stderr=quiet))
             running.pop(0).wait()
@@ -113,7 +130,7 @@ def _drive_side_by_side(folder: Path, children: list[str], at_once: int, *, envi
             process.wait()
 
 
-def _driven(folder: Path, *, settings: Settings, environ: Mapping[str, str]) -> RunState:
+def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: Mapping[str, str]) -> RunState:
     """Drive an attempt to its end; one that waits for a human is ended: a person is asked by the parent alone."""
     from agentforge.app.tasks import resume
     from agentforge.store.clock import utc_now
@@ -123,7 +140,12 @@ def _driven(folder: Path, *, settings: Settings, environ: Mapping[str, str]) -> 
     state, broke = load_state(folder), ""
     if not state.outcome and not state.open_escalations:
         result = resume(
-            folder.parents[2], folder.name, settings=settings, environ=environ, watch=lambda _event, _state: None
+            folder.parents[2],
+            folder.name,
+            settings=settings,
+            environ=environ,
+            watch=lambda _event, _state: None,
+            limits=limits,
         )
         state, broke = result.state, result.error.message if result.error else ""
     if state.outcome:
@@ -174,6 +196,7 @@ def items_of_suite(state: RunState) -> tuple[str, ...]:
 def _used(state: RunState) -> dict[str, object]:
     spent = list(state.spending.values())
     return {
+        "steps": sum(one.calls for one in spent),
         "llm_calls": sum(one.calls for one in spent),
         "requests": sum(one.requests for one in spent),
         "prompt_tokens": sum(one.prompt_tokens for one in spent),

@@ -15,11 +15,11 @@ _SUMS = ("calls", "requests", "prompt_tokens", "cached_tokens", "cache_write_tok
 
 
 def cost_of_task(cwd: Path, task_id: str) -> Row:
-    """The cost of one run, its subagents included.
+    """The cost of one run, its subagents and independent attempts included.
 
     Returns:
         task_id, outcome, total, inherited (what a fork shares with its parent; paid there), by_stage, by_attempt,
-        by_model, subagents; every row has calls, requests, tokens, cost_usd (of what has a price) and unpriced (replies
+        by_model, subagents, attempts; every row has calls, requests, tokens, cost_usd (of what has a price) and unpriced (replies
         without one). Prompt tokens hold the cached ones.
     Raises:
         IntegrityError: the task cannot be read.
@@ -51,12 +51,15 @@ def cost_of_all(cwd: Path) -> Row:
 
 
 def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
+    from agentforge.store.tasks import attempt_of
+
     value = next(value for value in found if value["task_id"] == task_id)
     if value["standing"] == "damaged":
         raise IntegrityError(f"{task_id} cannot be read: {value['error']}")
     own: Sequence[Row] = value.get("spending", ())
     below = [item for item in found if item.get("kind") == "subagent" and item.get("parent") == task_id]
-    spent = [*own, *(row for item in below for row in item["spending"])]
+    attempts = [item for item in found if item.get("parent") == task_id and attempt_of(item["task_id"], task_id)]
+    spent = [*own, *(row for item in (*below, *attempts) for row in item.get("spending", ()))]
     return {
         "task_id": task_id,
         "outcome": value["standing"],
@@ -66,6 +69,7 @@ def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
         "by_attempt": _grouped(own, ("stage", "attempt")),
         "by_model": _grouped(spent, ("model",)),
         "subagents": [{"task_id": item["task_id"], **_sum(item["spending"])} for item in below],
+        "attempts": [{"task_id": item["task_id"], **_sum(item.get("spending", ()))} for item in attempts],
         "unpriced_models": sorted({row["model"] for row in spent if row["unpriced"]}),
     }
 

@@ -32,8 +32,8 @@ def metrics_of(found: Sequence[Value], *, since: date | None = None) -> Value:
         found: what the views say of the tasks (store.tasks.task_summaries).
         since: only tasks that were started on this day (UTC) or later.
     """
-    readable = [value for value in found if value["standing"] != "damaged"]
-    tasks = [value for value in readable if _recent(value, since) and value.get("kind") == "task"]
+    readable = whole_tasks([value for value in found if value["standing"] != "damaged"])
+    tasks = [value for value in readable if _recent(value, since)]
     damaged = [value["task_id"] for value in found if value["standing"] == "damaged"]
     return {
         "since": since.isoformat() if since else None,
@@ -49,7 +49,7 @@ def weekly(found: Sequence[Value]) -> list[Value]:
 
     A week in which nothing ended stands between two others as zeros; `cost_usd` leaves out calls without a known price.
     """
-    ended = [value for value in found if value.get("kind") == "task" and value["ended_at"]]
+    ended = [value for value in whole_tasks(found) if value["ended_at"]]
     rows = {week: _empty_week(week) for week in _weeks(value["ended_at"] for value in ended)}
     for value in ended:
         row = rows[_week(date.fromisoformat(value["ended_at"][:10]))]
@@ -59,6 +59,30 @@ def weekly(found: Sequence[Value]) -> list[Value]:
         row["tokens"] += _tokens(value)
         row["cost_usd"] += sum(spent["cost_usd"] for spent in value["spending"])
     return list(rows.values())
+
+
+def whole_tasks(found: Sequence[Value]) -> list[Value]:
+    """The tasks that somebody asked for: what independent attempts spent is spent by the task that they belong to."""
+    from agentforge.store.tasks import attempt_of
+
+    spent: dict[tuple[object, str], list[Any]] = {}
+    whole: list[Value] = []
+    for value in found:
+        parent = value.get("parent") or ""
+        if attempt_of(value["task_id"], parent):
+            spent.setdefault((_place(value), parent), []).extend(value["spending"])
+        elif value.get("kind") == "task":
+            whole.append(value)
+    return [
+        {**value, "spending": [*value["spending"], *spent.get((_place(value), value["task_id"]), ())]}
+        for value in whole
+    ]
+
+
+def _place(value: Value) -> object:
+    """Where a task lies: two repositories may have tasks of one name."""
+    folder = value.get("folder")
+    return folder.parent if isinstance(folder, Path) else None
 
 
 def _empty_week(week: str) -> Value:

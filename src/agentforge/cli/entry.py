@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
 from agentforge.cli.form import Form, wanted_form
+from agentforge.cli.streams import checked, prepare
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
 
 _COMPLETE = "_AGENTFORGE_COMPLETE"
@@ -22,16 +23,15 @@ def run(arguments: Sequence[str]) -> int:
     Side effects: prints; a traceback goes to a file of the data folder, never to the screen.
     """
     form = wanted_form(arguments)
-    _tolerant_streams()
+    prepare()
     try:
-        return _finished(_invoke(list(arguments)))
+        code = _invoke(list(arguments))
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted\n")
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        return _reader_left()
+        code = EXIT_INTERRUPTED
     except Exception as exc:  # noqa: BLE001 - the last place before the user's eyes
-        return _reported(exc, form=form)
+        code = _reported(exc, form=form)
+    return checked(code)
 
 
 def _reported(exc: Exception, *, form: Form) -> int:
@@ -63,42 +63,3 @@ def _invoke(arguments: list[str]) -> int:
     except click.exceptions.Exit as exc:
         return exc.exit_code
     return code if isinstance(code, int) else 0
-
-
-def _finished(code: int) -> int:
-    """Flush while a reader that left can still be met quietly."""
-    sys.stdout.flush()
-    return code
-
-
-def _reader_left() -> int:
-    """`agentforge ... | head`: whoever read stdout has gone; the interpreter must not complain about it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return 0
-
-
-def _tolerant_streams() -> None:
-    """A terminal that cannot show a character gets one that looks like it; elsewhere an escape stands for it, no crash."""
-    plain = _is_plain(os.environ)
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is None:
-            continue
-        if plain and stream.isatty():
-            from agentforge.tui.lookalikes import ERRORS, register
-
-            register()
-            known = stream.encoding.lower().replace("-", "")
-            reconfigure(encoding="ascii" if known.startswith("utf") else None, errors=ERRORS)
-        else:
-            reconfigure(errors="backslashreplace")
-
-
-def _is_plain(environ: Mapping[str, str]) -> bool:
-    """Whether the user's locale is one that is not UTF-8; Python may have taken another one for itself."""
-    said = environ.get("LC_ALL") or environ.get("LANG") or ""
-    if not said or "utf" in said.lower():
-        return False
-    from agentforge.tui.looks import knows_unicode
-
-    return not knows_unicode(environ)

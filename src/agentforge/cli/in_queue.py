@@ -31,6 +31,8 @@ def queued_now(result: RunResult, place: Place) -> Line:
 
 def state_word(task: TaskRow, line: Line) -> str:
     """How a task stands, in a cell of a table."""
+    if task.attempt and task.outcome == "aborted":  # how an attempt ends, the chosen one too: its parent delivers
+        return f"attempt {task.attempt}, over"
     queued = _queued(task, line)
     return queued.words if queued is not None else task.outcome
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.cli.streams import reader_left
 from agentforge.cli.terminal import printable
 from agentforge.events.splitting import part_label
 
@@ -101,7 +102,7 @@ def overview_value(rows: list[RepositoryRow], line: Line) -> list[dict[str, obje
 
 
 def watch(text: Callable[[], str]) -> int:
-    """Print a text again whenever it changes, until Ctrl-C.
+    """Print a text again whenever it changes, until Ctrl-C or until nobody reads it.
 
     Returns:
         0.
@@ -109,7 +110,7 @@ def watch(text: Callable[[], str]) -> int:
     clears = sys.stdout.isatty()
     shown = ""
     try:
-        while True:
+        while not reader_left():
             now = text()
             if now != shown:
                 click.echo(("\x1b[2J\x1b[H" if clears else "") + now)
@@ -118,6 +119,7 @@ def watch(text: Callable[[], str]) -> int:
             time.sleep(_PERIOD_S)
     except KeyboardInterrupt:
         return 0
+    return 0
 
 
 def _what_is_asked(task: TaskRow) -> str:

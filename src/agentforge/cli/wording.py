@@ -211,6 +211,24 @@ def _arrived(event: kinds.TaskArrived, _state: RunState) -> Notice:
     return Notice(text=f"{event.task_id} has what this task needs", sign="done")
 
 
+def _attempts(event: kinds.AttemptsStarted, _state: RunState) -> Notice:
+    return Notice(text=f"{event.stage}: {counted(len(event.children), 'independent attempt')} from here on")
+
+
+def _attempt_ended(event: kinds.AttemptFinished, _state: RunState) -> Notice:
+    if not event.passed:
+        return Notice(text=f"attempt {event.number}: {event.reason}", sign="failed")
+    score = "" if event.score is None else f"mutation score {event.score:.2f}, "
+    text = f"attempt {event.number}: passes all rules, {score}{counted(event.lines, 'changed line')}"
+    return Notice(text=text, sign="done")
+
+
+def _attempt_chosen(event: kinds.AttemptChosen, _state: RunState) -> Notice:
+    if not event.number:
+        return Notice(text=event.reason, sign="failed")
+    return Notice(text=f"attempt {event.number} goes on: {event.reason}")
+
+
 def _interrupted(event: kinds.RunInterrupted, state: RunState) -> Notice | None:
     if state.error is not None and state.error.get("slug") == event.slug:
         return None  # the failed call was told a line ago
@@ -241,6 +259,9 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.StagePassed: _passed,
     kinds.EscalationRaised: _asked,
     kinds.EscalationResolved: _answered,
+    kinds.AttemptsStarted: _attempts,
+    kinds.AttemptFinished: _attempt_ended,
+    kinds.AttemptChosen: _attempt_chosen,
     kinds.TaskAwaited: _awaited,
     kinds.TaskArrived: _arrived,
     kinds.Delivered: _delivered,

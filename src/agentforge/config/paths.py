@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def project_top(cwd: Path, environ: Mapping[str, str]) -> Path | None:
     for folder in (cwd, *cwd.parents):
         if folder == home:
             return None
-        if any(path.is_file() for path in project_files(folder)):
+        if any(os.path.lexists(path) for path in project_files(folder)):  # what is no file is told when it is read
             return folder
         if (folder / ".git").exists():
             return None

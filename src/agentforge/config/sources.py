@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,8 +155,13 @@ def leaves(values: Mapping[str, object], prefix: Key = ()) -> dict[Key, object]:
 
 def _text(path: Path) -> str | None:
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):  # a pipe would be waited for; /dev/null is an empty file
+            raise ConfigError(f"{path} is no file", hint="move it away, or put a file in its place")
         data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        if path.is_symlink():
+            raise ConfigError(f"{path} leads to a file that is not there", hint="repair or remove the link") from exc
         return None
     except OSError as exc:
         raise ConfigError(f"{path} cannot be read: {exc.strerror}", hint="check its permissions") from exc

@@ -11,13 +11,17 @@ from agentforge.config.sources import Layer, toml_lines
 from agentforge.errors import ConfigError, StorageError
 
 
-def parse_value(text: str) -> object:
-    """Read a value as a person types it: JSON where it is JSON (true, 5, ["a"]), else the text itself."""
+def parse_value(text: str, *, key: str = "") -> object:
+    """Read a value as a person types it: JSON where it is JSON (true, 5, ["a"]), else the text itself.
+
+    Args:
+        key: of the setting, dotted; one that is a text takes `1` and `true` as texts.
+    """
     try:
         value = json.loads(text)
     except ValueError:
         return text
-    return text if value is None else value
+    return text if value is None or (not isinstance(value, str) and _is_text(key)) else value
 
 
 def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
@@ -53,6 +57,15 @@ def _judge(text: str, file: Path, *, project: bool) -> None:
 
     values = tomllib.loads(text)
     check(Layer(name=str(file), values=values, project=project, lines=lambda: toml_lines(text), text=text))
+
+
+def _is_text(key: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    from agentforge.config.schema import known_keys, schema_of
+
+    known = any(fnmatchcase(key, name) for name in known_keys())
+    return known and schema_of(key).get("type") == "string"
 
 
 def _put(table: Any, parts: list[str], value: object) -> None:

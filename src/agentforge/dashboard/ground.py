@@ -166,7 +166,7 @@ class Ground:
 
     def _rows(self) -> list[Task]:
         """Read the tasks that changed; how the others stand can have changed nevertheless."""
-        from agentforge.store.tasks import standing_now, task_summary
+        from agentforge.store.tasks import attempt_of, standing_now, task_summary
 
         kept, rows = self._kept, []
         self._kept = {}
@@ -180,7 +180,8 @@ class Ground:
                 self._kept[mark] = value
                 if value["standing"] != "damaged":
                     word, queued = self.standing(folder, standing_now(folder, value))
-                    value = {**value, "standing": word, "queued": queued}
+                    ended = word == "aborted" and attempt_of(value["task_id"], value.get("parent") or "")
+                    value = {**value, "standing": "attempt" if ended else word, "queued": queued}
                 rows.append({**_BLANK, **value, **named})
         return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
 

@@ -26,6 +26,7 @@ STATES = (
     "analyzed",
     "failed",
     "aborted",
+    "attempt",
     "damaged",
 )
 

@@ -15,14 +15,18 @@ def metrics_text(tasks: Sequence[Mapping[str, Any]]) -> str:
 
     All are gauges: what they count comes from run folders, which `agentforge gc` may remove.
     """
-    readable = [task for task in tasks if task["standing"] != "damaged"]
+    from agentforge.store.tasks import attempt_of
+
+    every = [task for task in tasks if task["standing"] != "damaged"]
+    # what an attempt counts is counted by its task, but for money, which each counts alone
+    readable = [task for task in every if not attempt_of(task["task_id"], task.get("parent") or "")]
     return "".join(
         (
             _family("agentforge_tasks", "Tasks by repository and state.", _states(tasks)),
             _family("agentforge_escalations_open", "Questions that wait for a human.", _open(readable)),
             _family("agentforge_steps", "Model calls that were answered.", _sums(readable, "steps")),
             _family("agentforge_tokens", "Tokens of the tasks, by kind.", _tokens(readable)),
-            _family("agentforge_cost_usd", "Money, of the calls whose price is known.", _cost(readable)),
+            _family("agentforge_cost_usd", "Money, of the calls whose price is known.", _cost(every)),
             _family("agentforge_verdicts", "Verdicts on drafts, by result.", _verdicts(readable)),
         )
     )

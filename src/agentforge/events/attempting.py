@@ -103,6 +103,7 @@ def attempt_finished(state: RunState, event: AttemptFinished, _at: str) -> RunSt
     old = state.totals
     totals = replace(
         old,
+        steps=old.steps + used.get("steps", 0),
         llm_calls=old.llm_calls + used.get("llm_calls", 0),
         requests=old.requests + used.get("requests", 0),
         prompt_tokens=old.prompt_tokens + used.get("prompt_tokens", 0),

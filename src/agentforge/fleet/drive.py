@@ -6,6 +6,7 @@ It ends with its worker, and on SIGTERM after the step that is under way.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 
 if TYPE_CHECKING:
+    from agentforge.app.raising import GivenLimits
     from agentforge.app.result import RunResult
     from agentforge.events.state import RunState
 
@@ -51,8 +53,10 @@ class Driver:
             self._stopping = False
             raise HandedBack("the worker was told to stop", hint="the queue goes on with the run")
 
-    def drive(self, repo: Path, task_id: str, environ: Mapping[str, str]) -> RunResult:
-        """Go on with a run until it ends or waits."""
+    def drive(
+        self, repo: Path, task_id: str, environ: Mapping[str, str], *, limits: GivenLimits | None = None
+    ) -> RunResult:
+        """Go on with a run until it ends or waits; `limits` are those that hold from now on."""
         from agentforge.app.fetching import fetch_newer
         from agentforge.app.tasks import resume
         from agentforge.config.settings import load
@@ -61,11 +65,13 @@ class Driver:
         settings = load(repo, environ)
         fetch_newer(repo, task_id, settings=settings)  # another machine may have driven it before
         limiter = limiter_of(settings, environ)
-        return resume(repo, task_id, settings=settings, environ=environ, watch=self.watch, limiter=limiter)
+        return resume(
+            repo, task_id, settings=settings, environ=environ, watch=self.watch, limiter=limiter, limits=limits
+        )
 
 
 def main(arguments: list[str]) -> int:
-    """Drive the run that the arguments name.
+    """Drive the run that the arguments name: repository, task, the process above, and limits as JSON where there are any.
 
     Returns:
         The exit code of the run.
@@ -78,7 +84,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, driver.stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the worker's terminal is the worker's to hand on
     try:
-        result = driver.drive(Path(arguments[0]), arguments[1], merged_environment(os.environ))
+        limits = json.loads(arguments[3]) if len(arguments) > 3 else None
+        result = driver.drive(Path(arguments[0]), arguments[1], merged_environment(os.environ), limits=limits)
     except AgentForgeError as exc:
         sys.stderr.write(f"error[{exc.slug}]: {exc}\n")
         return exc.exit_code

@@ -124,14 +124,14 @@ def _typed(reading: TextIO, writing: TextIO, prompt: str) -> str:
 
 
 def _say(text: str) -> bool:
-    """Tell the person at the terminal, if there is one."""
+    """Tell whoever reads standard error; returns whether a person sits at the terminal."""
     import sys
 
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+    if sys.stderr is None:
         return False
     sys.stderr.write(text)
     sys.stderr.flush()
-    return True
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _write_prompt(place: Path, request: ModelRequest) -> str:

@@ -19,6 +19,10 @@ _KNOWN_FAMILY = re.compile(
     r"|sonar|minimax|phi|(?:^|/)o\d",
     re.IGNORECASE,
 )
+_OWN = frozenset({"local", "ollama", "lmstudio", "llamacpp"})
+"""Servers of the user's own."""
+_HOSTED = ("-cloud", ":cloud")
+"""How Ollama names the models that it only passes on to its own service."""
 _unpriced: set[str] = set()
 
 
@@ -35,7 +39,7 @@ def cost_usd(model: str, usage: Usage) -> float | None:
     Side effects: loads the price list at the first call for a model that may be on it.
     """
     provider, _, name = model.partition("/")
-    if provider == "local":
+    if provider in _OWN and not name.endswith(_HOSTED):
         return 0.0
     listed = _LISTED_PROVIDERS.get(provider)
     if model in _unpriced or not (listed or (provider == "custom" and _KNOWN_FAMILY.search(name))):

@@ -12,6 +12,7 @@ from agentforge.errors import (
     ModelError,
     ModelNotFound,
     ModelRateLimited,
+    ModelReplyBroken,
     ModelRequestRejected,
     ModelUnavailable,
 )
@@ -44,6 +45,11 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         body: what the provider sent; its own message is shown, cut to 300 characters.
         secret: the API key; never shown, even where the provider repeats it.
     """
+    if status == 200:  # a sign-in page of the network, a web site: no provider of models
+        return ModelReplyBroken(
+            f"{model}: a web page came back, no reply",
+            hint="check the base URL, and whether the network wants a sign-in",
+        )
     said = _provider_words(body, secret=secret)
     shown = f": {said}" if said else ""
     if status in (401, 403):

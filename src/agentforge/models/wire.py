@@ -77,7 +77,7 @@ class Wire:
             wait_s = None
             try:
                 with self._connection.post(url, headers=headers, body=body) as response:
-                    if response.status == 200:
+                    if response.status == 200 and not response.headers.get("content-type", "").startswith("text/html"):
                         return read(response), number
                     wait_s = self._asked_to_wait_s(response)
                     raise self._refusal(response)

@@ -34,6 +34,7 @@ class TaskRow:
         open_escalations: ids inside the task ("E1").
         error: why the task cannot be read.
         parts: the tasks that a plan became: {repo, path, task_id}.
+        parent: the run that it was forked from, or is an attempt of.
     """
 
     task_id: str
@@ -53,6 +54,18 @@ class TaskRow:
     progress: int = 0
     error: str = ""
     parts: tuple[dict[str, Any], ...] = ()
+    parent: str = ""
+
+    @property
+    def attempt(self) -> int:
+        """Which of its parent's independent attempts it is; 0 = it is none."""
+        return attempt_of(self.task_id, self.parent)
+
+
+def attempt_of(task_id: str, parent: str) -> int:
+    """The number of an independent attempt of `parent`, by its name; 0 = the run is none."""
+    number = task_id.removeprefix(f"{parent}-a")
+    return int(number) if parent and number != task_id and number.isdecimal() else 0
 
 
 def tasks_folder(repo: Path) -> Path:
@@ -201,6 +214,7 @@ def _row(folder: Path, summary: dict[str, Any]) -> TaskRow:
     values["open_escalations"] = tuple(values.get("open_escalations", ()))
     values["waits_for"] = tuple(values.get("waits_for", ()))
     values["parts"] = tuple(values.get("parts", ()))
+    values["parent"] = values.get("parent") or ""
     waiting: tuple[str, ...] = values["open_escalations"]
     values["outcome"] = values.get("outcome") or _standing(folder, waiting, values["waits_for"])
     return TaskRow(**{**values, "task_id": folder.name, "folder": folder})

@@ -116,7 +116,7 @@ def set_(key: str, value: str | None, project: bool, remove: bool, cwd: str | No
     folder = folder_of(cwd)
     top = project_top(folder, os.environ) or folder
     file = project_files(top)[0] if project else config_dir(os.environ) / "config.toml"
-    set_value(file, key, None if value is None else parse_value(value), project=project)
+    set_value(file, key, None if value is None else parse_value(value, key=key), project=project)
     click.echo(f"{key} {'removed from' if remove else 'written to'} {file}")
     return 0
 

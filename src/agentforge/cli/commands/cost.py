@@ -47,7 +47,7 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
 def _of_task(value: Mapping[str, Any]) -> list[str]:
     rows = [(f"{row['stage']} {row['attempt']}", row) for row in value["by_attempt"]]
     rows += [(row["model"], row) for row in value["by_model"]]
-    rows += [(f"subagent {row['task_id']}", row) for row in value["subagents"]]
+    rows += [(f"{sort} {row['task_id']}", row) for sort in ("subagent", "attempt") for row in value[f"{sort}s"]]
     lines = _table("STAGE, ATTEMPT; MODEL", [*rows, ("total", value["total"])])
     if value["inherited"]:
         paid = value["inherited"]

@@ -10,11 +10,13 @@ import click
 
 from agentforge.cli.form import write_json
 from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of
+from agentforge.cli.place import folder_of, open_place
 from agentforge.config.model_choice import PROVIDERS
 from agentforge.errors import UsageError
 
 _ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp", "local")
+_MAY_DO_WITHOUT = ("custom", "bedrock")
+"""Their servers may want no key, or have other ways to it."""
 
 
 @click.command(
@@ -68,7 +70,9 @@ def init(
         provider=chosen, model=name.strip(), base_url=address.strip(), key=key, project=folder if project else None
     )
     written = set_up(setup, os.environ)
-    _told(written, stages=_stages_brought(folder), as_json=as_json)
+    wanted = "" if key or chosen in _MAY_DO_WITHOUT else known.key
+    missing = "" if open_place(cwd).environ.get(wanted) else wanted
+    _told(written, stages=_stages_brought(folder), missing=missing, as_json=as_json)
     return 0
 
 
@@ -80,14 +84,16 @@ def _stages_brought(folder: Path) -> tuple[str, ...]:
     return tuple(str(file) for file in stage_files(project_tops(folder, os.environ), os.environ))
 
 
-def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], as_json: bool) -> None:
+def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], missing: str, as_json: bool) -> None:
     if as_json:
-        write_json({"written": [str(file) for file in written], "stages": list(stages)})
+        write_json({"written": [str(file) for file in written], "stages": list(stages), "missing_key": missing or None})
         return
     for file in written:
         click.echo(f"wrote {file}")
     for name in stages:
         click.echo(f"adds a stage to every task here: {name} (see agentforge stages)")
+    if missing:
+        click.echo(f"{missing} is not set: export it, or let it be kept: agentforge init --key-from-stdin")
     click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
 
 
