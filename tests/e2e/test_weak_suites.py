@@ -116,7 +116,7 @@ def test_a_run_goes_on_when_red_adds_nothing_and_the_report_names_the_survivors(
 
 def test_an_untested_new_function_is_refused(world: World) -> None:
     extra = (
-        f'{SHORTEN}\n\ndef wipe(path: str) -> None:\n    """Remove a file."""\n    import os\n\n    os.unlink(path)\n'
+        f'{SHORTEN}\n\ndef parent(path: str) -> str:\n    """The folder of a path."""\n    return path.rpartition("/")[0]\n'
     )
     add = edit("    return text.lower()\n", f"    return text.lower()\n{extra}")
     done = world.start(script(green=[reply(add, IMPLEMENTED)]), request=REQUEST)
@@ -124,7 +124,7 @@ def test_an_untested_new_function_is_refused(world: World) -> None:
     (verdict,) = [row["data"] for row in world.events("StageVerified") if row["data"]["stage"] == "green"]
     failed = {row["rule"]: row["message"] for row in verdict["results"] if not row["passed"]}
     assert set(failed) == {"nothing-untested"}
-    assert "in wipe" in failed["nothing-untested"]
+    assert "in parent" in failed["nothing-untested"]
     assert f"agentforge/{world.task}" not in world.git("branch", "--list")
 
 
