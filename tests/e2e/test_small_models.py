@@ -266,3 +266,14 @@ def test_a_sample_that_leans_on_the_order_of_all_examples_is_asked_about(world: 
     done = world.run("resume", world.task, "--json")
     assert done.code == 0, done.err + done.out
     assert "sorted((a, b, c))" in world.git("show", f"{done.json['branch']}:textkit.py")
+
+
+def test_a_result_out_of_the_order_of_all_examples_is_asked_about(world: World) -> None:
+    world.settings(SMALL)
+    as_found = 'def ends(values):\n    """The first and the last."""\n    return (values[0], values[-1])'
+    script: dict[str, Any] = {"green": [{"samples": [as_found, as_found]}]}
+    request = "Add ends(values) to textkit: ends([1, 5, 3]) -> (1, 3), ends([2, 4]) -> (2, 4)"
+    asked = world.start(script, request=request)
+    assert asked.code == 3, asked.err
+    (question,) = asked.json["escalations"]
+    assert "gives its numbers in ascending order. ends([3, 5, 1]) would give (3, 1)" in question["question"]

@@ -115,9 +115,7 @@ def test_a_run_goes_on_when_red_adds_nothing_and_the_report_names_the_survivors(
 
 
 def test_an_untested_new_function_is_refused(world: World) -> None:
-    extra = (
-        f'{SHORTEN}\n\ndef parent(path: str) -> str:\n    """The folder of a path."""\n    return path.rpartition("/")[0]\n'
-    )
+    extra = f'{SHORTEN}\n\ndef parent(path: str) -> str:\n    """The folder of a path."""\n    return path.rpartition("/")[0]\n'
     add = edit("    return text.lower()\n", f"    return text.lower()\n{extra}")
     done = world.start(script(green=[reply(add, IMPLEMENTED)]), request=REQUEST)
     assert done.code != 0

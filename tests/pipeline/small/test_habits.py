@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from agentforge.pipeline.small.habits import broken_habits
+from agentforge.pipeline.small.habits import broken_habits, disordered, ordered
 
 PLAIN = "def f(a, b, c):\n    return a + b - c"
 FROM_THE_END = "def f(rows, k):\n    return sorted(rows)[-k:]"
@@ -32,3 +32,10 @@ def test_a_habit_of_the_examples_is_broken_by_a_call(
 ) -> None:
     found = broken_habits(calls, ast.parse(source).body[0], request=request_text)
     assert [one.call for one in found] == broken
+
+
+def test_results_that_all_ascend_are_told_from_others() -> None:
+    assert ordered(["(2.0, 2.2)", "(1, 1)"])
+    assert not ordered(["(1, 1)"]) and not ordered(["(2, 1)", "(1, 2)"]) and not ordered(["[1, 2]"]) and not ordered([])
+    assert disordered("(2, 1)")
+    assert not disordered("(1, 2)") and not disordered("[2, 1]") and not disordered("raises ValueError")

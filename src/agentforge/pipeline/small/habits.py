@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.small.agreeing import Split, answers_near, calls_of
+from agentforge.pipeline.small.agreeing import Split, answers_near, calls_of, probes
 from agentforge.pipeline.small.splicing import find_definition
-from agentforge.pipeline.small.units import Unit
+from agentforge.pipeline.small.units import Unit, claims_by_unit
 
 _ORDERED = re.compile(
     r"(?i)\b(?:sorted|ascending|descending|increasing|decreasing|in order|order of|ordered|indexe?s?|positions?|first|last)\b"
@@ -50,7 +50,11 @@ def leaned_on(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split
         or any(item.question.startswith("Every example") for item in state.escalations.values())
     ):
         return None
-    found = broken_habits(calls_of(state, runtime, unit), node, request=state.request)
+    own = calls_of(state, runtime, unit)
+    apart = _out_of_order(state, runtime, unit, text)
+    if apart is not None:
+        return apart
+    found = broken_habits(own, node, request=state.request)
     if not found:
         return None
     calls = [call for one in found for call in (one.call, one.beside or one.call)]
@@ -65,6 +69,46 @@ def leaned_on(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split
             call=one.call, question=question, options=tuple(dict.fromkeys((given, before))) if one.beside else (given,)
         )
     return None
+
+
+def _out_of_order(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split | None:
+    """A call near the examples whose result does not ascend, where those of all examples do."""
+    if not ordered([claim.returns for claim in claims_by_unit(state)[unit.name] if claim.returns]):
+        return None
+    near = probes(calls_of(state, runtime, unit))
+    for call, given in zip(near, answers_near(state, runtime, unit, text, near), strict=True):
+        if disordered(given):
+            told = f"Every example of {unit.name} gives its numbers in ascending order"
+            return Split(call=call, question=f"{told}. {call} would give {given}. What is right?", options=(given,))
+    return None
+
+
+def ordered(results: Sequence[str]) -> bool:
+    """Whether all results are tuples of numbers that ascend, one of them by more than nothing."""
+    values = [_numbers(one) for one in results]
+    return (
+        bool(values)
+        and all(one == sorted(one) and len(one) > 1 for one in values)
+        and any(one[0] < one[-1] for one in values)
+    )
+
+
+def disordered(result: str) -> bool:
+    """Whether a result is a tuple of numbers that do not ascend."""
+    values = _numbers(result)
+    return values != sorted(values)
+
+
+def _numbers(source: str) -> list[float]:
+    """The numbers of a tuple; [] when it is none, or holds other things."""
+    try:
+        value = ast.literal_eval(source)
+    except (ValueError, TypeError, SyntaxError):
+        return []
+    plain = isinstance(value, tuple) and all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in value
+    )
+    return list(value) if plain else []
 
 
 def broken_habits(calls: Sequence[str], node: ast.stmt, *, request: str) -> list[Broken]:
