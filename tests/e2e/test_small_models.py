@@ -26,7 +26,7 @@ def test_a_request_with_examples_is_delivered_by_one_call_for_code(world: World)
     done = world.start(script, request=REQUEST)
     assert done.code == 0, done.err
     assert done.json["llm_calls"] == 1
-    assert tried(world) == ["2 of 5 samples of slugify pass, 2 of 2 agree on 5 further calls; written"]
+    assert tried(world) == ["2 of 5 samples of slugify pass, 2 of 2 agree on 14 further calls; written"]
     diff = world.git("diff", "main", done.json["branch"])
     assert "assert slugify('Hello World') == 'hello-world'" in diff and '"""Join by hyphens."""' in diff
     assert [row["data"]["stage"] for row in world.events("ArtifactSubmitted") if row["data"]["by"] == "model"] == [
@@ -118,7 +118,7 @@ def test_a_sample_that_passes_alone_is_not_shown_to_those_that_are_to_agree_with
     assert done.code == 0, done.err
     first, second = tried(world)
     assert first == "1 of 3 samples of slugify pass; more are drawn to compare"
-    assert second == "3 of 3 samples of slugify pass, 3 of 4 agree on 5 further calls; written"
+    assert second == "3 of 3 samples of slugify pass, 3 of 4 agree on 14 further calls; written"
     asked = world.run("inspect", world.task, "--step", "2", "--show", "context").out
     assert "slugify('Hello World')" in asked and "parts_of_the_first" not in asked
     assert "parts_of_the_first" not in world.git("show", f"{done.json['branch']}:textkit.py")
@@ -215,7 +215,7 @@ def test_examples_that_hold_already_are_told_with_their_values_and_one_that_fail
 
 def test_a_sample_that_nothing_agrees_with_needs_the_word_of_a_person(world: World) -> None:
     world.settings(SMALL)
-    rounds = [{"samples": [GOOD, WRONG]}, {"samples": [WRONG]}, {"samples": [WRONG]}, {"samples": [WRONG]}]
+    rounds = [{"samples": [GOOD, WRONG]}, *[{"samples": [WRONG]}] * 5]
     asked = world.start({"green": rounds}, request=REQUEST)
     assert asked.code == 3, asked.err
     (question,) = asked.json["escalations"]

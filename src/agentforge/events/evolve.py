@@ -34,7 +34,7 @@ from agentforge.events.state import (
 )
 from agentforge.events.taint import REPOSITORY, source_of, with_source
 from agentforge.events.talk import heard
-from agentforge.events.written import written_after
+from agentforge.events.written import alone_after, written_after
 
 _FINDINGS_KEPT = 30
 
@@ -107,7 +107,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
     old = state.turn
     turn = Turn(step=old.step, material=event.material)
     if again:
-        turn = replace(turn, recent=old.recent, views=old.views)
+        turn = replace(turn, recent=old.recent, views=old.views, alone=old.alone)
     return replace(
         state,
         stage=event.stage,
@@ -228,6 +228,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             seen=seen_after(turn, event),
             loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
             written=written_after(turn, event),
+            alone=alone_after(turn, event),
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
         denials=(*state.denials, *denial_of(event)),

@@ -98,6 +98,7 @@ class Turn:
         silent_steps: replies in a row without a tool call.
         material: digest of the stable front of the stage's contexts.
         written: names of the definitions that this attempt of a small model has written.
+        alone: definition -> in how many rounds a sample of it passed and nothing agreed with it.
     """
 
     step: int = 0
@@ -118,6 +119,7 @@ class Turn:
     silent_steps: int = 0
     material: str = ""
     written: tuple[str, ...] = ()
+    alone: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.small.agreeing import Agreement, probes
+from agentforge.pipeline.small.agreeing import Agreement
+from agentforge.pipeline.small.near import probes
 
 
 def test_one_literal_is_changed_at_a_time() -> None:
     near = probes(["f('ab', 2)"])
     assert near[:3] == ["f('ab ab', 2)", "f('ab', 3)", "f('AB', 2)"]
     assert "f('ab', 2)" not in near
-    assert len(near) <= 16
+    assert len(near) <= 48
 
 
 def test_the_probes_come_evenly_from_all_examples() -> None:
@@ -33,3 +34,25 @@ def test_two_samples_that_agree_settle_it_and_one_alone_does_not() -> None:
 def test_numbers_below_zero_are_asked_only_where_the_examples_have_some() -> None:
     assert "f(-5)" not in probes(["f(5)"])
     assert "f(-5)" in probes(["f(5)", "f(-2)"])
+
+
+def test_a_text_is_put_together_anew_from_its_own_parts() -> None:
+    near = probes(["depths('(()()) ((())) ()')"])
+    assert "depths('(()())((()))')" in near
+    assert "depths('() ((())) (()())')" in near
+    assert "depths('()')" in near
+
+
+def test_the_arguments_of_two_examples_meet() -> None:
+    near = probes(["f([1, 2], 3)", "f([7], 9)"])
+    assert "f([7], 3)" in near and "f([1, 2], 9)" in near
+    assert "f([1, 2, 7], 3)" in near
+
+
+def test_a_literal_without_neighbours_is_left_as_it_is() -> None:
+    near = probes(["f(None, 2, 'x')"])
+    assert near and all(call.startswith("f(None, ") for call in near)
+
+
+def test_all_arguments_change_together_however_few_neighbours_they_have() -> None:
+    assert "f(False, True)" in probes(["f(True, False)"])

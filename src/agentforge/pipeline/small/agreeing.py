@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.small.near import probes
 from agentforge.pipeline.small.reading import confirmed_claims
-from agentforge.pipeline.small.remembering import without_and_twice
 from agentforge.pipeline.small.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.small.unshown import calls_with, unshown
 
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from agentforge.runners.plain_check import Answer
     from agentforge.runners.rig import Edits
 
-_MOST_PROBES = 16
 _MOST_NAMED = 4
-_TURNS_TOGETHER = 6
 _SHOWN_OPTIONS = 3
 _LONGEST_CALL_S = 10.0
 
@@ -136,92 +133,6 @@ def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
         for path in state.tests:
             calls += [one.call for one in asserted(path, runtime.supplied.get(path, b"")) if unit.last in one.call]
     return list(dict.fromkeys(calls))
-
-
-def probes(calls: Sequence[str], *, most: int = _MOST_PROBES) -> list[str]:
-    """Calls near the given ones: one literal of one call changed at a time, evenly from all calls."""
-    below = any(isinstance(node, ast.USub) for call in calls for node in _nodes(call))
-    streams = [iter(_near(call, below=below)) for call in calls]
-    known, out = set(calls), list[str]()
-    while streams and len(out) < most:
-        for stream in list(streams):
-            call = next((one for one in stream if one not in known), None)
-            if call is None:
-                streams.remove(stream)
-                continue
-            known.add(call)
-            out.append(call)
-    return out[:most]
-
-
-def _nodes(call: str) -> list[ast.AST]:
-    try:
-        return list(ast.walk(ast.parse(call, mode="eval")))
-    except SyntaxError:
-        return []
-
-
-def _near(call: str, *, below: bool) -> Iterator[str]:
-    """A call with each of its literal arguments replaced by its neighbours, then with all of them; a scene first with a step
-    less or more.
-
-    Args:
-        below: numbers below zero are asked, too: the examples have some.
-    """
-    try:
-        tree = ast.parse(call, mode="eval")
-    except SyntaxError:
-        return
-    yield from without_and_twice(call)
-    places = [
-        (node, position)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        for position, argument in enumerate(node.args)
-        if _is_literal(argument)
-    ]
-    changes = [
-        (node, position, list(_variants(ast.literal_eval(node.args[position]), below=below)))
-        for node, position in places
-    ]
-    for turn in range(max((len(rows) for _, _, rows in changes), default=0)):
-        for node, position, rows in changes:
-            if turn < len(rows):
-                kept = node.args[position]
-                node.args[position] = ast.parse(repr(rows[turn]), mode="eval").body
-                yield ast.unparse(tree)
-                node.args[position] = kept
-    if len(changes) > 1:
-        for turn in range(_TURNS_TOGETHER):
-            for shift, (node, position, rows) in enumerate(changes):
-                node.args[position] = ast.parse(repr(rows[(turn + shift) % len(rows)]), mode="eval").body
-            yield ast.unparse(tree)
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError):
-        return False
-    return True
-
-
-def _variants(value: object, *, below: bool) -> Iterator[object]:
-    """Ordinary neighbours of a value, of the same type."""
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int):
-        yield from (value + 1, value * 2 + 3, 0, 1, *((-value,) if below else ()))
-    elif isinstance(value, float):
-        yield from (value + 1.5, value * 2, 0.0)
-    elif isinstance(value, str):
-        yield from (f"{value} {value}", value.swapcase(), value[: len(value) // 2 + 1], value[::-1], "")
-    elif isinstance(value, list):
-        yield from (value[::-1], value + value, value[1:] + value[:1], value[:1], [])
-    elif isinstance(value, tuple):
-        yield from (value[::-1], value[:1])
-    elif isinstance(value, dict):
-        yield from (dict(list(value.items())[:1]), {})
 
 
 def answers_near(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> tuple[str, ...]:

@@ -13,9 +13,6 @@ from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small.splicing import find_definition, first_line
 from agentforge.pipeline.small.units import Unit
 
-ALONE = "alone"
-"""Why a step ends without a definition though one passed: nothing agrees with it yet."""
-
 
 def text_beneath(state: RunState, runtime: Runtime, unit: Unit) -> str:
     """The unit's file as the last unit left it, else as it was before this stage; "" = there is none."""
@@ -24,7 +21,7 @@ def text_beneath(state: RunState, runtime: Runtime, unit: Unit) -> str:
         return before
     file = runtime.worktree / unit.file
     now = file.read_text("utf-8") if file.is_file() else ""
-    return _put_back(now, before, unit) if is_waiting(state) else now
+    return _put_back(now, before, unit) if is_waiting(state, unit) else now
 
 
 def text_before(state: RunState, runtime: Runtime, unit: Unit) -> str:
@@ -33,14 +30,14 @@ def text_before(state: RunState, runtime: Runtime, unit: Unit) -> str:
     return (runtime.git.show(tree, unit.file) or b"").decode("utf-8", "replace")
 
 
-def is_waiting(state: RunState) -> bool:
-    """Whether a sample that passed alone waits in the workspace for others."""
-    return rounds_alone(state) > 0
+def is_waiting(state: RunState, unit: Unit) -> bool:
+    """Whether a sample of the unit that passed alone waits in the workspace for others."""
+    return rounds_alone(state, unit) > 0
 
 
-def rounds_alone(state: RunState) -> int:
-    """In how many of the last rounds a sample passed and nothing agreed with it."""
-    return sum(1 for step in state.turn.recent for result in step.results if result.error_type == ALONE)
+def rounds_alone(state: RunState, unit: Unit) -> int:
+    """In how many rounds a sample of the unit passed and nothing agreed with it."""
+    return state.turn.alone.get(unit.name, 0)
 
 
 def _put_back(now: str, before: str, unit: Unit) -> str:

@@ -72,21 +72,11 @@ def _plain(sight: Sight) -> str:
     )
 
 
-def _tests_first(sight: Sight) -> str:
-    """What must hold comes first, the request explains it."""
-    return _joined(
-        f"Make these assertions true:\n```python\n{_tests(sight)}\n```",
-        _code(sight),
-        f"What is wanted: {_request(sight)}",
-        f"Give the complete code of `{sight.unit.last}`, correct for every input of that kind, not just for these.",
-    )
-
-
 def _as_documented(sight: Sight) -> str:
-    """A signature with the request as its docstring, to be completed."""
+    """A signature with the request as its docstring, to be completed; again without the code of today."""
     stub = _stub(sight)
     return _joined(
-        _code(sight, with_own=sight.unit.change == "changed"),
+        _code(sight, with_own=not stub),
         f"Implement this completely:\n```python\n{stub}\n```"
         if stub
         else f"Implement `{sight.unit.last}`: {_request(sight)}",
@@ -106,7 +96,18 @@ def _with_mistakes(sight: Sight) -> str:
     )
 
 
-_FORMS = (_plain, _tests_first, _as_documented, _with_mistakes)
+def _tests_first(sight: Sight) -> str:
+    """What must hold comes first, the request explains it; the code of today is not shown, it would be copied."""
+    head = _head(sight)
+    return _joined(
+        f"Make these assertions true:\n```python\n{_tests(sight)}\n```",
+        _code(sight, with_own=not head),
+        f"What is wanted: {_request(sight)}",
+        f"Give the complete code of `{head or sight.unit.last}`, correct for every input of that kind, not just for these.",
+    )
+
+
+_FORMS = (_plain, _as_documented, _with_mistakes, _tests_first)
 
 
 def _task(sight: Sight) -> str:
@@ -178,16 +179,20 @@ def _constant(node: ast.Assign | ast.AnnAssign) -> str:
 
 
 def _stub(sight: Sight) -> str:
-    tree = ast.parse(sight.source)
-    own = find_definition(tree, sight.unit.name)
+    """The head of a function with its docstring and the request beneath; "" where no signature is known."""
+    head = _head(sight)
+    own = find_definition(ast.parse(sight.source), sight.unit.name)
+    known = ast.get_docstring(own) if isinstance(own, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    words = f"{known or ''}\n\n{_request(sight)}".strip().replace('"""', "'''")
+    return f'{head}\n    """{words}"""' if head else ""
+
+
+def _head(sight: Sight) -> str:
+    """`def name(parameters):` as it is today, else as the request has it; "" for a class, or where nothing tells."""
+    own = find_definition(ast.parse(sight.source), sight.unit.name)
     if isinstance(own, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        head = _signature(own).removesuffix(" ...")
-    elif sight.unit.signature.startswith("def "):
-        head = f"{sight.unit.signature}:"
-    else:
-        return ""
-    words = _request(sight).replace('"""', "'''")
-    return f'{head}\n    """{words}"""'
+        return _signature(own).removesuffix(" ...")
+    return f"{sight.unit.signature}:" if sight.unit.signature.startswith("def ") else ""
 
 
 def _start(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:

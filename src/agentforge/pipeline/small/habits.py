@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.small.agreeing import Split, answers_near, calls_of, probes
+from agentforge.pipeline.small.agreeing import Split, answers_near, calls_of
+from agentforge.pipeline.small.near import probes
 from agentforge.pipeline.small.splicing import find_definition
 from agentforge.pipeline.small.units import Unit, claims_by_unit
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.minimal import StepContext
 from agentforge.events.state import RunState
-from agentforge.events.written import WRITE_DEFINITION
+from agentforge.events.written import ALONE, WRITE_DEFINITION
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.small import drafts
-from agentforge.pipeline.small.beneath import ALONE, is_waiting, text_beneath
+from agentforge.pipeline.small.beneath import is_waiting, text_beneath
 from agentforge.pipeline.small.choosing import (
     choice_messages,
     choice_schema,
@@ -31,7 +31,8 @@ from agentforge.tokens import count_tokens
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
 
-_TEMPERATURE = 0.6
+_TEMPERATURE, _WARMER, _WARMEST = 0.6, 0.1, 1.0
+"""Each round is a little warmer: a model that says the same five times would say it again."""
 _FEWEST_TOKENS, _MOST_TOKENS = 280, 1000
 
 
@@ -80,7 +81,7 @@ def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> Sight:
     from agentforge.pipeline.small.tests_of import tests_shown
     from agentforge.workspace.symbols import read_source
 
-    waiting = is_waiting(state)
+    waiting = is_waiting(state, unit)
     return Sight(
         request=state.request,
         unit=unit,
@@ -120,7 +121,7 @@ def _definition_wishes(state: RunState, request: ModelRequest, runtime: Runtime,
         samples=runtime.samples,
         prefill=PREFILL,
         stop=STOP,
-        temperature=_TEMPERATURE,
+        temperature=round(min(_WARMEST, _TEMPERATURE + _WARMER * _round(state)), 1),
         max_output_tokens=most,
     )
 

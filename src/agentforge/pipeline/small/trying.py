@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.context.budget import one_line
 from agentforge.events.state import RunState
-from agentforge.events.written import WRITE_DEFINITION
+from agentforge.events.written import ALONE, WRITE_DEFINITION
 from agentforge.frozen import dataclass
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import suite_files
@@ -22,12 +22,12 @@ from agentforge.pipeline.small.agreeing import (
     holds,
     is_confirmed,
     only_answer,
-    probes,
 )
-from agentforge.pipeline.small.beneath import ALONE, is_waiting, rounds_alone, text_beneath
+from agentforge.pipeline.small.beneath import is_waiting, rounds_alone, text_beneath
 from agentforge.pipeline.small.edges import moved_edge
 from agentforge.pipeline.small.forgetting import forgotten
 from agentforge.pipeline.small.habits import leaned_on
+from agentforge.pipeline.small.near import probes
 from agentforge.pipeline.small.remembering import holds_number, remembers
 from agentforge.pipeline.small.splicing import Unusable, answer_in, find_definition, same_code, spliced
 from agentforge.pipeline.small.tests_of import tests_wanted
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 
 _LONGEST_RUN_S = 30.0
 _ENOUGH = 0.6
-_ROUNDS_ALONE = 2
+_ROUNDS_ALONE = 4
 """After so many rounds a person is asked about a sample that nothing agrees with."""
-_MANY_PROBES = 30
 _STUB = {
     False: "def {name}(*args, **kwargs):\n    raise NotImplementedError\n",
     True: "class {name}:\n    def __init__(self, *args, **kwargs):\n        raise NotImplementedError\n",
@@ -139,7 +138,7 @@ def _unsettled(
     state: RunState, runtime: Runtime, unit: Unit, tried: Tried, found: Agreement, *, told: str, count: int
 ) -> Observation | None:
     """Another round where nothing agrees yet, then a question; None when enough agree, or a person's word stands for that."""
-    rounds = rounds_alone(state)
+    rounds = rounds_alone(state, unit)
     vouched = bool(state.tests) or is_confirmed(state, unit)
     if found.settled(_ENOUGH) or (rounds and found.split is None and vouched):
         return None
@@ -217,7 +216,7 @@ def _documented(text: str, unit: Unit) -> bool:
 
 def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> Candidate | None:
     """What stands in the workspace because it passed alone in an earlier step of this attempt."""
-    if not is_waiting(state):
+    if not is_waiting(state, unit):
         return None
     file = runtime.worktree / unit.file
     text = file.read_text("utf-8") if file.is_file() else ""
@@ -306,7 +305,7 @@ def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[Can
     later = [one for one in units_of(state) if one.name not in (unit.name, *state.turn.written)]
     if later or runtime.verification.get("untested"):
         return Chosen(text=ranked[0].text)
-    near = probes(calls_of(state, runtime, unit), most=_MANY_PROBES)
+    near = probes(calls_of(state, runtime, unit))
     return choose_reached(
         state,
         runtime,
