@@ -1,19 +1,68 @@
-"""A repository with runs in it that are made of events instead of work."""
+"""A repository with runs in it that are made of events instead of work; a project, and conversations in it."""
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
+from agentforge.app.chat import Chat, ChatOptions
+from agentforge.app.person import Nobody
+from agentforge.config.settings import load
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.store.log import RunLog
 
+if TYPE_CHECKING:
+    from agentforge_talking import Open
+
+_SPEC = importlib.util.spec_from_file_location("agentforge_talking", Path(__file__).parent / "talking.py")
+assert _SPEC is not None and _SPEC.loader is not None
+_TALKING = importlib.util.module_from_spec(_SPEC)
+sys.modules["agentforge_talking"] = _TALKING
+_SPEC.loader.exec_module(_TALKING)
+
 Tell = Callable[..., Path]
+_DONE: dict[str, Any] = {"repeat_last": True, "chat": [{"text": "Done."}]}
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """What a conversation sees of the environment."""
+    return {"HOME": str(tmp_path / "home"), "AGENTFORGE_HOME": str(tmp_path / "home")}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that is a repository without a commit."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def opened(project: Path, environ: dict[str, str], tmp_path: Path) -> Iterator[Open]:
+    """Open a session of the project with a scripted model, which says "Done." if nothing else is given."""
+    chats: list[Chat] = []
+
+    def open_chat(script: dict[str, Any] = _DONE, person: Any = None, cwd: Path = project, **options: Any) -> Chat:
+        file = tmp_path / "script.yaml"
+        file.write_text(yaml.safe_dump(script))
+        given = ChatOptions(cwd=cwd, model=f"scripted/{file}", **options)
+        chats.append(Chat.open(given, person or Nobody(), settings=load(cwd, environ), environ=environ))
+        return chats[-1]
+
+    yield open_chat
+    for chat in chats:
+        chat.close()
 
 
 @pytest.fixture(autouse=True)

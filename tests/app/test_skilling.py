@@ -6,26 +6,20 @@ import json
 import stat
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from agentforge_talking import Open
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.chat import Chat
 from agentforge.app.slash import run_slash
-from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import StorageError
 from agentforge.events import kinds
 from agentforge.store.clock import utc_now
 from agentforge.store.memory import UserAndProjectMemory
 from agentforge.store.reader import read
-
-Open = Callable[..., Chat]
-DONE: dict[str, Any] = {"repeat_last": True, "chat": [{"text": "Done."}]}
 
 
 @pytest.fixture
@@ -40,22 +34,6 @@ def project(tmp_path: Path) -> Path:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / "sub" / "deep" / "a.txt").write_text("alpha\n")
     return folder
-
-
-@pytest.fixture
-def opened(project: Path, environ: dict[str, str], tmp_path: Path) -> Iterator[Open]:
-    chats: list[Chat] = []
-
-    def open_chat(script: dict[str, Any] = DONE, cwd: Path = project, **options: Any) -> Chat:
-        file = tmp_path / "script.yaml"
-        file.write_text(yaml.safe_dump(script))
-        given = ChatOptions(cwd=cwd, model=f"scripted/{file}", **options)
-        chats.append(Chat.open(given, Nobody(), settings=load(cwd, environ), environ=environ))
-        return chats[-1]
-
-    yield open_chat
-    for chat in chats:
-        chat.close()
 
 
 def trust(project: Path, environ: dict[str, str]) -> None:

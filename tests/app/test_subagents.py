@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+from agentforge_talking import Asked, Open, Watching
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody, Question, Reply
+from agentforge.app.chat import Chat
 from agentforge.app.subagents import child_id
-from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -23,7 +18,6 @@ from agentforge.session.subagents import Subagent
 from agentforge.store.clock import utc_now
 from agentforge.store.reader import read
 
-Open = Callable[..., Chat]
 TWO = {
     "tool_calls": [
         {"name": f"subagent_{name}", "args": {"goal": f"goal of {name}"}} for name in ("explore", "architect")
@@ -33,63 +27,10 @@ ONE = {"tool_calls": [{"name": "subagent_explore", "args": {"goal": "find it"}}]
 LOOK = {"tool_calls": [{"name": "read_file", "args": {"path": "a.txt"}}]}
 
 
-class Watching(Nobody):
-    """Nobody to ask, but somebody who watches."""
-
-    def __init__(self, watch: Callable[[str, Event, RunState], None]) -> None:
-        super().__init__()
-        self.child_heard = watch
-
-
-class Asked:
-    """A person who answers every question the same."""
-
-    def __init__(self, decision: Any) -> None:
-        self.questions: list[Question] = []
-        self._decision = decision
-
-    def approve(self, question: Question) -> Reply | None:
-        self.questions.append(question)
-        return Reply(decision=self._decision)
-
-    def ask(self, question: str, options: tuple[str, ...]) -> str | None:
-        return None
-
-    def heard(self, event: Event, state: RunState) -> None:
-        return None
-
-    def delta(self, text: str) -> None:
-        return None
-
-
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    return {"HOME": str(tmp_path / "home"), "AGENTFORGE_HOME": str(tmp_path / "home")}
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    (folder / "a.txt").write_text("alpha\n")
-    return folder
-
-
-@pytest.fixture
-def opened(project: Path, environ: dict[str, str], tmp_path: Path) -> Iterator[Open]:
-    chats: list[Chat] = []
-
-    def open_chat(script: dict[str, Any], person: Any = None, **options: Any) -> Chat:
-        file = tmp_path / "script.yaml"
-        file.write_text(yaml.safe_dump(script))
-        given = ChatOptions(cwd=project, model=f"scripted/{file}", **options)
-        chats.append(Chat.open(given, person or Nobody(), settings=load(project, environ), environ=environ))
-        return chats[-1]
-
-    yield open_chat
-    for chat in chats:
-        chat.close()
+def project(project: Path) -> Path:
+    (project / "a.txt").write_text("alpha\n")
+    return project
 
 
 def events_of(chat: Chat, child: str) -> list[Event]:

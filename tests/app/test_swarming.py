@@ -2,56 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+from agentforge_talking import Open, Watching
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
 from agentforge.app.slash import run_slash
-from agentforge.config.settings import load
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
 from agentforge.session.evidence import check_evidence
 
-Open = Callable[..., Chat]
 GOALS = [{"goal": "where it starts"}, {"goal": "where it ends", "subagent": "architect"}]
 FAN = {"tool_calls": [{"name": "subagent_swarm", "args": {"goals": GOALS}}]}
 
 
-class Watching(Nobody):
-    """Nobody to ask, but somebody who watches."""
-
-    def __init__(self, watch: Callable[[str, Event, RunState], None]) -> None:
-        super().__init__()
-        self.child_heard = watch
-
-
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    environ = {"HOME": str(tmp_path / "home"), "AGENTFORGE_HOME": str(tmp_path / "home")}
-    project = tmp_path / "project"
-    project.mkdir()
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
+def project(project: Path) -> Path:
     (project / "a.py").write_text("one\ntwo\n")
-    chats: list[Chat] = []
-
-    def open_chat(script: dict[str, Any], person: Any = None, **options: Any) -> Chat:
-        file = tmp_path / "script.yaml"
-        file.write_text(yaml.safe_dump(script))
-        given = ChatOptions(cwd=project, model=f"scripted/{file}", **options)
-        chats.append(Chat.open(given, person or Nobody(), settings=load(project, environ), environ=environ))
-        return chats[-1]
-
-    yield open_chat
-    for chat in chats:
-        chat.close()
+    return project
 
 
 def test_a_question_is_split_answered_side_by_side_and_its_evidence_checked(opened: Open) -> None:

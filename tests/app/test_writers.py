@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from agentforge_talking import Asked, Open
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody, Question, Reply
+from agentforge.app.chat import Chat
 from agentforge.app.slash import run_slash
-from agentforge.config.settings import load
 from agentforge.events import kinds
-from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
 from agentforge.store.reader import read
 
-Open = Callable[..., Chat]
 PARTS = [{"goal": "the sum", "files": ["a.py"]}, {"goal": "its test", "files": ["b.py", "tests/**"]}]
 START = {"tool_calls": [{"name": "subagent_writers", "args": {"parts": PARTS}}]}
-
-
-class Asked:
-    """A person who answers every question the same, and remembers the questions."""
-
-    def __init__(self, decision: Any) -> None:
-        self.questions: list[Question] = []
-        self._decision = decision
-
-    def approve(self, question: Question) -> Reply | None:
-        self.questions.append(question)
-        return Reply(decision=self._decision)
-
-    def ask(self, question: str, options: tuple[str, ...]) -> str | None:
-        return None
-
-    def heard(self, event: Event, state: RunState) -> None:
-        return None
-
-    def delta(self, text: str) -> None:
-        return None
 
 
 def git(folder: Path, *words: str) -> str:
@@ -66,20 +39,8 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(project: Path, tmp_path: Path) -> Iterator[Open]:
-    environ = {"HOME": str(tmp_path / "home"), "AGENTFORGE_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
-    chats: list[Chat] = []
-
-    def open_chat(script: dict[str, Any], person: Any = None, **options: Any) -> Chat:
-        file = tmp_path / "script.yaml"
-        file.write_text(yaml.safe_dump(script))
-        given = ChatOptions(cwd=project, model=f"scripted/{file}", **options)
-        chats.append(Chat.open(given, person or Nobody(), settings=load(project, environ), environ=environ))
-        return chats[-1]
-
-    yield open_chat
-    for chat in chats:
-        chat.close()
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    return {**environ, "PATH": "/usr/bin:/bin"}
 
 
 def writes(**files: str) -> dict[str, Any]:

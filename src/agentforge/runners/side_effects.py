@@ -10,6 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from agentforge.runners.circumstance_sources import imported
+
 _NETWORK = re.compile(
     r"^(?:socket|ssl|http\.client|urllib\.request|urllib3|requests|httpx|aiohttp|smtplib|ftplib|telnetlib|imaplib|poplib"
     r"|xmlrpc\.client|websockets?|paramiko)(?:\.|$)"
@@ -101,7 +103,7 @@ def effects(tree: ast.Module, *, told: str) -> Iterator[tuple[int, str]]:
     Args:
         told: the words of request and specification.
     """
-    meaning = _meaning(tree)
+    meaning = imported(tree)
     open_ones = {*_given_addresses(tree), *_excused_handlers(tree)}
     tidying = {*_tidying(tree)}
     for node in ast.walk(tree):
@@ -194,19 +196,6 @@ def _succeeds(way: ast.Try) -> bool:
     ends = isinstance((way.orelse or way.body)[-1], (ast.Return, ast.Break))
     goes_on = all(isinstance(one.body[-1], (ast.Pass, ast.Continue)) for one in way.handlers)
     return ends and goes_on
-
-
-def _meaning(tree: ast.Module) -> dict[str, str]:
-    """What the imported names of a module stand for."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                first = one.name.split(".")[0]
-                found |= {one.asname: one.name} if one.asname else {first: first}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
-    return found
 
 
 def _dotted(node: ast.expr, meaning: dict[str, str]) -> str:

@@ -42,9 +42,13 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
     return _value(found, expected, loose=loose)
 
 
-def shown(found: Sequence[Any], *, limit: int = 160) -> str:
-    """An encoded result as Python would write it."""
-    text = _source(found)
+def shown(found: Sequence[Any], *, limit: int = 160, alike: bool = False) -> str:
+    """An encoded result as Python would write it.
+
+    Args:
+        alike: what a test would call equal is written the same: dictionaries and sets in one order, floats to ten digits.
+    """
+    text = _source(found, alike=alike)
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
@@ -146,19 +150,31 @@ def _named(expected: object) -> str:
     return type(expected).__name__
 
 
-def _source(found: Sequence[Any]) -> str:
+def _source(found: Sequence[Any], *, alike: bool = False) -> str:
     name = str(found[0])
     if name in ("object", "too much"):
         return f"an object of class {found[1]}" if name == "object" else "..."
-    if name in ("subclass", "iterator"):
-        inner = _source(found[4]) if name == "subclass" else ", ".join(map(_source, found[2]))
-        return f"{found[1]}({inner})"
+    if name == "subclass":
+        return f"{found[1]}({_source(found[4], alike=alike)})"
+    if name == "iterator":
+        return f"{found[1]}({', '.join(_source(one, alike=alike) for one in found[2])})"
     if name == "dict":
-        return "{" + ", ".join(f"{_source(key)}: {_source(value)}" for key, value in found[1]) + "}"
+        rows = [f"{_source(key, alike=alike)}: {_source(value, alike=alike)}" for key, value in found[1]]
+        return "{" + ", ".join(sorted(rows) if alike else rows) + "}"
     if name in ("list", "tuple", "set", "frozenset"):
-        ends = {"list": "[]", "tuple": "()"}.get(name, "{}")
-        inner = ", ".join(map(_source, found[1])) + ("," if name == "tuple" and len(found[1]) == 1 else "")
-        text = f"{ends[0]}{inner}{ends[1]}" if found[1] or name in ("list", "tuple") else "set()"
-        return f"frozenset({text})" if name == "frozenset" else text
+        return _container(name, [_source(one, alike=alike) for one in found[1]], alike=alike)
     value = _scalar(name, found[1])
-    return f"a number of {value.bit_length()} bits" if type(value) is int and abs(value) >> 512 else repr(value)
+    if alike and isinstance(value, float):
+        return repr(float(f"{value:.10g}"))
+    if type(value) is int and abs(value) >> 512:  # Python refuses to write such a number in digits
+        return hex(value) if alike else f"a number of {value.bit_length()} bits"
+    return repr(value)
+
+
+def _container(name: str, rows: list[str], *, alike: bool) -> str:
+    ends = {"list": "[]", "tuple": "()"}.get(name, "{}")
+    if alike and ends == "{}":
+        rows = sorted(rows)
+    inner = ", ".join(rows) + ("," if name == "tuple" and len(rows) == 1 else "")
+    text = f"{ends[0]}{inner}{ends[1]}" if rows or ends != "{}" else "set()"
+    return f"frozenset({text})" if name == "frozenset" else text

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 4
 _SHOWN_OPTIONS = 3
 _LONGEST_CALL_S = 10.0
+_LONGEST_ANSWER = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +145,7 @@ def _spoken(answer: Answer) -> str:
     from agentforge.runners.typed import shown
 
     if answer.value is not None:
-        return str(shown(answer.value))
+        return shown(answer.value, limit=_LONGEST_ANSWER, alike=True)
     return f"raises {answer.raised[0][0]}" if answer.raised else answer.ended
 
 

@@ -7,7 +7,7 @@ agree on such a thing because they were made by the same model; the program of t
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
@@ -18,6 +18,8 @@ from agentforge.pipeline.small.units import Unit
 _MOST_EDGES = 8
 _MOST_ASKED = 2
 _RAISES = "raises "
+_TRUTH = frozenset({"True", "False"})
+_NONE = object()
 _NO_VALUE = ("", "done", "ended early", "timed out", "never ran")
 
 
@@ -30,14 +32,22 @@ def moved_edge(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Spli
     if unit.change != "changed" or state.tests:
         return None
     asked = {str(item.context.get("about")) for item in state.escalations.values()}
-    near = edges(calls_of(state, runtime, unit))
-    calls = [call for call in near if call not in asked]
-    if not calls or len(near) - len(calls) >= _MOST_ASKED:
+    origin = edges(calls_of(state, runtime, unit))
+    near = [call for call in origin if call not in asked]
+    if not near or len(origin) - len(near) >= _MOST_ASKED:
         return None
+    calls = list(dict.fromkeys([*near, *filter(None, origin.values())]))
     today = answers_near(state, runtime, unit, text_before(state, runtime, unit), calls)
     then = answers_near(state, runtime, unit, text, calls)
-    for call, old, new in zip(calls, today, then, strict=True):
-        if old != new and old not in _NO_VALUE and not old.startswith(_RAISES):
+    moves = dict(zip(calls, zip(today, then, strict=True), strict=True))
+    for call in near:
+        old, new = moves[call]
+        if (
+            old != new
+            and old not in _NO_VALUE
+            and not old.startswith(_RAISES)
+            and not _as_its_origin(call, moves, origin)
+        ):
             question = (
                 f"{call} gives {old} today and would {_would(new)}; no example of {unit.name} tells. What is right?"
             )
@@ -45,31 +55,55 @@ def moved_edge(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Spli
     return None
 
 
-def edges(calls: Sequence[str], *, most: int = _MOST_EDGES) -> list[str]:
-    """The given calls with one literal argument at its edge: nothing in it, zero, or all numbers below zero where some are."""
-    out: dict[str, None] = {}
+def _as_its_origin(call: str, moves: Mapping[str, tuple[str, str]], origin: Mapping[str, str]) -> bool:
+    """Whether the edge of one argument moves just as the example does that it was made of: the example tells, after all.
+
+    Truth values meet by chance, and prove nothing.
+    """
+    known = moves.get(origin[call])
+    return known == moves[call] and not set(moves[call]) <= _TRUTH
+
+
+def edges(calls: Sequence[str], *, most: int = _MOST_EDGES) -> dict[str, str]:
+    """The given calls with one literal argument at its edge: nothing in it, zero, or all numbers below zero where some are.
+
+    Returns:
+        Each with the call that it was made of; "" where that has no second literal argument.
+    """
+    out: dict[str, str] = {}
     for call in calls:
         try:
             tree = ast.parse(call, mode="eval")
         except SyntaxError:
             continue
-        out.update(dict.fromkeys(_at_edges(tree)))
-    return [call for call in out if call not in calls][:most]
+        places = list(_literals(tree))
+        for edge in _at_edges(tree, places):
+            out.setdefault(edge, call if len(places) > 1 else "")
+    return dict([(edge, call) for edge, call in out.items() if edge not in calls][:most])
 
 
-def _at_edges(tree: ast.Expression) -> Iterator[str]:
+def _literals(tree: ast.Expression) -> Iterator[tuple[ast.Call, int]]:
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        for position, argument in enumerate(node.args):
-            try:
-                value = ast.literal_eval(argument)
-            except (ValueError, TypeError, SyntaxError):
-                continue
-            for edge in _edges_of(value):
-                node.args[position] = ast.parse(repr(edge), mode="eval").body
-                yield ast.unparse(tree)
-            node.args[position] = argument
+        if isinstance(node, ast.Call):
+            for position, argument in enumerate(node.args):
+                if _value(argument) is not _NONE:
+                    yield node, position
+
+
+def _value(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return _NONE
+
+
+def _at_edges(tree: ast.Expression, places: Sequence[tuple[ast.Call, int]]) -> Iterator[str]:
+    for node, position in places:
+        argument = node.args[position]
+        for edge in _edges_of(_value(argument)):
+            node.args[position] = ast.parse(repr(edge), mode="eval").body
+            yield ast.unparse(tree)
+        node.args[position] = argument
 
 
 def _edges_of(value: object) -> Iterator[object]:
