@@ -1,11 +1,15 @@
-"""Stopping work of another thread: what blocks says how it is woken, and ends as Ctrl-C would have ended it."""
+"""Stopping work, by another thread or by the clock: what blocks says how it is woken, and ends as Ctrl-C would have ended it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
+from threading import Event, Lock, Timer
+
+
+class TimeIsUp(Exception):
+    """What was allowed so many seconds was stopped."""
 
 
 class Cancellation:
@@ -72,6 +76,47 @@ def interruptible(wake: Callable[[], None]) -> Iterator[None]:
     finally:
         sign.remove(wake)
     check()
+
+
+@contextmanager
+def for_at_most(seconds: float | None) -> Iterator[None]:
+    """Work that is stopped when it takes longer; None = it may take as long as it likes.
+
+    Raises:
+        TimeIsUp: it did.
+    """
+    if seconds is None:
+        yield
+        return
+    sign, is_up = Cancellation(), Event()
+
+    def end() -> None:
+        is_up.set()
+        sign.cancel()
+
+    clock = Timer(seconds, end)
+    clock.daemon = True
+    clock.start()
+    try:
+        with interruptible(sign.cancel), under(sign):
+            yield
+    except KeyboardInterrupt:
+        if is_up.is_set():
+            raise TimeIsUp from None
+        raise
+    finally:
+        clock.cancel()
+
+
+def pause(seconds: float) -> None:
+    """Wait; a raised sign ends it.
+
+    Raises:
+        KeyboardInterrupt: the sign was raised.
+    """
+    woken = Event()
+    with interruptible(woken.set):
+        woken.wait(seconds)
 
 
 def check() -> None:

@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from agentforge_loopback import Say
 from agentforge_world import REQUEST, TEXTKIT, analysis, good_script, intake, reply, submit
 
 if TYPE_CHECKING:
+    from agentforge_loopback import LoopbackProvider
     from agentforge_world import Script, World
 
 
@@ -123,3 +125,11 @@ def test_a_limit_can_be_approved_like_any_question(world: World) -> None:
     assert world.start(_question(), "--max-steps", "1").code == 6
     done = world.run("resolve", "E1", "--approve", "--resume", "--json")
     assert (done.code, done.json["outcome"]) == (0, "analyzed"), done.out
+
+
+def test_a_deadline_ends_a_reply_that_only_drips(world: World, loopback: LoopbackProvider) -> None:
+    loopback.plan(Say(text="word " * 400, pieces=1, pause_s=0.1))
+    env = {"BASE_URL": f"{loopback.url}/v1", "OPENAI_API_KEY": "k"}
+    done = world.run("run", "hello", "--model", "custom/slow", "--deadline", "1", "--json", env=env)
+    assert (done.code, done.json["outcome"]) == (6, "limit"), done.out + done.err
+    assert len(loopback.asked) == 1

@@ -68,6 +68,7 @@ class Raw:
     status: int = 200
     content_type: str = "text/event-stream"
     cut: bool = False
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +142,9 @@ class _Exchange(BaseHTTPRequestHandler):
         elif isinstance(plan, HangUp):
             self._hang_up()
         elif isinstance(plan, Raw):
-            self._stream(plan.chunks, status=plan.status, content_type=plan.content_type, cut=plan.cut)
+            self._stream(
+                plan.chunks, status=plan.status, content_type=plan.content_type, cut=plan.cut, pause_s=plan.pause_s
+            )
         elif plan.streamed:
             events = tape(asked.dialect, plan)
             cut = plan.cut_after is not None

@@ -156,7 +156,7 @@ def test_malformed_arguments_arrive_word_for_word(
 
 
 def test_a_silent_server_is_given_up(connect: Connect, loopback: LoopbackProvider, request_for: RequestFor) -> None:
-    loopback.default = Say(text="slow", pause_s=0.04)
+    loopback.default = Say(text="slow", pause_s=0.4)
     with pytest.raises(errors.ModelUnavailable, match=r"silent|in time") as caught:
         connect(read_timeout_s=0.01).complete(request_for())
     assert caught.value.requests == 4
@@ -245,3 +245,12 @@ def test_an_interrupt_in_the_middle_of_a_reply_does_not_spoil_the_next(
         model.complete(request_for(), on_delta=interrupt)
     assert model.complete(request_for()).text == "second"
     assert len(loopback.asked) == 2
+
+
+def test_signs_of_life_alone_are_no_reply(
+    connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    loopback.plan(Raw(chunks=(b": working\n\n",) * 600, pause_s=0.02))
+    with pytest.raises(errors.ModelReplyEndless, match="signs of life"):
+        connect(read_timeout_s=0.2).complete(request_for())
+    assert len(loopback.asked) == 1

@@ -1,9 +1,12 @@
-"""The limits of a run, tested before every model call over the sums of the whole run."""
+"""The limits of a run, tested before every model call over the sums of the whole run; the deadline ends a call, too."""
 
 from __future__ import annotations
 
 from agentforge.events.pace import rate
 from agentforge.events.state import RunState
+
+_LATE_S = 0.05
+"""A call is stopped so much behind the deadline, that clocks which differ a little agree that it has passed."""
 
 
 def exhausted(state: RunState) -> str:
@@ -25,6 +28,12 @@ def exhausted(state: RunState) -> str:
     if limits.deadline_s is not None and state.active_s >= limits.deadline_s:
         return f"deadline: {state.active_s:.0f} of {limits.deadline_s:.0f} seconds have passed"
     return _too_fast(state)
+
+
+def time_left_s(state: RunState) -> float | None:
+    """Seconds until the deadline, None without one."""
+    deadline = state.limits.deadline_s
+    return None if deadline is None else max(0.0, deadline - state.active_s) + _LATE_S
 
 
 def _too_fast(state: RunState) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,12 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.decide import step_approval
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.agent.limits import time_left_s
+from agentforge.agent.reply import replied
+from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.messages import Message, ModelReply, ModelRequest, ToolCall, request_bytes
+from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.invocation import (
     InvocationPolicy,
@@ -136,12 +138,18 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         seen=_seen(state, spec),
     )
     try:
-        reply = spec.model.complete(request, on_delta=spec.on_delta)
+        with for_at_most(time_left_s(state)):
+            reply = spec.model.complete(request, on_delta=spec.on_delta)
+    except TimeIsUp:
+        yield kinds.ModelFailed(
+            step=effect.step, slug="limit", message="the deadline came before the reply", requests=1
+        )
+        return
     except ModelError as error:
         error.message = spec.policy.scrub(error.message)  # a provider repeats the key that it refuses
         yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
         raise
-    yield _replied(effect.step, _with_submission(spec.read(reply), spec), spec)
+    yield replied(effect.step, spec.read(reply), spec)
 
 
 def _shown(message: Message, policy: InvocationPolicy) -> Message:
@@ -158,54 +166,6 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
 
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
     return {path: digest_file(file) for path, file in files.items() if file.is_file()}
-
-
-def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
-    """A reply that only holds an artifact as JSON text is taken as the call that it means."""
-    from agentforge.agent.prose import artifact_in
-
-    found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
-    if found is None:
-        return reply
-    arguments = json.dumps({"artifact": found}, ensure_ascii=False)
-    return replace(reply, tool_calls=(ToolCall(call_id="text", name="submit_artifact", arguments=arguments),))
-
-
-def _replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
-    return kinds.ModelReplied(
-        step=step,
-        text=spec.policy.scrub(reply.text),
-        tool_calls=tuple(
-            {"call_id": call.call_id, "name": call.name, "arguments": spec.policy.scrub(call.arguments)}
-            for call in reply.tool_calls
-        ),
-        finish=reply.finish,
-        usage={
-            "prompt_tokens": reply.usage.prompt_tokens,
-            "completion_tokens": reply.usage.completion_tokens,
-            "cached_tokens": reply.usage.cached_tokens,
-            "cache_write_tokens": reply.usage.cache_write_tokens,
-            "reported": int(reply.usage_reported),
-        },
-        model=reply.model,
-        cost_usd=spec.price(reply),
-        requests=reply.requests,
-        duration_ms=reply.duration_ms,
-        thinking=spec.policy.scrub(reply.thinking),
-        sent=reply.sent,
-        others=tuple(spec.policy.scrub(text) for text in reply.others),
-        kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
-    )
-
-
-def _tells_a_secret(value: object, spec: AgentSpec) -> bool:
-    """Whether what can be read in a kept block holds a secret: it is sealed, so it is kept as it is or not at all."""
-    if isinstance(value, Mapping):
-        sealed = ("signature", "data", "encrypted_content", "id")
-        return any(_tells_a_secret(inner, spec) for name, inner in value.items() if name not in sealed)
-    if isinstance(value, list | tuple):
-        return any(_tells_a_secret(inner, spec) for inner in value)
-    return isinstance(value, str) and spec.policy.scrub(value) != value
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:

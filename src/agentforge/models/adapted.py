@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, cast
 
+from agentforge.cancelling import pause
 from agentforge.errors import ModelAuthError, ModelError, ModelNotConfigured, ModelReplyBroken, ModelUnavailable
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.models.dialect import arguments_object
@@ -44,7 +45,7 @@ class AdaptedModel:
         spec: ModelSpec,
         build: Callable[[ModelSpec], ForeignModel],
         *,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         self.name = spec.full_name
         self._spec = spec

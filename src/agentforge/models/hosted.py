@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.cancelling import pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
 from agentforge.messages import ModelReply, Usage
@@ -28,6 +29,8 @@ _SPARE_BYTES = 500_000
 _TOKEN_BYTES = 600
 """A streamed token with everything that servers wrap around it."""
 _LONGEST_S = 3600.0
+_SILENT_TIMES = 4
+"""Comments of a stream that keep the connection alive are waited through for so many times the longest silence."""
 _LOOK_EVERY = 32
 """Chunks after which a small model's text is looked at again."""
 
@@ -52,7 +55,7 @@ class HostedModel:
         *,
         base_url: str = "",
         connection: Connection | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
     ) -> None:
         self.name = spec.full_name
         self._spec = spec
@@ -171,9 +174,17 @@ class HostedModel:
                 if text and on_delta is not None:
                     on_delta(text)
 
-        looked = _Watch(small=self._spec.profile == "small")
+        looked, heard = _Watch(small=self._spec.profile == "small"), time.monotonic()
         for chunk in chunks:
-            take(splitter.feed(chunk))
+            events = splitter.feed(chunk)
+            take(events)
+            now = time.monotonic()
+            heard = now if events else heard
+            if now - heard > _SILENT_TIMES * self._spec.read_timeout_s:
+                raise ModelReplyEndless(
+                    f"{self.name} sent nothing but signs of life for {now - heard:.0f} s",
+                    hint="try later, or another model",
+                )
             if reader.ended:
                 break
             if looked.sees_repetition(reader):

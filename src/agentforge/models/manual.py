@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import check
+from agentforge.cancelling import check, pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConfigError, ModelReplyBroken, ModelUnavailable, StorageError
 from agentforge.messages import request_bytes
@@ -93,7 +93,7 @@ class ManualModel:
                 raise ModelUnavailable(
                     f"{self.name}: no answer after {self._wait_s:.0f} s", hint=f"{told}, then resume"
                 )
-            time.sleep(_LOOKS_EVERY_S)
+            pause(_LOOKS_EVERY_S)
         return answer
 
     def _ask(self, place: Path, prompt: str) -> Path:

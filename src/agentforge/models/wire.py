@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TypeVar
 
+from agentforge.cancelling import pause
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Wire:
         *,
         model: str,
         secret: str = "",
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
         jitter: Callable[[], float] = _random,
         now: Callable[[], float] = time.time,
     ) -> None:

@@ -1,0 +1,64 @@
+"""A reply of the model as it is recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentforge.events import kinds
+from agentforge.messages import ModelReply, ToolCall
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+
+
+def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
+    """What was answered, without secrets, and what it cost."""
+    reply = _with_submission(reply, spec)
+    return kinds.ModelReplied(
+        step=step,
+        text=spec.policy.scrub(reply.text),
+        tool_calls=tuple(
+            {"call_id": call.call_id, "name": call.name, "arguments": spec.policy.scrub(call.arguments)}
+            for call in reply.tool_calls
+        ),
+        finish=reply.finish,
+        usage={
+            "prompt_tokens": reply.usage.prompt_tokens,
+            "completion_tokens": reply.usage.completion_tokens,
+            "cached_tokens": reply.usage.cached_tokens,
+            "cache_write_tokens": reply.usage.cache_write_tokens,
+            "reported": int(reply.usage_reported),
+        },
+        model=reply.model,
+        cost_usd=spec.price(reply),
+        requests=reply.requests,
+        duration_ms=reply.duration_ms,
+        thinking=spec.policy.scrub(reply.thinking),
+        sent=reply.sent,
+        others=tuple(spec.policy.scrub(text) for text in reply.others),
+        kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
+    )
+
+
+def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
+    """A reply that only holds an artifact as JSON text is taken as the call that it means."""
+    from agentforge.agent.prose import artifact_in
+
+    found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
+    if found is None:
+        return reply
+    arguments = json.dumps({"artifact": found}, ensure_ascii=False)
+    return replace(reply, tool_calls=(ToolCall(call_id="text", name="submit_artifact", arguments=arguments),))
+
+
+def _tells_a_secret(value: object, spec: AgentSpec) -> bool:
+    """Whether what can be read in a kept block holds a secret: it is sealed, so it is kept as it is or not at all."""
+    if isinstance(value, Mapping):
+        sealed = ("signature", "data", "encrypted_content", "id")
+        return any(_tells_a_secret(inner, spec) for name, inner in value.items() if name not in sealed)
+    if isinstance(value, list | tuple):
+        return any(_tells_a_secret(inner, spec) for inner in value)
+    return isinstance(value, str) and spec.policy.scrub(value) != value
