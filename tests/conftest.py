@@ -1,4 +1,4 @@
-"""Fixtures for every test. The loopback provider can be imported as `agentforge_loopback`."""
+"""Fixtures for every test. The servers on loopback can be imported as `agentforge_loopback` and `agentforge_inbox`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from agentforge_inbox import Inbox
     from agentforge_loopback import LoopbackProvider
 
-_SPEC = importlib.util.spec_from_file_location("agentforge_loopback", Path(__file__).parent / "loopback" / "server.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_LOOPBACK = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_loopback"] = _LOOPBACK
-_SPEC.loader.exec_module(_LOOPBACK)
+
+def _shared(name: str, file: str) -> Any:
+    """Make a module beside the tests importable by a name of its own."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / "loopback" / file)
+    assert spec is not None and spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+_LOOPBACK, _INBOX = _shared("agentforge_loopback", "server.py"), _shared("agentforge_inbox", "inbox.py")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,6 +39,13 @@ def loopback() -> Iterator[LoopbackProvider]:
     provider = _LOOPBACK.LoopbackProvider()
     yield provider
     provider.close()
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    """A server on 127.0.0.1 that takes what is posted (see tests/loopback/inbox.py)."""
+    with _INBOX.serving(_INBOX.Inbox()) as box:
+        yield box
 
 
 @pytest.fixture(scope="session")

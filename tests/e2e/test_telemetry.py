@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from agentforge_inbox import Inbox, serving
 from agentforge_world import own_settings
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -21,28 +19,40 @@ if TYPE_CHECKING:
     from agentforge_world import World
 
 
-@dataclass
-class Collector:
+class Collector(Inbox):
     """What an OTLP receiver on loopback was sent."""
 
-    url: str = ""
-    spans: list[Any] = field(default_factory=list)
-    metrics: list[Any] = field(default_factory=list)
-    resources: list[dict[str, Any]] = field(default_factory=list)
+    @property
+    def spans(self) -> list[Any]:
+        """All spans."""
+        return [span for row in self._traces() for scope in row.scope_spans for span in scope.spans]
 
-    def take(self, path: str, body: bytes) -> None:
-        """Read one export."""
-        if path == "/v1/traces":
-            for row in ExportTraceServiceRequest.FromString(body).resource_spans:
-                self.resources.append(attributes(row.resource))
-                self.spans += [span for scope in row.scope_spans for span in scope.spans]
-        elif path == "/v1/metrics":
-            for row in ExportMetricsServiceRequest.FromString(body).resource_metrics:
-                self.metrics += [metric for scope in row.scope_metrics for metric in scope.metrics]
+    @property
+    def resources(self) -> list[dict[str, Any]]:
+        """The attributes of each export's resource."""
+        return [attributes(row.resource) for row in self._traces()]
+
+    @property
+    def metrics(self) -> list[Any]:
+        """All metrics."""
+        exports = [ExportMetricsServiceRequest.FromString(body) for body in self._bodies("/v1/metrics")]
+        rows = [row for export in exports for row in export.resource_metrics]
+        return [metric for row in rows for scope in row.scope_metrics for metric in scope.metrics]
 
     def named(self, beginning: str) -> list[Any]:
         """The spans whose name begins so."""
         return [span for span in self.spans if span.name.startswith(beginning)]
+
+    def _traces(self) -> list[Any]:
+        exports = [ExportTraceServiceRequest.FromString(body) for body in self._bodies("/v1/traces")]
+        return [row for export in exports for row in export.resource_spans]
+
+    def _bodies(self, path: str) -> list[bytes]:
+        return [
+            gzip.decompress(body) if headers.get("content-encoding") == "gzip" else body
+            for posted, headers, body in self.got
+            if posted == path
+        ]
 
 
 def attributes(holder: Any) -> dict[str, Any]:
@@ -52,26 +62,9 @@ def attributes(holder: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    box = Collector()
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            box.take(self.path, gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        box.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    box = Collector(status=200)
+    with serving(box):
         yield box
-        server.shutdown()
-        thread.join()
 
 
 def test_a_task_over_two_processes_is_one_trace_with_the_names_of_the_conventions(
@@ -86,7 +79,7 @@ def test_a_task_over_two_processes_is_one_trace_with_the_names_of_the_convention
     assert len(ids) == len(set(ids)), "no span is sent twice"
     (root,) = collector.named("invoke_workflow")
     assert root.parent_span_id == b"" and attributes(root)["agentforge.outcome"] == "delivered"
-    assert {span.parent_span_id for span in collector.spans if span is not root} <= set(ids)
+    assert {span.parent_span_id for span in collector.spans if span.span_id != root.span_id} <= set(ids)
     stages = collector.named("invoke_agent")
     assert {attributes(span)["gen_ai.agent.name"] for span in stages} >= {"intake", "spec", "red", "green", "deliver"}
     assert all(root.start_time_unix_nano <= span.start_time_unix_nano for span in stages)

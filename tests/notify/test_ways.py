@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agentforge_inbox import Inbox
 
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.notify.message import Message, digest_of
@@ -25,40 +23,6 @@ _MESSAGE = Message(
     text="Which name?",
     commands=('agentforge resolve task-1.E1 --answer "TEXT" --resume',),
 )
-
-
-@dataclass
-class Inbox:
-    """What a server on loopback was sent, and what it answers."""
-
-    url: str = ""
-    status: int = 204
-    got: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
-
-
-@pytest.fixture
-def inbox() -> Iterator[Inbox]:
-    box = Inbox()
-
-    class Post(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            box.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(box.status)
-            self.send_header("Location", f"{box.url}/elsewhere")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Post) as server:
-        box.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield box
-        server.shutdown()
-        thread.join()
 
 
 def test_a_webhook_is_signed_over_time_and_body(inbox: Inbox) -> None:

@@ -55,6 +55,16 @@ option = partial(click.option, cls=Flag)
 """`click.option`, for commands that many starts go through."""
 
 
+work_mode_option = option(
+    "--mode",
+    "work_mode",
+    type=click.Choice(["build", "plan", "swarm"]),
+    default=None,
+    help="plan only looks; swarm splits each message among subagents that only look.",
+)
+"""How the interactive agent works, on a screen or for one prompt."""
+
+
 @lru_cache(maxsize=4)
 def help_flag(names: tuple[str, ...]) -> click.Option | None:
     """The option that prints the help page and ends the program; None without a name for it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.flag import help_flag, option
+from agentforge.cli.flag import help_flag, option, work_mode_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -127,13 +127,7 @@ class LazyGroup(click.Group):
 )
 @option("--version", "-V", is_flag=True, help="Print the version.")
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@option(
-    "--mode",
-    "work_mode",
-    type=click.Choice(["build", "plan", "swarm"]),
-    default=None,
-    help="plan only looks; swarm splits each message among subagents that only look.",
-)
+@work_mode_option
 @option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
 @option("--resume", "session", metavar="ID", help="Go on with this session.")
 @option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")

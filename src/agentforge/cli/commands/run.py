@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.flag import Command, option
+from agentforge.cli.flag import Command, option, work_mode_option
 from agentforge.cli.form import Form, result_line, write_json
 from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
 from agentforge.cli.place import Place, open_place, open_working_place
@@ -45,13 +45,7 @@ Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prom
 )
 @click.argument("prompt", required=False)
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
-@option(
-    "--mode",
-    "work_mode",
-    type=click.Choice(["build", "plan", "swarm"]),
-    default=None,
-    help="plan only looks; swarm splits the prompt among subagents that only look.",
-)
+@work_mode_option
 @option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
 @option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
 @option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
