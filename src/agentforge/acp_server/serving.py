@@ -50,7 +50,7 @@ async def _served(agent: EditorAgent, reader: int, writer: int) -> None:
     assert serving is not None
     for number in (signal.SIGTERM, signal.SIGHUP):  # as the end of the input: turns are closed, sessions let go
         loop.add_signal_handler(number, serving.cancel)
-    intake = Intake(source, stop=agent.stop_all, gone=transport.is_closing)
+    intake = Intake(source, refuse=out.write, stop=agent.stop_all, gone=transport.is_closing)
     passing = loop.create_task(intake.pass_on())
     try:
         await acp.run_agent(agent, out, intake.stream, use_unstable_protocol=True, observers=[intake.observe])  # type: ignore[arg-type] # has the methods of acp.Agent

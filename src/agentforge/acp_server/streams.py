@@ -39,24 +39,39 @@ def claimed() -> tuple[int, int]:
 class Intake:
     """What the editor sends, passed on; its end is told only when every request that came before has its answer.
 
+    What is no message is refused here: the connection would end with it.
+
     Args:
+        refuse: sends a line to the editor.
         stop: called at the end of the input: nobody can answer questions any more.
         gone: whether nobody reads the answers any more.
     """
 
-    def __init__(self, source: asyncio.StreamReader, *, stop: Callable[[], None], gone: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        source: asyncio.StreamReader,
+        *,
+        refuse: Callable[[bytes], None],
+        stop: Callable[[], None],
+        gone: Callable[[], bool],
+    ) -> None:
         self.stream = asyncio.StreamReader(limit=BUFFER_BYTES)
         self._source = source
+        self._refuse = refuse
         self._stop = stop
         self._gone = gone
-        self._rest = b""
+        self._begun: list[bytes] = []
         self._open = 0
 
     async def pass_on(self) -> None:
         """Pass everything on until the input ends and is answered."""
         while data := await self._source.read(_CHUNK):
-            self._count(data)
-            self.stream.feed_data(data)
+            first, *lines = data.split(b"\n")
+            self._begun.append(first)
+            for line in lines:
+                self._take(b"".join(self._begun))
+                self._begun = [line]
+        self._take(b"".join(self._begun))
         self._stop()
         end = time.monotonic() + _SETTLING_S
         while self._open > 0 and not self._gone() and time.monotonic() < end:
@@ -68,17 +83,24 @@ class Intake:
         if event.direction.value == "outgoing" and "id" in event.message and "method" not in event.message:
             self._open -= 1
 
-    def _count(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self._open += sum(_is_request(line) for line in lines)
+    def _take(self, line: bytes) -> None:
+        """Pass a whole line on, or answer that it is none of the protocol."""
+        if not line.strip():
+            return
+        try:
+            message: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            self._answer(-32700, "this line is no JSON")
+            return
+        if not isinstance(message, dict) or not isinstance(message.get("id", 0), int | str | None):
+            self._answer(-32600, "this line is no message of JSON-RPC 2.0")
+            return
+        self._open += "method" in message and "id" in message
+        self.stream.feed_data(line + b"\n")
 
-
-def _is_request(line: bytes) -> bool:
-    try:
-        message: Any = json.loads(line)
-    except ValueError:  # the connection itself answers what is no message
-        return False
-    return isinstance(message, dict) and "method" in message and "id" in message
+    def _answer(self, code: int, words: str) -> None:
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": words}}
+        self._refuse(json.dumps(error).encode() + b"\n")
 
 
 def _read_through(descriptor: int) -> int:
