@@ -227,6 +227,13 @@ def test_a_sample_that_nothing_agrees_with_needs_the_word_of_a_person(world: Wor
     assert "text.lower().split()" in world.git("show", f"{done.json['branch']}:textkit.py")
 
 
+def test_the_last_round_asks_about_a_sample_that_passes_alone(world: World) -> None:
+    world.settings(SMALL + "[limits]\nstage_steps = 2\n")
+    asked = world.start({"green": [{"samples": [WRONG]}, {"samples": [GOOD, WRONG]}]}, request=REQUEST)
+    assert asked.code == 3, asked.err
+    assert "One sample of slugify passes, none agrees with it" in asked.json["escalations"][0]["question"]
+
+
 def test_what_the_request_names_and_every_sample_forgets_is_asked_about(world: World) -> None:
     world.settings(SMALL)
     forgets = 'def asks(text):\n    """Count."""\n    return text.count("I")'

@@ -143,7 +143,8 @@ def _unsettled(
     if found.settled(_ENOUGH) or (rounds and found.split is None and vouched):
         return None
     split = found.split if rounds else None
-    if split is None and rounds >= _ROUNDS_ALONE:
+    last = state.turn.steps_in_attempt >= state.limits.stage_steps
+    if split is None and (last or rounds >= _ROUNDS_ALONE):
         split = only_answer(state, runtime, unit, tried.passing[0].text)
     if split is not None:
         return _open(f"the samples of {unit.name} that pass do not agree", split, told)
