@@ -50,6 +50,14 @@ BOX = ClassSeen(name="Box", methods=frozenset({"put", "take"}), free=False)
             [BOX],
             ["((box := Box(3)), box.put('a'), box.take())[-1] raises KeyError"],
         ),
+        (
+            "Let statement() of Ledger show the balance. After add('a', 10) and add('b', -4) it is ['a: 10 [10]', 'b: -4 [6]'].",
+            [LEDGER],
+            [
+                "((ledger := Ledger()), ledger.add('a', 10), ledger.add('b', -4), ledger.statement())[-1]"
+                " -> ['a: 10 [10]', 'b: -4 [6]']"
+            ],
+        ),
         ("After Ledger.add('a', 5) Ledger.balance() is 5", [LEDGER], ["((ledger := Ledger()), ledger.add('a', 5), ledger.balance())[-1] -> 5"]),
     ],
 )  # fmt: skip
@@ -62,6 +70,7 @@ def test_steps_and_the_object_that_they_mean_are_read(
 @pytest.mark.parametrize(
     ("request_text", "classes", "functions"),
     [
+        ("Let total() and mean() of Ledger round. After add('a', 1) it is 1.", [LEDGER], frozenset()),  # which of them?
         ("After put('a') take() is 'a'", [BOX], frozenset()),  # nobody says how a box is made
         ("After add('a', 1) balance() is 1", [LEDGER, CART], frozenset({"add"})),  # add is a function, too
         ("After add('a') total() is 1", [CART, LEDGER], frozenset()),  # whose total?

@@ -162,13 +162,18 @@ def _tellings(request: str) -> Iterator[_Telling]:
     said = list(_calls(text))
     masked = _masked(text, said)
     last: ast.Call | None = None
+    spoken: dict[str, ast.Call] = {}
     for start, end in _clauses(masked):
         inside = [one for one in said if start <= one.start < end]
-        queries = tuple(_queries(text, masked, inside, (start, end), last))
+        meant = last or (
+            next(iter(spoken.values())) if len(spoken) == 1 else None
+        )  # "show x in f(). After g() it is 2"
+        queries = tuple(_queries(text, masked, inside, (start, end), meant))
         last = queries[-1][0] if queries else last
         after = _AFTER.search(masked, start, end)
         asked = {claim.call for _, claim, _ in queries}
         steps = tuple(one.node for one in inside if after and one.start > after.start() and one.source not in asked)
+        spoken |= {one.source: one.node for one in inside if one.node not in steps}
         if steps or (_FRESH.search(masked, start, end) and not after):
             clear = _GOES_ON.search(masked, start, end) is None
             yield _Telling(steps=steps, queries=queries, told=text[start:end].strip().rstrip(","), clear=clear)
