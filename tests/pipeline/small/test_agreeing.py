@@ -56,3 +56,9 @@ def test_a_literal_without_neighbours_is_left_as_it_is() -> None:
 
 def test_all_arguments_change_together_however_few_neighbours_they_have() -> None:
     assert "f(False, True)" in probes(["f(True, False)"])
+
+
+def test_a_text_of_few_signs_keeps_to_them() -> None:
+    near = [call.removeprefix("xor(").removesuffix(")") for call in probes(["xor('010', '110')"])]
+    assert near and all(set(call) <= set("01', ") for call in near)
+    assert "f('aaab')" in probes(["f('aaaa')"])

@@ -123,14 +123,20 @@ def _texts(value: str) -> Iterator[str]:
         yield from (sign.join(parts[::-1]), sign.join(parts[1:]), parts[0], parts[-1])
         yield from ("".join(parts), "".join(parts[:2]), "".join(parts[::-1]), sign.join([*parts, parts[0]]))
     if value:
-        yield from (value[:-1] + _next(value[-1]), _next(value[0]) + value[1:], value + value)
+        yield from (value[:-1] + _next(value[-1], value), _next(value[0], value) + value[1:], value + value)
 
 
-def _next(letter: str) -> str:
-    """Another sign of the same sort; itself where it is neither letter nor digit."""
-    if letter in "zZ9":
-        return {"z": "a", "Z": "A", "9": "1"}[letter]
-    return chr(ord(letter) + 1) if letter.isalnum() and letter.isascii() else letter
+def _next(letter: str, text: str) -> str:
+    """Another sign of the same sort that stands in the text, too ('010' stays binary), else the next one; itself where it is
+    neither letter nor digit.
+    """
+    if not (letter.isalnum() and letter.isascii()):
+        return letter
+    sort = str.isdigit if letter.isdigit() else str.isupper if letter.isupper() else str.islower
+    known = sorted({one for one in text if one.isascii() and one.isalnum() and sort(one)})
+    if len(known) > 1:
+        return known[(known.index(letter) + 1) % len(known)]
+    return {"z": "a", "Z": "A", "9": "1"}.get(letter) or chr(ord(letter) + 1)
 
 
 def _mixed(calls: Sequence[str]) -> Iterator[str]:
