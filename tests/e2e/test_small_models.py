@@ -284,3 +284,24 @@ def test_a_result_out_of_the_order_of_all_examples_is_asked_about(world: World) 
     assert asked.code == 3, asked.err
     (question,) = asked.json["escalations"]
     assert "gives its numbers in ascending order. ends([3, 5, 1]) would give (3, 1)" in question["question"]
+
+
+def test_it_after_steps_is_the_one_call_that_the_request_began_with(world: World) -> None:
+    world.settings(SMALL)
+    cart = (
+        "class Cart:\n    def __init__(self):\n        self.rows = []\n\n    def add(self, name):\n        self.rows.append(name)\n\n"
+        "    def show(self):\n        return list(self.rows)\n"
+    )
+    (world.repo / "cart.py").write_text(cart)
+    world.commit_all("a cart")
+    numbered = "def show(self):\n    return [f'{n} {name}' for n, name in enumerate(self.rows, 1)]"
+    looped = "def show(self):\n    out = []\n    for n, name in enumerate(self.rows):\n        out.append(f'{n + 1} {name}')\n    return out"
+    request = "Let show() of Cart number its lines. After add('pen') and add('ink') it is ['1 pen', '2 ink']."
+    asked = world.start({"green": [{"samples": [numbered, looped]}]}, request=request)
+    assert asked.code == 3, asked.out + asked.err
+    (question,) = asked.json["escalations"]
+    assert (
+        question["stage"] == "green" and "cart.add(''), cart.add('ink'), cart.show())[-1] gives" in question["question"]
+    )
+    (red,) = [row["data"]["artifact"] for row in world.events("StageVerified") if row["data"]["stage"] == "red"]
+    assert [one["kind"] for one in red["test_files"][0]["tests"]] == ["target"]

@@ -11,7 +11,7 @@ from agentforge.pipeline.small.beside import questions_beside
 from agentforge.pipeline.small.by_tree import by_tree
 from agentforge.pipeline.small.reading import claims_of_request, confirmed_claims
 from agentforge.pipeline.small.reporting import is_report, report_draft, report_questions
-from agentforge.pipeline.small.units import PLACE_QUESTION, place_by_person, units_of
+from agentforge.pipeline.small.units import PLACE_QUESTION, place_by_person, scenes, units_of
 from agentforge.pipeline.stage import Json, Question, Stage, items
 
 _MOST_ASKED = 3
@@ -123,7 +123,7 @@ def _wanted_place(state: RunState) -> tuple[Question, ...]:
 
 def _wanted_examples(state: RunState) -> tuple[Question, ...]:
     """Without an oracle a person says what is right, before anything is written; asked again while nothing was understood."""
-    if state.tests or claims_of_request(state.request) or by_tree(state):
+    if state.tests or claims_of_request(state.request) or scenes(state) or by_tree(state):
         return ()
     answered = [
         item
