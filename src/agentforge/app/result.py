@@ -108,11 +108,7 @@ def escalation_row(item: Escalation) -> dict[str, object]:
     """An escalation as listings show it."""
     resolution = item.resolution
     return {
-        "id": item.escalation_id,
-        "stage": item.stage,
-        "kind": item.kind,
-        "reason": item.reason,
-        "question": item.question,
+        **item.told,
         "options": list(item.options),
         "status": "pending" if resolution is None else "resolved",
         "decision": resolution.decision if resolution else None,

@@ -158,6 +158,17 @@ class Escalation:
     resolution: EscalationResolved | None = None
     resolved_at: str = ""
 
+    @property
+    def told(self) -> dict[str, object]:
+        """What was asked, as every listing begins with it."""
+        return {
+            "id": self.escalation_id,
+            "stage": self.stage,
+            "kind": self.kind,
+            "reason": self.reason,
+            "question": self.question,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reopening:

@@ -182,11 +182,7 @@ def _stage(stage: StageState) -> dict[str, object]:
 def _escalation(item: Escalation) -> dict[str, object]:
     answer = item.resolution
     return {
-        "id": item.escalation_id,
-        "stage": item.stage,
-        "kind": item.kind,
-        "reason": item.reason,
-        "question": item.question,
+        **item.told,
         "raised_at": seconds(item.raised_at),
         "decision": answer.decision if answer else "",
         "answer": answer.text if answer else "",
