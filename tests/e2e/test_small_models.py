@@ -297,7 +297,7 @@ def test_it_after_steps_is_the_one_call_that_the_request_began_with(world: World
     numbered = "def show(self):\n    return [f'{n} {name}' for n, name in enumerate(self.rows, 1)]"
     looped = "def show(self):\n    out = []\n    for n, name in enumerate(self.rows):\n        out.append(f'{n + 1} {name}')\n    return out"
     request = "Let show() of Cart number its lines. After add('pen') and add('ink') it is ['1 pen', '2 ink']."
-    asked = world.start({"green": [{"samples": [numbered, looped]}]}, request=request)
+    asked = world.start({"green": [{"samples": [numbered, looped]}] * 4}, request=request)
     assert asked.code == 3, asked.out + asked.err
     (question,) = asked.json["escalations"]
     assert (
@@ -305,3 +305,6 @@ def test_it_after_steps_is_the_one_call_that_the_request_began_with(world: World
     )
     (red,) = [row["data"]["artifact"] for row in world.events("StageVerified") if row["data"]["stage"] == "red"]
     assert [one["kind"] for one in red["test_files"][0]["tests"]] == ["target"]
+    assert world.run("resolve", f"{world.task}.E1", "--answer", "2", "--resume").code == 3
+    done = world.run("resolve", f"{world.task}.E2", "--answer", "2", "--resume", "--json")
+    assert (done.code, len(world.events("EscalationRaised"))) == (0, 2), "two edges at most are asked about"

@@ -32,7 +32,9 @@ def moved_edge(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Spli
     if unit.change != "changed" or state.tests:
         return None
     asked = {str(item.context.get("about")) for item in state.escalations.values()}
-    origin = edges(calls_of(state, runtime, unit))
+    origin = edges(
+        [call for call in calls_of(state, runtime, unit) if call not in asked]
+    )  # an answer is an example now
     near = [call for call in origin if call not in asked]
     if not near or len(origin) - len(near) >= _MOST_ASKED:
         return None
