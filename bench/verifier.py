@@ -1,9 +1,9 @@
-"""The cost of trust: the verifier's CPU (ours and all children) beside the bare suite run, on real projects.
+"""The cost of trust: everything that one run measures, beside the bare suite, on real projects.
 
-    python bench/verifier.py [--quick] [--json]
+    python bench/verifier.py [--quick] [--json] [--only jinja2] [--detail]
 
-Three verdicts are measured, each in a fresh checkout as in a run: the base line, RED (one new test file, its stubs) and GREEN
-(the whole suite once, the new tests in random orders). Mutants are no part of them and have a line of their own.
+A whole run with a scripted model: base line, impact, RED with its stubs, GREEN with strength and mutants, REFACTOR, DELIVER.
+CPU seconds are ours and those of all children. The second task on the same commit shows what is measured only once.
 """
 
 from __future__ import annotations
@@ -18,121 +18,198 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SDISTS = {"small": "inflection==0.5.1", "medium": "boltons==25.0.0"}
-GENERATED = {"files": 50, "tests": 100}
-FACTOR, ALLOWANCE_S, CACHED_MS = 2.5, 3.0, 50.0
-_PRODUCT = (
-    '"""Added."""\n\n\ndef joined(text: str) -> str:\n    """Join the words."""\n    return "-".join(text.split())\n'
-)
-_TEST = "def test_joined():\n    from agentforge_added import joined\n\n    assert joined('a b') == 'a-b'\n\n\ndef test_one():\n    from agentforge_added import joined\n\n    assert joined('ab') == 'ab'\n"
+from real_changes import GENERATED, PROJECTS, RealChange, replies
+
+FACTOR, ALLOWANCE_S = 3.0, 10.0
+MEASURED = ("baseline", "impact", "red", "green", "refactor", "deliver")
+_FILES, _TESTS = 2, 20
 _SET_CHILD_SUBREAPER = 36
 _GIT = ("-c", "user.name=b", "-c", "user.email=b@localhost", "-c", "commit.gpgsign=false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Seconds of something that was measured."""
+
+    cpu_s: float
+    wall_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One project: seconds of CPU."""
+    """One project.
+
+    Attributes:
+        bare: the suite as a person runs it.
+        parts: what the first run measured, by name.
+        again_cpu_s: all that a second task on the same commit measured.
+        mutants: how many were run, of how many, and why no more.
+    """
 
     name: str
     tests: int
-    bare_s: float
-    verdicts_s: Mapping[str, float]
-    cached_ms: float
-    mutants_s: float | None = None
+    bare: Spent
+    parts: Mapping[str, Spent]
+    again_cpu_s: float
+    outcome: str
+    mutants: str
+    processes: Sequence[tuple[str, float, float, str]] = field(default=())
+
+    @property
+    def total(self) -> Spent:
+        """All that one run measured."""
+        return Spent(
+            cpu_s=sum(one.cpu_s for one in self.parts.values()), wall_s=sum(one.wall_s for one in self.parts.values())
+        )
 
     @property
     def limit_s(self) -> float:
-        """What a verdict may cost."""
-        return FACTOR * self.bare_s + ALLOWANCE_S
+        """What it may cost, CPU seconds."""
+        return FACTOR * self.bare.cpu_s + ALLOWANCE_S
 
 
 def main() -> int:
     """Measure and print; figures are reported, never judged here."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="A generated suite of 40 tests only: shows that everything works."
-    )
+    parser.add_argument("--quick", action="store_true", help="A generated suite of 40 tests: shows that all works.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
+    parser.add_argument("--only", default="", help="Names of projects, with commas.")
+    parser.add_argument("--detail", action="store_true", help="Print every process that measured something, too.")
     options = parser.parse_args()
     adopt()
     rows: list[Row] = []
     notes: list[str] = []
+    only = set(filter(None, options.only.split(",")))
+    chosen = [one for one in PROJECTS if not only or one.name in only]
     with tempfile.TemporaryDirectory(prefix="agentforge-verifier-") as folder:
-        root = Path(folder)
-        python = Path(sys.executable) if options.quick else project_python()
-        if not options.quick:
-            for name, package in SDISTS.items():
-                source = python and unpacked(package, root / name)
-                if not source:
-                    notes.append(f"{name}: {package} could not be downloaded; skipped")
-                else:
-                    rows.append(measured(f"{name} ({package})", source, python=python or Path(sys.executable)))
-        size = {"files": 2, "tests": 20} if options.quick else GENERATED
-        made = generated(root / "generated", **size)
-        rows.append(
-            measured(f"generated, {size['files'] * size['tests']} tests", made, python=python or Path(sys.executable))
-        )
+        for change in (GENERATED,) if options.quick else chosen:
+            python = Path(sys.executable) if options.quick else project_python(change)
+            repo = (
+                generated(Path(folder, "generated")) if options.quick else unpacked(change, Path(folder, change.name))
+            )
+            if python is None or repo is None:
+                notes.append(f"{change.name}: {change.package} could not be installed; skipped")
+                continue
+            rows.append(measured(change, repo, python=python))
+            if options.detail:
+                sys.stderr.write(detail(rows[-1]))
     sys.stdout.write(as_json(rows, notes) if options.json else table(rows, notes))
     return 0
 
 
-def measured(name: str, repo: Path, *, python: Path) -> Row:
-    """Measure one project."""
-    from agentforge.runners.cache import ResultCache
-    from agentforge.runners.detection import detect
-    from agentforge.runners.measure import Promise, Suite, measure_baseline, measure_green, measure_red
-    from agentforge.runners.rig import Rig
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.sandbox import choose
-
-    base = tree_of(repo)
-    bare = min(bare_run(repo, python) for _ in range(2))
-    plan = detect(repo, settings={"python": str(python)})
-    scratch = Path(tempfile.mkdtemp(prefix="rig-", dir=repo.parent))
-    rig = Rig(
-        plan=plan, git=Git(repo), mount_at=repo, sandbox=choose("auto"), scratch=scratch, timeout_s=900.0,
-        cache=ResultCache(scratch / "results"),
+def measured(change: RealChange, repo: Path, *, python: Path) -> Row:
+    """Run one project twice, each time as a task of its own."""
+    home = repo.with_name(f"{repo.name}-home")
+    home.mkdir()
+    options = json.dumps(["-p", "no:cacheprovider", *change.leave_out])
+    (repo / ".agentforge").mkdir()
+    settings = f"[test]\npython = {json.dumps(str(python))}\n"
+    if change.leave_out:
+        settings += f"[test.env]\nPYTEST_ADDOPTS = {json.dumps(' '.join(change.leave_out))}\n"
+    (repo / ".agentforge" / "config.toml").write_text(settings)
+    (repo / ".gitignore").open("a").write("\n.agentforge/\n")
+    committed(repo)
+    bare = bare_run(repo, python, json.loads(options))
+    script = home / "script.yaml"
+    script.write_text(replies(change))
+    environ = {
+        "PATH": os.environ["PATH"], "HOME": str(home), "AGENTFORGE_HOME": str(home / "af"), "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }  # fmt: skip
+    first, processes, told = run(change.request, script, repo, environ)
+    again, _, _ = run(change.request, script, repo, environ)
+    mutation = told.get("green", {}).get("mutation", {})
+    mutants = f"{mutation.get('run', 0)} of {mutation.get('run', 0) + mutation.get('not_run', 0)}"
+    return Row(
+        name=change.package, tests=int(told["baseline"]["tests"]), bare=bare, parts=first,
+        again_cpu_s=sum(one.cpu_s for one in again.values()), outcome=told["outcome"],
+        mutants=f"{mutants} {mutation.get('note', '')}".strip(), processes=processes,
     )  # fmt: skip
-    (repo / "tests").mkdir(exist_ok=True)
-    (repo / "tests" / "test_agentforge_added.py").write_text(_TEST)
-    red_tree = tree_of(repo)
-    (repo / "agentforge_added.py").write_text(_PRODUCT)
-    tree = tree_of(repo)
-    symbol = {"name": "joined", "file": "agentforge_added.py", "kind": "function", "signature": "(text: str) -> str"}
-    path = "tests/test_agentforge_added.py"
-    declared = [{"path": path, "name": one, "kind": "target"} for one in ("test_joined", "test_one")]
-    suite = Suite(tests=declared, symbols=[symbol])
-    spent: dict[str, float] = {}
-    (facts, evidence), spent["base line"] = timed(lambda: measure_baseline(rig, tree=base))
-
-    def red_again() -> tuple[dict[str, Any], dict[str, Any]]:
-        return measure_red(rig, suite, base_tree=base, red_tree=red_tree)
-
-    (red, _), spent["RED"] = timed(red_again)
-    promise = Promise(red=red, baseline=evidence, scope=("agentforge_added.py", path))
-
-    def green() -> tuple[dict[str, Any], dict[str, Any]]:
-        return measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)
-
-    (judged, _), spent["GREEN"] = timed(green)
-    if not (facts["measured"] and red["right_reason"] and judged["all_tests_pass"] and judged["no_regressions"]):
-        raise RuntimeError(
-            f"{name}: {facts['problems']} {red['problems']} {judged['problems']} {judged['failing_text']}"
-        )
-    cached = max(timed(again)[1] for again in (green, red_again, lambda: measure_baseline(rig, tree=base)))
-    return Row(name=name, tests=facts["tests"], bare_s=bare, verdicts_s=spent, cached_ms=cached * 1000)
 
 
-def timed(measure: Callable[[], Any]) -> tuple[Any, float]:
-    """What a measurement returns, and its CPU seconds: our own and those of its children."""
-    before = cpu_s()
+def run(
+    request: str, script: Path, repo: Path, environ: Mapping[str, str]
+) -> tuple[dict[str, Spent], list[tuple[str, float, float, str]], dict[str, Any]]:
+    """One task from its request to its end, in this process, with what each measurement spent."""
+    from agentforge.__main__ import main as agentforge
+    from agentforge.pipeline import controller
+    from agentforge.workspace import process
+
+    spent: dict[str, Spent] = {}
+    processes: list[tuple[str, float, float, str]] = []
+    states: list[Any] = []
+    begin, now = process.run, [""]
+
+    def watched(measure: Callable[..., Any], name: Callable[[tuple[Any, ...]], str]) -> Callable[..., Any]:
+        def wrapped(self: Any, state: Any, *args: Any, **named: Any) -> Any:
+            now[0] = name(args)
+            states.append(state)
+            value, one = timed(lambda: measure(self, state, *args, **named))
+            known = spent.get(now[0], Spent(cpu_s=0, wall_s=0))
+            spent[now[0]] = Spent(cpu_s=known.cpu_s + one.cpu_s, wall_s=known.wall_s + one.wall_s)
+            now[0] = ""
+            return value
+
+        return wrapped
+
+    def noted(argv: Sequence[str], **named: Any) -> Any:
+        value, one = timed(lambda: begin(argv, **named))
+        if now[0] and one.wall_s > 0.05:
+            data = named.get("stdin") or b""
+            about = told_of(data) if b"coins" in data else " ".join(" ".join(argv[-3:]).split())[-80:]
+            processes.append((now[0], one.cpu_s, one.wall_s, about))
+        return value
+
+    performer: Any = controller.Performer
+    kept = {name: getattr(performer, name) for name in ("measured_base", "measured_impact", "measured")}
+
+    performer.measured_base = watched(kept["measured_base"], lambda _: "baseline")
+    performer.measured_impact = watched(kept["measured_impact"], lambda _: "impact")
+    performer.measured = watched(kept["measured"], lambda args: args[0].name)
+    process.run = noted
+    argv, place, variables, out = sys.argv, Path.cwd(), dict(os.environ), sys.stdout
+    try:
+        os.chdir(repo)
+        os.environ.clear()
+        os.environ.update(environ)
+        sys.argv = ["agentforge", "start", request, "--model", f"scripted/{script}", "--json"]
+        with Path(script.with_name("out.json")).open("w") as sys.stdout, contextlib.suppress(SystemExit):
+            agentforge()
+    finally:
+        sys.argv, sys.stdout = argv, out
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(variables)
+        process.run = begin
+        for name, one in kept.items():
+            setattr(performer, name, one)
+    told = json.loads(script.with_name("out.json").read_text())
+    if told["outcome"] != "delivered":
+        logs = [log.read_text().splitlines() for log in repo.glob(".agentforge/tasks/*/events.jsonl")]
+        verdict = [line for log in logs for line in log if '"passed":false' in line][-1:]
+        sys.stderr.write(f"{repo.name}: {told['outcome']} at {told.get('stage')}: {verdict}\n")
+    return spent, processes, {**told, **dict(states[-1].facts)}
+
+
+def told_of(data: bytes) -> str:
+    """What our program in a child was asked to run."""
+    asked = json.loads(data)
+    what = [name for name in ("mutants", "trace", "seed") if asked.get(name) is not None]
+    return f"{' '.join(what)} tests={len(asked['tests'])} {','.join(asked['paths'])[:60]}"
+
+
+def timed(measure: Callable[[], Any]) -> tuple[Any, Spent]:
+    """What a measurement returns, and its seconds: CPU of our own and of its children, and by the clock."""
+    before, began = cpu_s(), time.monotonic()
     value = measure()
-    return value, cpu_s() - before
+    return value, Spent(cpu_s=cpu_s() - before, wall_s=time.monotonic() - began)
 
 
 def adopt() -> None:
@@ -143,58 +220,48 @@ def adopt() -> None:
 
 
 def cpu_s() -> float:
-    """CPU seconds of this process and of the children that it has waited for."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, 0)[0]:
-            pass
+    """CPU seconds of this process and of the children that it has waited for; boxes that were left to us are waited for here."""
+    if threading.active_count() == 1:  # else the box may be another thread's own child
+        for pid in Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split():
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_text() == "bwrap\n":
+                    os.waitpid(int(pid), 0)
     kinds = (resource.getrusage(kind) for kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in kinds)
 
 
-def bare_run(repo: Path, python: Path) -> float:
-    """CPU seconds of the suite as a person runs it."""
+def bare_run(repo: Path, python: Path, options: Sequence[str]) -> Spent:
+    """The suite as a person runs it."""
     env = {
-        "PATH": os.environ["PATH"],
+        "PATH": f"{python.parent}:{os.environ['PATH']}",
         "HOME": str(repo.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(repo),
+        "PYTHONPATH": f"{repo}:{repo / 'src'}",
     }
-    before = cpu_s()
-    argv = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    subprocess.run(argv, cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return cpu_s() - before
+    argv = [str(python), "-m", "pytest", "-q", *options]
+    quiet = subprocess.DEVNULL
+    return timed(lambda: subprocess.run(argv, cwd=repo, env=env, stdout=quiet, stderr=quiet, check=False))[1]
 
 
-def generated(repo: Path, *, files: int, tests: int) -> Path:
+def generated(repo: Path) -> Path:
     """A project of many small tests."""
     (repo / "tests").mkdir(parents=True)
     (repo / "calc.py").write_text("def add(a, b):\n    return a + b\n")
-    for number in range(files):
-        body = "".join(f"def test_{one}():\n    assert add({one}, 1) == {one + 1}\n\n\n" for one in range(tests))
+    for number in range(_FILES):
+        body = "".join(f"def test_{one}():\n    assert add({one}, 1) == {one + 1}\n\n\n" for one in range(_TESTS))
         (repo / "tests" / f"test_part_{number}.py").write_text(f"from calc import add\n\n\n{body}")
     return committed(repo)
 
 
-def unpacked(package: str, target: Path) -> Path | None:
+def unpacked(change: RealChange, target: Path) -> Path | None:
     """A source distribution from the package index, as a repository; None when it cannot be had."""
     cache = cache_folder() / "sdists"
-    name = package.partition("==")[0]
-    found = sorted(cache.glob(f"{name}-*.tar.gz"))
+    found = sorted(cache.glob(f"{change.package.replace('==', '-')}*.tar.gz"))
     if not found:
         cache.mkdir(parents=True, exist_ok=True)
-        argv = [
-            str(environment() / "bin" / "python"),
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--no-binary=:all:",
-            package,
-        ]
-        if subprocess.run([*argv, "-d", str(cache)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        pip = [str(environment(change) / "bin" / "python"), "-m", "pip", "download", "-q", "--no-deps"]
+        if not silent([*pip, "--no-binary=:all:", change.package, "-d", str(cache)]):
             return None
-        found = sorted(cache.glob(f"{name}-*.tar.gz"))
+        found = sorted(cache.glob(f"{change.package.replace('==', '-')}*.tar.gz"))
     with tarfile.open(found[0]) as archive:
         archive.extractall(target, filter="data")
     (folder,) = target.iterdir()
@@ -202,38 +269,45 @@ def unpacked(package: str, target: Path) -> Path | None:
 
 
 def committed(repo: Path) -> Path:
-    """Make a folder a repository with one commit."""
+    """Commit everything that stands in a folder; it becomes a repository where it is none."""
     for argv in (["init", "-q"], ["add", "-A"], [*_GIT, "commit", "-q", "-m", "base"]):
         subprocess.run(["git", *argv], cwd=repo, check=True)
     return repo
 
 
-def tree_of(repo: Path) -> str:
-    """The tree of everything that stands in a repository."""
-    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
-    return subprocess.run(["git", "write-tree"], cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def project_python() -> Path | None:
-    """A python with pytest and nothing else; None when the package index is out of reach."""
-    folder = environment()
+def project_python(change: RealChange) -> Path | None:
+    """A python with the project's dependencies and what its tests import; None when the package index is out of reach."""
+    folder = environment(change)
+    python = str(folder / "bin" / "python")
     if not (folder / "ready").exists():
-        python = str(folder / "bin" / "python")
         steps = (
             [sys.executable, "-m", "venv", "--clear", str(folder)],
-            [python, "-m", "pip", "install", "-q", "pytest<9"],
+            [python, "-m", "pip", "install", "-q", change.package, *change.needs],
+            [
+                python,
+                "-m",
+                "pip",
+                "uninstall",
+                "-q",
+                "-y",
+                *({change.name} - {one.partition("<")[0] for one in change.needs}),
+            ],
         )
-        for argv in steps:
-            if subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-                shutil.rmtree(folder, ignore_errors=True)
-                return None
+        if not all(silent(argv) for argv in steps):
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
         (folder / "ready").touch()
-    return folder / "bin" / "python"
+    return Path(python)
 
 
-def environment() -> Path:
-    """Where the projects' python lies."""
-    return cache_folder() / "verifier-python"
+def silent(argv: Sequence[str]) -> bool:
+    """Run a command whose output nobody needs; tell whether it worked."""
+    return subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def environment(change: RealChange) -> Path:
+    """Where the python of a project lies."""
+    return cache_folder() / f"verifier-{change.package}"
 
 
 def cache_folder() -> Path:
@@ -242,23 +316,18 @@ def cache_folder() -> Path:
 
 
 def table(rows: list[Row], notes: list[str]) -> str:
-    """The figures as text."""
-    head = ["verifier, CPU s", "tests", "bare suite", "at most", *(rows[0].verdicts_s), "cached, ms", "mutants"]
+    """The figures as text: CPU seconds of everything that one run measures, the clock's in the last columns."""
+    head = ["one run, CPU s", "tests", "bare", *MEASURED, "all", "at most", "next task", "bare, clock", "all, clock"]
+    head += ["mutants", "end"]
     lines = [head]
     for row in rows:
-        verdicts = [f"{value:.2f}" for value in row.verdicts_s.values()]
-        mutants = "not measured" if row.mutants_s is None else f"{row.mutants_s:.2f}"
+        parts = [f"{row.parts[name].cpu_s:.1f}" if name in row.parts else "-" for name in MEASURED]
         lines.append(
             [
-                row.name,
-                str(row.tests),
-                f"{row.bare_s:.2f}",
-                f"{row.limit_s:.2f}",
-                *verdicts,
-                f"{row.cached_ms:.1f}",
-                mutants,
+                row.name, str(row.tests), f"{row.bare.cpu_s:.1f}", *parts, f"{row.total.cpu_s:.1f}", f"{row.limit_s:.1f}",
+                f"{row.again_cpu_s:.1f}", f"{row.bare.wall_s:.1f}", f"{row.total.wall_s:.1f}", row.mutants, row.outcome,
             ]
-        )
+        )  # fmt: skip
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
     out = [
         "  ".join(
@@ -271,11 +340,20 @@ def table(rows: list[Row], notes: list[str]) -> str:
     return "\n".join([*out, *notes]) + "\n"
 
 
+def detail(row: Row) -> str:
+    """Every process that measured something."""
+    lines = [f"  {part:9} {cpu:7.2f} CPU {wall:7.2f} s  {about}" for part, cpu, wall, about in row.processes]
+    return "\n".join([row.name, *lines]) + "\n"
+
+
 def as_json(rows: list[Row], notes: list[str]) -> str:
     """The figures for programs."""
     value = [
-        {"project": row.name, "tests": row.tests, "bare_s": row.bare_s, "limit_s": row.limit_s, "verdicts_s": dict(row.verdicts_s),
-         "cached_ms": row.cached_ms, "mutants_s": row.mutants_s}
+        {
+            "project": row.name, "tests": row.tests, "bare_s": row.bare.cpu_s, "limit_s": row.limit_s, "all_s": row.total.cpu_s,
+            "measured_s": {name: one.cpu_s for name, one in row.parts.items()}, "next_task_s": row.again_cpu_s,
+            "bare_clock_s": row.bare.wall_s, "all_clock_s": row.total.wall_s, "mutants": row.mutants, "outcome": row.outcome,
+        }
         for row in rows
     ]  # fmt: skip
     return json.dumps({"rows": value, "notes": notes}, indent=1) + "\n"

@@ -97,6 +97,7 @@ def _attributes(text: str) -> Iterator[str]:
 def contracts() -> str:
     """Every builtin contract: what its artifact must be, by which rules."""
     from agentforge.config.contract_files import contract_set
+    from agentforge.contracts.rules import sort_of
 
     catalogue = contract_set(None)
     body: list[str] = []
@@ -104,15 +105,18 @@ def contracts() -> str:
         contract = catalogue.get(name)
         body += [f"## {name}", "", contract.description + ".", ""]
         body += ["| field | must be |", "|---|---|", *_fields(contract.json_schema), ""]
-        body += ["Rules:", "", *(f"- {_prose(rule.text)}" for rule in contract.rules), ""]
+        rules = [f"- {_prose(rule.text)} ({sort_of(rule, source=contract.source)})" for rule in contract.rules]
+        body += ["Rules:", "", *rules, ""]
     return "\n".join(
         (
             "# Contracts",
             "",
             _NOTE,
-            "An artifact passes its stage when it has this shape and every rule holds. A project extends or replaces a",
-            "contract with a file in `.agentforge/contracts/`; `agentforge contracts show NAME` prints what holds in your",
-            "repository.",
+            "An artifact passes its stage when it has this shape and every rule of the sort *fact* holds: a fact was measured by",
+            "running something, by git, or on the file system. What a *repair* asks for the harness mends or drops before it",
+            "judges, and it says so. A *note* is told to the reviewer of the delivery. A project extends or replaces a contract",
+            "with a file in `.agentforge/contracts/`; an entry there may say `{rule: SENTENCE, sort: note}` or `sort: fact` for",
+            "itself. `agentforge contracts show NAME` prints what holds in your repository.",
             "",
             *body,
         )

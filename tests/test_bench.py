@@ -29,8 +29,10 @@ def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["rows"]
-    assert row["tests"] == 40 and set(row["verdicts_s"]) == {"base line", "RED", "GREEN"}
-    assert all(value > 0 for value in row["verdicts_s"].values())
+    assert (row["tests"], row["outcome"]) == (40, "delivered")
+    assert {"baseline", "impact", "red", "green", "refactor", "deliver"} <= set(row["measured_s"])
+    assert all(row["measured_s"][name] > 0 for name in ("baseline", "impact", "red", "green"))
+    assert row["next_task_s"] < row["all_s"]
 
 
 def test_a_defect_of_the_older_harness_is_looked_for_with_us() -> None:
@@ -50,3 +52,54 @@ def test_a_quick_match_against_nobody_fills_our_own_column() -> None:
     (column,) = json.loads(done.stdout).values()
     assert column["5 turns: 5 turns, finished"] == column["12 turns, finished"] == "yes"
     assert 500 < column["  largest request, tokens"] < 24_000
+
+
+def _repository_with_a_change(folder: Path) -> str:
+    """A clone called ann/kit whose last commit changes one function and adds a test; gives that commit."""
+    repository = folder / "ann" / "kit"
+    (repository / "kit").mkdir(parents=True)
+    (repository / "tests").mkdir()
+    source, tests = repository / "kit" / "text.py", repository / "tests" / "test_text.py"
+    filler = "".join(f"def other_{number}():\n    return {number}\n\n\n" for number in range(300))
+    source.write_text(f"{filler}def slugify(text):\n    return text.lower()\n")
+    tests.write_text("from kit.text import slugify\n\n\ndef test_lower():\n    assert slugify('A') == 'a'\n")
+
+    def git(*arguments: str) -> str:
+        command = [
+            "git",
+            "-c",
+            "user.name=Ann",
+            "-c",
+            "user.email=ann@example.org",
+            "-c",
+            "commit.gpgsign=false",
+            *arguments,
+        ]
+        return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True).stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    source.write_text(source.read_text().replace("text.lower()", "'-'.join(text.lower().split())"))
+    tests.write_text(f"{tests.read_text()}\n\ndef test_join():\n    assert slugify('A b') == 'a-b'\n")
+    git("add", "-A")
+    git("commit", "-q", "-m", "slugify joins the words of its text with hyphens (#12)")
+    return git("rev-parse", "HEAD")
+
+
+def test_context_recall_is_measured_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    sha = _repository_with_a_change(tmp_path)
+    corpus, kept = tmp_path / "corpus.yaml", tmp_path / "kept.jsonl"
+    corpus.write_text(f"projects:\n- {{project: ann/kit, language: Python, half: seen, commits: ['{sha}']}}\n")
+    command = [sys.executable, str(ROOT / "bench" / "recall.py"), "--repos", str(tmp_path), "--corpus", str(corpus)]
+    command += ["--out", str(kept), "--json"]
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        (record,) = json.loads(done.stdout)
+        assert len(kept.read_text().splitlines()) == 1
+    assert record["request"] == "slugify joins the words of its text with hyphens"
+    assert record["shares"]["analyze files"] == record["shares"]["analyze definitions"] == [1, 1]
+    whole = {name: found == of for name, (found, of) in record["shares"].items()}
+    assert all(whole.values()), whole
+    assert all(1000 < tokens <= 8000 for tokens in record["tokens"].values())

@@ -13,8 +13,8 @@ import yaml
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
 from agentforge.agent.perform import AgentSpec, perform_call_model, perform_finish_step, perform_tool
-from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
+from agentforge.context.sections import Piece
 from agentforge.events import kinds
 from agentforge.events.evolve import evolve
 from agentforge.events.kinds import Event

@@ -13,6 +13,7 @@ from agentforge.app.answers import escalations, pending, resolve
 from agentforge.app.looking import load
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events import kinds
+from agentforge.events.choices import ABORT, fixed
 
 Tell = Callable[..., Path]
 OTHER = "task-20260102-other"
@@ -54,29 +55,59 @@ def test_an_id_that_fits_two_tasks_needs_the_long_form(repo: Path, tell: Tell) -
     tell(*begun(raised()))
     tell(*begun(raised()), run_id=OTHER, day=2)
     with pytest.raises(UsageError, match=f"E1 fits several tasks: .*{OTHER}"):
-        resolve(repo, "E1", decision="approve")
-    assert resolve(repo, f"{OTHER}.E1", decision="approve").state.run_id == OTHER
+        resolve(repo, "E1", decision="answer", text="a")
+    assert resolve(repo, f"{OTHER}.E1", decision="answer", text="a").state.run_id == OTHER
 
 
-def test_an_answer_without_words_is_refused_and_an_approval_needs_none(repo: Path, tell: Tell) -> None:
-    tell(*begun(raised()))
+def test_an_answer_needs_words_and_an_approval_needs_none(repo: Path, tell: Tell) -> None:
+    tell(*begun(raised(), raised(2, kind="approval")))
     with pytest.raises(UsageError, match="needs a text"):
         resolve(repo, "E1", decision="answer", text="  ")
-    assert resolve(repo, "E1", decision="reject").state.open_escalations == ()
+    with pytest.raises(UsageError, match="needs a text"):
+        resolve(repo, "E2", decision="reject")
+    assert len(resolve(repo, "E2", decision="approve").state.open_escalations) == 1
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_a_question_of_the_request_is_answered_by_words_not_by_yes_or_no(repo: Path, tell: Tell, decision: Any) -> None:
-    asked = replace(raised(), context={"key": "Which?"})
-    tell(*begun(asked))
-    with pytest.raises(UsageError, match=rf"asks a question that --{decision} does not answer: Which\?"):
+def test_an_answer_that_the_question_does_not_offer_is_refused_with_those_that_it_does(
+    repo: Path, tell: Tell, decision: Any
+) -> None:
+    tell(*begun(raised()))
+    with pytest.raises(UsageError, match=rf"does not offer --{decision}: Which\?") as refused:
         resolve(repo, "E1", decision=decision)
-    assert resolve(repo, "E1", decision=decision, text="b").state.open_escalations == ()
+    assert '--answer "b" --resume' in refused.value.hint
+    assert load(repo, "task-20260101-slugify").state.open_escalations
+
+
+def closed(*texts: str) -> kinds.Event:
+    return replace(raised(), options=texts, choices=tuple(fixed(text, "It goes on.").value for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded"),
+    [("b", "b"), ("`B`.", "b"), ("2", "b"), ("name", "kit/text.py::name"), ("c", None), ("9", None)],
+)
+def test_of_a_closed_question_one_option_is_the_answer_however_it_is_written(
+    repo: Path, tell: Tell, given: str, recorded: str | None
+) -> None:
+    tell(*begun(closed("a", "b", "kit/text.py::name")))
+    if recorded is None:
+        with pytest.raises(UsageError, match="does not offer"):
+            resolve(repo, "E1", decision="answer", text=given)
+        return
+    item = resolve(repo, "E1", decision="answer", text=given).state.escalations["E1"]
+    assert item.resolution is not None and item.resolution.text == recorded
+
+
+def test_abort_as_an_answer_ends_the_task(repo: Path, tell: Tell) -> None:
+    tell(*begun(replace(raised(), options=("abort",), choices=(ABORT.value,))))
+    item = resolve(repo, "E1", decision="answer", text="abort").state.escalations["E1"]
+    assert item.resolution is not None and item.resolution.decision == "abort"
 
 
 def test_what_was_answered_cannot_be_answered_again(repo: Path, tell: Tell) -> None:
     tell(*begun(raised()))
-    resolve(repo, "E1", decision="approve")
+    resolve(repo, "E1", decision="answer", text="a")
     with pytest.raises(ConflictError, match="answered already"):
         resolve(repo, "E1", decision="approve")
     with pytest.raises(UsageError, match="no escalation 'E7'"):
@@ -90,7 +121,7 @@ def test_of_two_people_who_answer_at_once_the_second_is_told(
 
     tell(*begun(raised()))
     seen = pending(repo)
-    resolve(repo, "E1", decision="approve")
+    resolve(repo, "E1", decision="answer", text="a")
     monkeypatch.setattr(answers, "pending", lambda _cwd: seen)
     with pytest.raises(ConflictError, match="answered already"):
         resolve(repo, "E1", decision="reject")
@@ -100,9 +131,7 @@ def test_of_two_people_who_answer_at_once_the_second_is_told(
     ("reason", "decision", "limits"),
     [
         ("max_steps: 20 of 20 steps are used", "approve", {"max_steps": 40}),
-        ("max_steps: 20 of 20 steps are used", "answer", {"max_steps": 40}),
         ("budget_tokens: 990 of 1000 tokens are used", "approve", {"budget_tokens": 2000}),
-        ("max_steps: 20 of 20 steps are used", "reject", {"max_steps": 20}),
         ("something: else", "approve", {"max_steps": 20, "budget_tokens": 1000}),
     ],
 )

@@ -34,6 +34,9 @@ def verdict(attempt: int, *, passed: bool) -> kinds.Event:
     )  # fmt: skip
 
 
+LEFT = {"name": "a.py", "lines": "40-95", "level": "named", "tokens": 612, "why": "walk was named"}
+
+
 @pytest.fixture
 def run(repo: Path, tell: Tell) -> Path:
     """Two steps: the first submits what is refused, the second writes and submits what passes."""
@@ -45,7 +48,15 @@ def run(repo: Path, tell: Tell) -> Path:
         call = {"call_id": "c", "name": "edit", "arguments": '{"path": "a.py"}'}
         events += [
             kinds.ModelCalled(
-                step=step, stage="spec", attempt=step, model="m", request=sent, context_tokens=70, sections={"frame": 7}
+                step=step,
+                stage="spec",
+                attempt=step,
+                model="m",
+                request=sent,
+                context_tokens=70,
+                sections={"frame": 7},
+                budget=8000,
+                left_out=(LEFT,) if step == 2 else (),
             ),
             kinds.ModelReplied(
                 step=step, text="I act.", tool_calls=(call,), finish="stop", usage={"prompt_tokens": 5}, model="m"
@@ -67,9 +78,16 @@ def test_a_context_is_the_request_that_was_sent(run: Path) -> None:
     (row,) = inspect_value(run, step=1, show="context")  # type: ignore[misc]
     assert (row["request"], row["tokens"], row["sections"]) == (REQUEST, 70, {"frame": 7})
     text = inspect_text(run, step=1, show="context")
-    assert "step 1 to m: 70 tokens (frame 7)" in text
+    assert "step 1 to m: 70 of 8000 tokens (frame 7)" in text and "left out" not in text
     assert text.index("front") < text.index("stays the same within the stage", text.index("front")) < text.index("tail")
     assert 'edit: {"type": "object"}' in text
+
+
+def test_a_context_says_what_it_left_out_and_why(run: Path) -> None:
+    assert inspect_text(run, step=2, show="context").splitlines()[-2:] == [
+        "----- left out, because there was no room",
+        "a.py 40-95: named, 612 tokens: walk was named",
+    ]
 
 
 def test_the_whole_run_is_a_line_for_every_step_and_every_verdict(run: Path) -> None:
@@ -111,7 +129,9 @@ def test_a_diff_is_what_a_step_changed(run: Path, step: int | None, patches: lis
 def test_artifacts_belong_to_the_step_that_submitted_them(run: Path, step: int | None, attempts: list[int]) -> None:
     rows: Any = inspect_value(run, step=step, show="artifact")
     assert [row["attempt"] for row in rows] == attempts
-    assert [set(row) for row in rows] == [{"stage", "attempt", "passed", "artifact", "results"}] * len(attempts)
+    assert [set(row) for row in rows] == [{"stage", "attempt", "passed", "artifact", "results", "repairs"}] * len(
+        attempts
+    )
 
 
 def test_a_refused_artifact_says_why(run: Path) -> None:

@@ -35,7 +35,7 @@ def test_without_a_terminal_every_step_is_a_plain_line(story: Story) -> None:
         ". intake: verified, 2 rules hold",
         "+ intake: done, 1 step, 2.3k tokens, $0.02",
         "- clarify: no ambiguities",
-        ". baseline: 2 of 3 tests pass before the change, 1 do not",
+        ". baseline: before the change 2 of 3 tests pass",
         "? E1 clarify: a blocking question",
     ]
 

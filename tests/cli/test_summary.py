@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.cli.summary import answers_for, escalation_lines, summary_lines
+from agentforge.cli.summary import escalation_lines, summary_lines
 from agentforge.cli.terminal import Style
 from agentforge.events import kinds
+from agentforge.views.answering import answers_for
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story
@@ -23,8 +24,8 @@ def test_a_delivery_is_told_in_a_screenful(story: Story) -> None:
     assert summary_lines(state, folder=Path("/repo/.agentforge/tasks/task-1"), duration_s=92, style=ASCII) == [
         "",
         "+ delivered  task-1  in 1m32s",
-        "  branch   agentforge/task-1 at cccccccccc, from main bbbbbbbbbb",
         "  assumed  Unicode? -> ASCII only",
+        "  branch   agentforge/task-1 at cccccccccc, from main bbbbbbbbbb",
         "  proved   REQ-001 slugs <- tests/t.py::test_a, tests/t.py::test_b and 1 more",
         "           REQ-002 empty <- no test",
         "  checked  red: 2 of 2 rules hold",
@@ -75,11 +76,15 @@ def test_a_question_cannot_steer_the_terminal_and_names_the_commands(story: Stor
         "? question task-1.E1  a blocking question",
         "  Which one?",
         "  the <U+001B>[31mred<U+001B>[0m one",
-        "    1. red",
-        "    2. blue",
         "",
-        '  agentforge resolve task-1.E1 --answer "TEXT" --resume',
-        "  agentforge resolve task-1.E1 --abort",
+        "  1. red: The run goes on with this answer.",
+        '       agentforge resolve task-1.E1 --answer "red" --resume',
+        "  2. blue: The run goes on with this answer.",
+        '       agentforge resolve task-1.E1 --answer "blue" --resume',
+        "  3. in your words: The run goes on with your answer.",
+        '       agentforge resolve task-1.E1 --answer "TEXT" --resume',
+        "  4. abort: The task ends; its record stays.",
+        "       agentforge abort task-1",
     ]
     lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
     assert lines[1] == "? waits for you  task-1  in 1s"
@@ -92,8 +97,16 @@ def test_each_kind_of_escalation_names_its_own_way_out(story: Story) -> None:
     )
     state = story.tell(story.started, kinds.StageStarted(stage="spec", attempt=1), approval, limit)
     first, second = (answers_for(item, task_id="t") for item in state.open_escalations)
-    assert first == ["agentforge resolve t.E1 --approve --resume", 'agentforge resolve t.E1 --reject "REASON" --resume']
-    assert second == ["agentforge resume t --max-steps +N", "agentforge abort t"]
+    assert first == [
+        "agentforge resolve t.E1 --approve --resume",
+        'agentforge resolve t.E1 --reject "REASON" --resume',
+        "agentforge abort t",
+    ]
+    assert second == [
+        "agentforge resolve t.E2 --approve --resume",
+        "agentforge resume t --max-steps +N",
+        "agentforge abort t",
+    ]
 
 
 def test_a_narrow_terminal_breaks_rows_between_words(story: Story) -> None:

@@ -75,7 +75,7 @@ def test_escalations_are_listed_shown_and_resolved(waiting: str, capsys: pytest.
     assert run(["escalations", "list"]) == 0
     assert f"{waiting}.E1  question  clarify  Which one?" in capsys.readouterr().out
     assert run(["escalations", "show", f"{waiting}.E1"]) == 0
-    assert "    2. blue" in capsys.readouterr().out
+    assert "  2. blue: " in capsys.readouterr().out
     assert run(["resolve", "E1", "--answer", "blue"]) == 0
     assert capsys.readouterr().out == f"recorded; go on with: agentforge resume {waiting}\n"
     assert _json(capsys, "escalations", "list") == []

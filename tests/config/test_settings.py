@@ -27,6 +27,17 @@ def test_without_any_file_the_defaults_hold(project: Path, environ: dict[str, st
     assert settings.files() == ()
 
 
+def test_a_step_of_a_task_may_cost_eight_thousand_tokens_and_no_less_than_four(
+    project: Path, environ: dict[str, str], write: Write
+) -> None:
+    assert load(project, environ).number("context.step_tokens") == 8000
+    write(project / ".agentforge/config.toml", "[context]\nstep_tokens = 16000\n")
+    assert load(project, environ).number("context.step_tokens") == 16_000
+    write(project / ".agentforge/config.toml", "[context]\nstep_tokens = 3000\n")
+    with pytest.raises(ConfigError, match="step_tokens"):
+        load(project, environ)
+
+
 def test_every_default_is_a_known_key(project: Path, environ: dict[str, str]) -> None:
     assert {row.key for row in load(project, environ).rows()} <= set(known_keys())
 

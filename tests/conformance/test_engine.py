@@ -17,6 +17,7 @@ from agentforge.conformance.checks.ruff import CHECK as RUFF
 from agentforge.conformance.checks.syntax import CHECK as SYNTAX
 from agentforge.conformance.checks.ty import CHECK as TY
 from agentforge.conformance.engine import CheckReport, compare, run_checks
+from agentforge.conformance.finding import finding_from
 from agentforge.conformance.report import report_for_agent
 from agentforge.conformance.site import Check, CheckCrashedError, Site
 from agentforge.tokens import count_tokens
@@ -120,6 +121,23 @@ def test_a_configuration_that_selects_no_rules_is_not_held_to_the_newest_default
     tree(tmp_path, {"pyproject.toml": "[tool.ruff]\nline-length = 88\n", "a.py": source})
     found = look(tmp_path, sandbox, "a.py", checks=[RUFF]).findings
     assert {finding.rule_id for finding in found if finding.level == "error"} == {"F821"}
+
+
+def test_what_a_project_adds_to_the_defaults_counts_and_the_newest_defaults_do_not(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
+    source = "import typing\n\n\ndef f(x: typing.Union[None, int]) -> None:\n    print(missing)\n"
+    tree(tmp_path, {"ruff.toml": 'lint.extend-select = ["D103"]\n', "a.py": source})
+    found = look(tmp_path, sandbox, "a.py", checks=[RUFF]).findings
+    assert {finding.rule_id for finding in found if finding.level == "error"} == {"F821", "D103"}
+    assert not any(finding.ours for finding in found)
+
+
+def test_what_no_configuration_asks_for_is_marked_as_ours(tmp_path: Path, sandbox: Sandbox) -> None:
+    tree(tmp_path, {"a.py": "def f(x=[]):\n    print(missing)\n"})
+    found = look(tmp_path, sandbox, "a.py", checks=[RUFF]).findings
+    assert {finding.rule_id for finding in found if finding.ours and finding.counts} == {"F821", "B006"}
+    assert finding_from(found[0].value()) == found[0]
 
 
 def test_the_nearest_configuration_holds_for_each_file(tmp_path: Path, sandbox: Sandbox) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentforge.context.budget import TOTAL_LIMIT, Piece, fit, one_line, short_error
+from agentforge.context.budget import TOTAL_LIMIT, counted_limit, one_line, short_error
 from agentforge.context.minimal import StepInputs, build_step
 from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Want, view_of
 from agentforge.messages import ToolSchema
 from agentforge.safety.boundary import wrap
 from agentforge.tokens import count_tokens
@@ -68,11 +69,84 @@ def test_no_step_ever_costs_more_than_the_budget(sizes: list[int]) -> None:
     assert sent <= step.tokens <= TOTAL_LIMIT
 
 
-def test_a_piece_without_room_is_named_and_never_vanishes() -> None:
-    kept, used = fit([Piece(name="first", text="a " * 180), Piece(name="second", text="b " * 900)], room=230)
-    assert [piece.name for piece in kept] == ["first", "omitted"]
-    assert "second" in kept[1].text
-    assert used <= 230 + 20
+@settings(deadline=None)
+@given(
+    st.integers(min_value=4000, max_value=30_000),
+    st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from(Level)), max_size=12),
+)
+def test_views_of_any_ranges_keep_the_budget_and_no_line_is_shown_twice(
+    budget: int, ranges: list[tuple[int, int, Level]]
+) -> None:
+    text = "".join(f"value_{number} = compute(other, {number})\n" for number in range(1, 901))
+    wants = [
+        Want(first=min(pair[:2]), last=max(pair[:2]), level=pair[2], order=place) for place, pair in enumerate(ranges)
+    ]
+    material = view_of("a.py", text, wants[::2], digest="d")
+    asked = view_of("a.py", text, wants[1::2], digest="d")
+    step = build_step(replace(INPUTS, material=[material], situation=[asked], budget=budget))
+    assert step.tokens <= counted_limit(budget)
+    sent = step.messages[1].text
+    for number in (1, 2, 300, 301, 450, 899, 900):
+        assert sent.count(f"value_{number} = ") <= 1
+
+
+def test_what_does_not_fit_into_the_front_fills_the_tail_so_that_the_first_step_uses_its_room() -> None:
+    text = "".join(f"value_{number} = compute(other, {number})\n" for number in range(1, 901))
+    named = view_of("a.py", text, [Want(first=1, last=900)], digest="d")
+    step = build_step(replace(INPUTS, material=[named], situation=[]))
+    front, tail = (part.text for part in step.messages[1].parts)
+    assert "value_1 = " not in front and "value_1 = " in tail
+    assert tail.count("## a.py (of 900 lines") == 1
+    assert step.tokens > counted_limit(TOTAL_LIMIT) * 95 // 100
+
+
+def test_likely_sources_of_other_files_are_not_shown_again_when_the_model_has_said_what_it_wants() -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(1, 61))
+    likely = view_of("a.py", text, [Want(first=1, last=60, level=Level.LIKELY)], digest="d")
+    asked = view_of("b.py", text, [Want(first=1, last=9, level=Level.ASKED)], digest="e")
+    listed = Piece(name="candidates", text="a.py: value_1", level=Level.LIKELY)
+    before = build_step(replace(INPUTS, material=[likely, listed], situation=[])).messages[1].text
+    after = build_step(replace(INPUTS, material=[likely, listed], situation=[asked])).messages[1].text
+    assert "## a.py" in before and "## a.py" not in after
+    assert "## candidates" in before and "## candidates" in after
+
+
+def test_what_was_asked_for_comes_before_what_the_front_had_no_room_for() -> None:
+    text = "".join(f"value_{number} = compute(other, {number})\n" for number in range(1, 901))
+    named = view_of("a.py", text, [Want(first=1, last=900)], digest="d")
+    asked = view_of("b.py", text, [Want(first=700, last=780, level=Level.ASKED)], digest="e", state="as it is now")
+    tail = build_step(replace(INPUTS, material=[named], situation=[asked])).messages[1].parts[1].text
+    assert "700 value_700 = " in tail and "780 value_780 = " in tail
+
+
+def test_lines_that_stand_in_the_front_are_named_and_not_repeated_when_the_model_asks_for_them() -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(1, 61))
+    named = view_of("a.py", text, [Want(first=1, last=30)], digest="d")
+    asked = view_of("a.py", text, [Want(first=20, last=40, level=Level.ASKED)], digest="d", state="as it is now")
+    tail = build_step(replace(INPUTS, material=[named], situation=[asked])).messages[1].parts[1].text
+    assert "lines 20-30 stand above, unchanged" in tail
+    assert "31 value_31" in tail and "value_30 " not in tail
+
+
+def test_a_file_that_changed_is_shown_as_it_is_now_and_its_old_rest_is_not_spilled() -> None:
+    old = "".join(f"old_{number} = {number}\n" for number in range(1, 900))
+    new = "".join(f"new_{number} = {number}\n" for number in range(1, 900))
+    named = view_of("a.py", old, [Want(first=1, last=899)], digest="d")
+    asked = view_of("a.py", new, [Want(first=1, last=20, level=Level.ASKED)], digest="e", state="as it is now")
+    inputs = replace(INPUTS, material=[named], situation=[asked], changed=frozenset({"a.py"}))
+    tail = build_step(inputs).messages[1].parts[1].text
+    assert "1 new_1 = 1" in tail and "old_" not in tail
+
+
+def test_the_law_takes_the_room_of_the_named_places_and_what_is_left_out_is_told() -> None:
+    law = Piece(name="specification", text="REQ: it works\n" * 500, level=Level.LAW)
+    text = "".join(f"value_{number} = compute(other, {number})\n" for number in range(1, 901))
+    named = view_of("a.py", text, [Want(first=1, last=900, why="it was named")], digest="d")
+    step = build_step(replace(INPUTS, material=[law, named], situation=[]))
+    assert step.messages[1].parts[0].text.count("REQ: it works") == 500
+    (left,) = step.left_out
+    assert (left["name"], left["level"], left["why"]) == ("a.py", "named", "it was named")
+    assert str(left["lines"]).endswith("-900")
 
 
 def test_results_become_one_line_and_errors_500_characters() -> None:
@@ -88,23 +162,6 @@ def test_render_leaves_out_what_is_empty_and_indents_the_rest() -> None:
 
 def test_render_keeps_every_line_of_a_text_inside_of_its_item() -> None:
     assert render(["a\nb", "c"], indent=2) == "  - a\n    b\n  - c"
-
-
-def test_what_is_empty_costs_nothing_and_what_was_cut_says_how_to_see_the_rest() -> None:
-    kept, used = fit([Piece(name="nothing", text="")], room=100)
-    assert (kept, used) == ([], 0)
-    long = Piece(name="code", text="x = 1\n" * 500, limit=100, note="read_file path=a.py offset=N")
-    (cut,), used = fit([long], room=4000)
-    assert "read_file path=a.py offset=N" in cut.text
-    assert used <= 120
-
-
-def test_a_piece_gets_no_more_than_its_own_limit_and_leaves_the_rest_to_the_next() -> None:
-    first = Piece(name="first", text="a b c d e f\n" * 300, limit=200)
-    kept, used = fit([first, Piece(name="second", text="z " * 100)], room=400)
-    assert [piece.name for piece in kept] == ["first", "second"]
-    assert kept[1].text == "z " * 100
-    assert used <= 400
 
 
 def test_text_of_the_repository_is_fenced_so_that_it_cannot_close_its_fence_and_stays_the_same_bytes() -> None:

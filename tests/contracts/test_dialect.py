@@ -131,7 +131,7 @@ def test_keywords_mean_what_they_say_in_both_spellings(spec: str, good: list, ba
         (contract("a: {}", "validation: none\n"), "validation is not a list"),
         (contract("a: {}", "validation: [3]\n"), "validation[0] is 3"),
         (contract("a: {}", "validation: [{cle: x}]\n"), "validation[0] has the unknown key 'cle' - did you mean 'cel'"),
-        (contract("a: {}", "validation: [{message: x}]\n"), "validation[0] needs exactly one of cel and command"),
+        (contract("a: {}", "validation: [{message: x}]\n"), "validation[0] needs exactly one of rule, cel, command"),
         (contract("a: {}", "validation: [{cel: a, command: b}]\n"), "validation[0] needs exactly one"),
         (contract("a: {}", "validation: [{cel: 'a +'}]\n"), "validation[0]: 'a +' is not CEL"),
         (contract("a: {}", "validation: [{cel: 'other.x'}]\n"), "is not CEL"),

@@ -58,7 +58,7 @@ def test_the_largest_draft_costs_less_than_the_budget_of_all_actions(contracts: 
         name: count_tokens(json.dumps(draft_schema(contracts.get(name), omit=omit), separators=(",", ":")))
         for name, omit in harness.items()
     }
-    assert max(costs.values()) <= 500, costs
+    assert max(costs.values()) <= 600, costs
 
 
 def test_long_descriptions_are_cut_to_a_sentence() -> None:

@@ -97,10 +97,7 @@ def test_a_plain_artifact_in_a_fence_is_taken_as_submitted(world: World) -> None
 
 
 def test_an_artifact_that_breaks_its_contract_five_times_ends_as_a_question(world: World) -> None:
-    broken = [
-        reply(submit(intake(extracted_intent={"action": "levitate", "target": f"try {number}", "scope": "file"})))
-        for number in range(9)
-    ]
+    broken = [reply(submit({"goal": f"levitate, try {number}"})) for number in range(9)]
     done = world.start({"intake": broken})
     assert (done.code, done.json["outcome"]) == (3, "escalated"), done.out
     (asked,) = done.json["escalations"]

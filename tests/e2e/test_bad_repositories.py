@@ -180,3 +180,47 @@ def test_binary_and_huge_files_are_named_and_never_shown(world: World) -> None:
     assert finished["edit"]["status"] == "error"
     assert all(len(row["text"]) < 60_000 for row in finished.values())
     assert all(record["data"]["context_tokens"] <= 8000 for record in world.events("ModelCalled"))
+
+
+def test_a_base_line_that_sees_next_to_nothing_names_the_cause_and_goes_on_only_when_told(world: World) -> None:
+    for number in range(5):
+        text = f"import nowhere_{number % 4 // 3}\n\n\ndef test_{number}():\n    assert nowhere_0\n"
+        (world.repo / "tests" / f"test_more_{number}.py").write_text(text)
+    (world.repo / "requirements-dev.txt").write_text("pytest\nnowhere-0>=2\n")
+    world.commit_all("tests of what is not installed")
+    done = world.start(_removal())
+    assert (done.code, done.json["outcome"], done.json["stage"]) == (3, "escalated", "analyze"), done.out
+    (asked,) = done.json["escalations"]
+    assert (
+        "4 test files cannot run: the module nowhere_0 is missing (tests/test_more_0.py, tests/test_more_1.py"
+        in asked["reason"]
+    )
+    assert "-m pip install -r requirements-dev.txt" in asked["reason"]
+    assert (asked["options"], "all 2 tests pass" in asked["question"]) == (["again", "go on"], True)
+
+    again = world.run("resolve", "E1", "--answer", "again", "--resume", "--json")
+    assert [row["options"] for row in again.json["escalations"]][-1] == ["again", "go on"]
+    resumed = world.run("resolve", "E2", "--answer", "go on", "--resume", "--json")
+    assert resumed.json["outcome"] == "delivered", resumed.out + resumed.err
+    limits = world.view("artifacts/phases/deliver/delivery_report.yaml")["limits"]
+    assert any("the module nowhere_0 is missing" in one for one in limits), limits
+
+
+def test_a_conftest_that_cannot_be_loaded_is_named_with_what_it_misses(world: World) -> None:
+    (world.repo / "tests" / "conftest.py").write_text("import nowhere\n")
+    world.commit_all("a conftest of what is not installed")
+    done = world.start(None, "--max-steps", "2")
+    (asked,) = done.json["escalations"]
+    assert "the module nowhere is missing" in asked["reason"] and "pip install nowhere" in asked["reason"]
+
+
+def test_a_suite_that_is_too_slow_gets_more_time_when_a_human_says_so(world: World) -> None:
+    (world.repo / "tests" / "test_slow.py").write_text("import time\n\n\ndef test_slow():\n    time.sleep(5)\n")
+    world.commit_all("slow")
+    world.settings("[test]\ntimeout = 3\n")
+    done = world.start(_removal())
+    (asked,) = done.json["escalations"]
+    assert (done.json["stage"], asked["options"]) == ("analyze", ["again", "longer"])
+    resumed = world.run("resolve", "E1", "--answer", "longer", "--resume", "--json")
+    bases = [row["data"]["facts"] for row in world.events("FactsGathered") if row["data"]["name"] == "baseline"]
+    assert [base["measured"] for base in bases] == [False, True], resumed.out

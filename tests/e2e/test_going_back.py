@@ -85,3 +85,26 @@ def test_an_answer_opens_the_specification_again_and_the_trail_shows_it(world: W
     for command in ("verify", "replay"):
         checked = world.run(command, world.task)
         assert checked.code == 0, checked.out + checked.err
+
+
+def test_accepted_work_is_measured_again_and_not_written_again(world: World) -> None:
+    criteria = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
+    first = specification(criteria, _SYMBOL)
+    second = specification(criteria, _SYMBOL, constraints=[{"description": "no new dependency"}])
+    script = good_script(spec=[reply(submit(first)), reply(submit(second))])
+    assert world.start(script, "--approve", "deliver").code == 3
+    answer = ("resolve", "E1", "--reopen", "spec", "--answer", "say that it needs no dependency", "--resume", "--json")
+    again = world.run(*answer)
+    assert (again.code, again.json["outcome"]) == (3, "escalated"), again.out + again.err
+    called = [record["data"]["stage"] for record in world.events("ModelCalled")]
+    assert called == ["intake", "analyze", "spec", "red", "green", "spec"]
+    handed_in = [(row["data"]["stage"], row["data"]["by"]) for row in world.events("ArtifactSubmitted")]
+    assert handed_in[-4:] == [("red", "harness"), ("green", "harness"), ("refactor", "harness"), ("deliver", "harness")]
+    sent = world.run("inspect", world.task, "--step", "6", "--show", "context", "--json")
+    assert "what you had handed in before" in json.dumps(sent.json)
+    done = world.run("resolve", "E2", "--approve", "--resume", "--json")
+    assert done.json["outcome"] == "delivered", done.out
+    assert "slug" in world.git("show", f"{done.json['branch']}:textkit.py")
+    for command in ("verify", "replay"):
+        checked = world.run(command, world.task)
+        assert checked.code == 0, checked.out + checked.err

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from agentforge_loopback import Say
-from agentforge_world import REQUEST, analysis, children_below, good_script, intake, reply, submit
+from agentforge_world import EXIT_LIMIT, REQUEST, analysis, children_below, good_script, intake, reply, submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +107,25 @@ def test_ctrl_c_during_a_test_run_kills_the_tests(world: World, number: signal.S
     world.settings('[test]\nenv = {NAP = "0"}\n')
     resumed = world.run("resume", world.task, "--json")
     assert (resumed.code, resumed.json["outcome"]) == (0, "analyzed"), resumed.out + resumed.err
+
+
+def test_the_deadline_ends_a_test_run_and_the_run_goes_on_with_more_time(world: World) -> None:
+    slow = "import os\nimport time\n\n\ndef test_slow():\n    time.sleep(float(os.environ['NAP']))\n"
+    (world.repo / "tests" / "test_slow.py").write_text(slow)
+    world.commit_all("slow")
+    world.settings('[test]\nenv = {NAP = "250"}\n')
+    stopped = world.start(_question(), "--deadline", "8s")
+    assert stopped.code == EXIT_LIMIT, stopped.out + stopped.err
+    (asked,) = world.events("EscalationRaised")
+    assert asked["data"]["kind"] == "limit"
+    assert asked["data"]["context"] == {"measuring": "baseline"}
+    assert children_below(world.repo) == []
+    assert list((world.home / "af/data/worktrees").rglob("checkout-*")) == []
+    world.settings('[test]\nenv = {NAP = "0"}\n')
+    resumed = world.run("resume", world.task, "--deadline", "+10m", "--json")
+    assert (resumed.code, resumed.json["outcome"]) == (0, "analyzed"), resumed.out + resumed.err
+    replayed = world.run("replay", world.task)
+    assert replayed.code == 0, replayed.out + replayed.err
 
 
 def test_a_second_process_on_a_run_is_refused(world: World, loopback: LoopbackProvider, held: threading.Event) -> None:

@@ -192,3 +192,54 @@ def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(tw
     assert f"the part of data (then) in {done.json['task_id']}" in audit(data, task)
     assert f"git diff {below}...{above}" in data.run("status", task).out
     assert "data (then): " in data.run("status", done.json["task_id"]).out
+
+
+def making(file: str, name: str, body: str, **green: Any) -> dict[str, Any]:
+    """Replies that deliver a new function `name(text)`, which makes a slug, in a file."""
+    from agentforge_world import analysis, edit, good_script, intake, reply, specification, submit, suite, write
+
+    module, path = file.removesuffix(".py"), f"tests/test_{name}.py"
+    symbol = {"name": name, "file": file, "signature": "(text: str) -> str", "change": "new"}
+    examples = [f"{name}('Hello World') -> 'hello-world'", f"{name}('') -> ''"]
+    places = (
+        {"files_to_modify": [file], "files_to_create": []}
+        if green
+        else {"files_to_modify": [], "files_to_create": [file]}
+    )
+    tests = (
+        f"def test_words():\n    from {module} import {name}\n\n    assert {name}('Hello World') == 'hello-world'\n\n\n"
+        f"def test_nothing():\n    from {module} import {name}\n\n    assert {name}('') == ''\n    assert {name}('A') == 'a'\n"
+    )
+    rows = [("test_words", "REQ-001.1", "target"), ("test_nothing", "REQ-001.2", "target")]
+    change = edit(*green["edit"], path=file) if green else write(file, body)
+    made = submit({"files_modified": [{"path": file, "changes_summary": "as asked"}]})
+    return good_script(
+        intake=[reply(submit(intake(goal=f"{name}(text) makes a slug", examples=examples[:1])))],
+        analyze=[reply(submit(analysis()))],
+        spec=[reply(submit(specification(examples, symbol, title=f"Add {name}", **places)))],
+        red=[reply(write(path, tests), submit(suite(path, *rows)))],
+        green=[reply(change, made)],
+    )
+
+
+SLUG = 'def slug(text: str) -> str:\n    """Lower the text and join its words by hyphens."""\n    return "-".join(text.lower().split())\n'
+
+
+def test_what_one_repository_delivered_can_be_imported_by_the_tests_of_the_next(two: dict[str, World]) -> None:
+    data, api = two.values()
+    model = data.model(making("datakit.py", "slug", f'"""Slugs."""\n\n\n{SLUG}'))
+    first = data.run(
+        "start", "Add slug(text) in datakit.py: slug('Hello World') -> 'hello-world'", "--json", "--model", model
+    )
+    assert first.code == 0, first.out + first.err
+    assert not (data.repo / "datakit.py").exists()  # it stands on the delivered branch alone
+
+    calls = '\n\ndef title(text: str) -> str:\n    """Make a slug of a title."""\n    from datakit import slug\n\n    return slug(text)\n'
+    last = "    return text.lower()\n"
+    model = api.model(making("textkit.py", "title", "", edit=(last, last + calls)))
+    asked = "Add title(text) to textkit: title('Hello World') -> 'hello-world'"
+    then = api.run("start", asked, "--after", f"data/{first.json['task_id']}", "--json", "--model", model)
+    assert then.code == 0, then.out + then.err
+    assert then.json["outcome"] == "delivered"
+    verified = api.run("verify", then.json["task_id"], "--rerun").out
+    assert all(f"ok    rerun {name}" in verified for name in ("baseline", "red", "refactor")), verified

@@ -16,7 +16,6 @@ from agentforge.contracts.check import check
 from agentforge.errors import ConflictError
 from agentforge.events.state import RunState, Submission, Totals
 from agentforge.pipeline.delivery import (
-    assumptions,
     commit_message,
     make_branch,
     make_commit,
@@ -70,7 +69,7 @@ def test_the_subject_has_at_most_72_characters() -> None:
 
 def test_the_message_says_what_was_asked_what_was_assumed_and_where_the_trail_is() -> None:
     assert commit_message(titled("Add slugify"), trail=("head", 12)) == (
-        "feat: add slugify\n\n- REQ-001: it lowers\n- REQ-002: it joins\n\nAssumptions:\n- Unicode? -> ASCII\n\n"
+        "feat: add slugify\n\nAssumptions:\n- Unicode? -> ASCII\n\n- REQ-001: it lowers\n- REQ-002: it joins\n\n"
         "AgentForge-Task: task-1\nAgentForge-Trail: head 12\n"
     )
 
@@ -81,15 +80,6 @@ def test_the_trailers_are_trailers_for_git() -> None:
         ["git", "interpret-trailers", "--parse"], input=message, capture_output=True, text=True, check=True
     )
     assert done.stdout == "AgentForge-Task: task-1\nAgentForge-Trail: head 12\n"
-
-
-def test_only_what_nobody_settled_is_an_assumption() -> None:
-    questions = [
-        {"question": "A", "answer": "a", "source": "assumption"},
-        {"question": "B", "answer": "b", "source": "human_escalation"},
-    ]
-    state = before("deliver", artifacts={"clarify": {"questions": questions}})
-    assert assumptions(state) == [("A", "a")]
 
 
 def delivering(**changes: Any) -> RunState:

@@ -1,4 +1,4 @@
-"""Excerpts on real files: what must be seen is there, whatever must be left out for it."""
+"""Views of real files: what was named is wanted whole, with its surroundings, before everything else."""
 
 from __future__ import annotations
 
@@ -6,42 +6,133 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.pipeline.excerpts import code_of
-from agentforge.tokens import count_tokens
+from agentforge.context.packer import fill
+from agentforge.context.sections import Level, View
+from agentforge.pipeline.excerpts import code_view, frozen_view, style_views
 
 LICENCE = "".join(f"# Redistribution clause number {number} of this licence applies.\n" for number in range(40))
 BODY = "".join(f"    value_{number} = compute(value_{number - 1}, {number})\n" for number in range(1, 200))
-LONG = f'{LICENCE}\n"""A module."""\n\nimport os\nLIMIT = 3\n\n\ndef walk(value_0):\n{BODY}    return value_199\n'
+OVERLOADS = "".join(f"@overload\ndef find(key: {kind}) -> {kind}: ...\n" for kind in ("int", "str"))
+LONG = (
+    f'{LICENCE}\n"""A module."""\n\nimport os\nLIMIT = 3\n\n\ndef walk(value_0):\n{BODY}    return value_199\n\n\n'
+    f"{OVERLOADS}def find(key):\n    return LIMIT + key\n\n\nclass Tree:\n    def grow(self):\n        return 1\n"
+)
+TESTS = (
+    "import pytest\nfrom kit.long import walk, find\n\n\n@pytest.fixture\ndef wood():\n    return 1\n\n\n"
+    + "".join(
+        f"def test_{name}_{number}(wood):\n    assert {name}({number}) == {number}\n\n\n"
+        for name in ("walk", "find", "other")
+        for number in range(40)
+    )
+)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
     (tmp_path / "long.py").write_text(LONG)
     (tmp_path / "guide.md").write_text("".join(f"line number {number} of the guide\n" for number in range(1, 400)))
+    (tmp_path / "tests" / "test_long.py").write_text(TESTS)
+    (tmp_path / "tests" / "test_other.py").write_text("def test_nothing():\n    pass\n")
+    (tmp_path / "tests" / "long.json").write_text('{"walk": "find"}')
     return tmp_path
 
 
+def text_of(view: View | None, *, room: int, least: Level = Level.NAMED) -> str:
+    assert view is not None
+    return fill([view], room=room, least=least).text
+
+
 def test_the_head_is_the_imports_and_not_the_licence(root: Path) -> None:
-    text = code_of(root, "long.py", ["walk"], limit=600)
-    assert text.startswith("import os\nLIMIT = 3\n")
+    text = text_of(code_view(root, "long.py", names=["find"]), room=3000)
+    assert "import os" in text and "LIMIT = 3" in text
     assert "Redistribution" not in text
+
+
+def test_an_overloaded_name_is_shown_with_its_implementation(root: Path) -> None:
+    text = text_of(code_view(root, "long.py", names=["find"]), room=1000)
+    assert "def find(key: int) -> int: ..." in text
+    assert "return LIMIT + key" in text
 
 
 def test_a_long_symbol_is_shown_around_the_line_that_matters(root: Path) -> None:
     line = LONG.split("\n").index("    value_100 = compute(value_99, 100)") + 1
-    text = code_of(root, "long.py", ["walk"], lines=[line], limit=600)
+    text = text_of(code_view(root, "long.py", names=["walk"], lines=[line]), room=900)
     assert "def walk(value_0):" in text
-    assert "value_100 = compute(value_99, 100)" in text
-    assert "lines omitted" in text
-    assert count_tokens(text) <= 640
+    assert f"{line}     value_100 = compute(value_99, 100)" in text
+
+
+def test_a_member_is_shown_with_the_line_of_its_class(root: Path) -> None:
+    text = text_of(code_view(root, "long.py", names=["Tree.grow"]), room=400)
+    assert "class Tree:" in text and "return 1" in text
 
 
 def test_a_document_is_shown_around_the_line_that_matters(root: Path) -> None:
-    text = code_of(root, "guide.md", ["guide"], lines=[200], limit=300)
+    text = text_of(code_view(root, "guide.md", lines=[200]), room=400)
     assert "line number 200 of the guide" in text
     assert "line number 300 of the guide" not in text
-    assert count_tokens(text) <= 300
 
 
-def test_a_file_that_fits_is_shown_whole(root: Path) -> None:
-    assert code_of(root, "long.py", [], limit=20_000) == LONG
+def test_a_document_is_shown_around_a_word_that_names_a_place(root: Path) -> None:
+    text = text_of(code_view(root, "guide.md", names=["number 321 of"]), room=400)
+    assert "321 line number 321 of the guide" in text
+
+
+def test_a_small_file_is_wanted_whole_and_of_a_large_one_what_the_named_places_speak_of(root: Path) -> None:
+    small = code_view(root, "tests/test_other.py")
+    assert "(whole)" in text_of(small, room=400)
+    (root / "calls.py").write_text(
+        f"{LONG}\n\ndef start():\n    return helper(2)\n\n\ndef idle():\n    pass\n\n\ndef helper(count):\n    return count\n"
+    )
+    text = text_of(code_view(root, "calls.py", names=["start"]), room=20_000)
+    assert "return helper(2)" in text and "return count" in text
+    assert "def idle" not in text and "value_150" not in text
+    assert code_view(root, "missing.py") is None
+
+
+def test_a_file_that_was_named_alone_is_shown_as_far_as_there_is_room(root: Path) -> None:
+    assert "value_150" in text_of(code_view(root, "long.py"), room=20_000, least=Level.LIKELY)
+    assert "line number 2 of the guide" in text_of(code_view(root, "guide.md"), room=900, least=Level.LIKELY)
+
+
+def test_tests_are_shown_with_imports_fixtures_the_nearest_test_and_the_place_where_new_ones_go(root: Path) -> None:
+    view, *_ = style_views(
+        root,
+        near=["kit/long.py"],
+        tests=["tests/long.json", "tests/test_other.py", "tests/test_long.py"],
+        names=["find"],
+    )
+    text = text_of(view, room=1500)
+    assert view.path == "tests/test_long.py"
+    assert "from kit.long import walk, find" in text and "def wood():" in text
+    assert "def test_find_0(wood):" in text
+    assert "def test_other_39(wood):" in text
+
+
+def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: Path) -> None:
+    view, *_ = style_views(
+        root, near=["long.py"], tests=["tests/test_long.py"], names=["find"], named=["tests/test_other.py"]
+    )
+    assert view.path == "tests/test_other.py"
+
+
+def test_a_binary_file_among_the_tests_is_no_example_of_how_tests_look(root: Path) -> None:
+    names = ("tests/package.zip", "tests/test_long_recorded.py")
+    for name in names:
+        (root / name).write_bytes(b"PK\x03\x04\0\0find long")
+    shown = style_views(root, near=["kit/long.py"], tests=[*names, "tests/test_long.py"], names=["find"], named=names)
+    assert not {view.path for view in shown} & set(names)
+    assert code_view(root, "tests/package.zip") is None
+
+
+def test_of_a_long_frozen_file_the_declared_tests_are_law(root: Path) -> None:
+    view = frozen_view(root, "tests/test_long.py", ["test_walk_7"], whole=500)
+    assert view is not None
+    law = [want for want in view.wants if want.level == Level.LAW]
+    assert [view.lines[number] for number in range(law[0].first, law[0].last + 1)] == [
+        "def test_walk_7(wood):",
+        "    assert walk(7) == 7",
+    ]
+    assert "def wood():" in text_of(view, room=600)
+    whole = frozen_view(root, "tests/test_long.py", ["test_walk_7"], whole=50_000)
+    assert whole is not None and whole.wants[0].last >= 300

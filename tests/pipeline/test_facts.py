@@ -77,7 +77,7 @@ def test_named_places_exist_or_not(runtime: Make) -> None:
     assert [(row["path"], row["exists"]) for row in facts["paths"]] == [
         ("kit/text.py", True), ("kit", True), ("kit/none.py", False), ("tests/", True),
     ]  # fmt: skip
-    assert [row["found"] for row in facts["symbols"]] == [True, True, True, True, False, False, True, False]
+    assert [row["found"] for row in facts["symbols"]] == [True, True, True, True, True, False, True, False]
     assert facts["baseline"]["runner"] == "pytest"
 
 

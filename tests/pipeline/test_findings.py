@@ -46,5 +46,7 @@ def test_what_a_write_did_is_told_by_the_diff_and_what_it_broke_by_its_result() 
         next_actions=("correct the syntax",),
     )  # fmt: skip
     state = inside("green", turn=Turn(step=2, recent=(FinishedStep(step=1, said="", results=(fine, noted)),)))
-    assert [name for name in shown(state, diff="+ new") if name.startswith("edit")] == ["edit (step 1): edited too"]
+    assert [name for name in shown(state, diff="+ new") if name.startswith("edit")] == [
+        "edit (step 1): edited too - next: correct the syntax"
+    ]
     assert len([name for name in shown(state) if name.startswith("edit")]) == 2

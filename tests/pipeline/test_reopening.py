@@ -48,7 +48,7 @@ def reopened(state: RunState) -> RunState:
 
 
 def test_weak_tests_open_red_again() -> None:
-    assert decide(verified(), STAGES) == Reopen(stage="red", by="green", findings=(FINDING,))
+    assert decide(verified(), STAGES) == Reopen(stage="red", by="green", reason="tests_too_weak", findings=(FINDING,))
 
 
 def test_strong_tests_pass_on() -> None:

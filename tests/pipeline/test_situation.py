@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from agentforge_states import fold, inside
 
+from agentforge.context.packer import fill
+from agentforge.context.sections import Piece
 from agentforge.events import kinds
 from agentforge.events.kinds import ToolFinished
 from agentforge.events.state import FinishedStep, RunState, Turn, Verdict
@@ -25,8 +27,13 @@ def result(name: str, text: str = "out", status: str = "success", **values: Any)
 
 
 def shown(state: RunState, root: Path = Path("/none"), diff: str = "", stage: str = "green") -> dict[str, str]:
-    pieces = situation(state, STAGES[stage], worktree=root, diff=diff)
-    return {piece.name: piece.text for piece in pieces if piece.text}
+    sections = situation(state, STAGES[stage], worktree=root, diff=diff)
+    return {
+        one.name if isinstance(one, Piece) else one.path: one.text
+        if isinstance(one, Piece)
+        else fill([one], room=2000).text
+        for one in sections
+    }
 
 
 def with_turn(**values: Any) -> RunState:
@@ -45,11 +52,14 @@ def test_findings_answers_refused_draft_and_diff_come_in_this_order() -> None:
     assert list(pieces) == [
         "answers of a human",
         "findings to repair (measured)",
-        "your last submission, refused",
+        "your last submission, refused (send the fields that change; the others stay as they are)",
         "your changes so far",
     ]
     assert pieces["findings to repair (measured)"] == "- [holds] a.b: no\n- [human] too wide"
-    assert (pieces["answers of a human"], pieces["your last submission, refused"]) == ("- Which? -> a", "goal: x")
+    assert (
+        pieces["answers of a human"],
+        pieces["your last submission, refused (send the fields that change; the others stay as they are)"],
+    ) == ("- Which? -> a", "goal: x")
 
 
 @pytest.mark.parametrize(
@@ -68,9 +78,17 @@ def test_an_open_file_is_shown_as_it_is_now(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("old\n")
     state = with_turn(views=(("a.py", {"path": "a.py", "offset": 2, "limit": 2}),))
     (tmp_path / "a.py").write_text("one\ntwo\nthree\nfour\n")
-    assert shown(state, tmp_path) == {"a.py lines 2-3 of 4": "2 two\n3 three"}
+    assert "2 two\n3 three" in shown(state, tmp_path)["a.py"]
+    assert "## a.py (of 4 lines; as it is now)" in shown(state, tmp_path)["a.py"]
     (tmp_path / "a.py").unlink()
     assert shown(state, tmp_path) == {"a.py": "(no longer there)"}
+
+
+def test_an_open_file_that_became_binary_or_huge_does_not_break_the_run(tmp_path: Path) -> None:
+    state = with_turn(views=(("a.py", {"path": "a.py"}),))
+    for data in (b"PK\0\0", b"x" * (2**24)):
+        (tmp_path / "a.py").write_bytes(data)
+        assert shown(state, tmp_path) == {"a.py": "(no longer a text that can be shown)"}
 
 
 def test_the_last_view_comes_first(tmp_path: Path) -> None:
@@ -90,11 +108,11 @@ def test_results_of_the_last_steps_are_shown_newest_first_and_reading_is_left_to
     )  # fmt: skip
     pieces = shown(with_turn(recent=(old, new)))
     assert list(pieces) == [
-        "run_tests (step 3): run_tests said",
+        "run_tests (step 3): run_tests said - next: look",
         "read_file (step 3): read_file said",
         "grep (step 2): grep said",
     ]
-    assert pieces["run_tests (step 3): run_tests said"] == "new\nnext: look"
+    assert pieces["run_tests (step 3): run_tests said - next: look"] == "new"
     assert len(pieces["read_file (step 3): read_file said"]) == 500
 
 

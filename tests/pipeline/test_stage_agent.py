@@ -10,7 +10,8 @@ import pytest
 from agentforge_states import before, inside
 
 from agentforge.agent.perform import perform_call_model, perform_tool
-from agentforge.context.budget import TOTAL_LIMIT, Piece
+from agentforge.context.budget import TOTAL_LIMIT
+from agentforge.context.sections import Piece, section_of
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.evolve import evolve
@@ -178,6 +179,7 @@ def test_every_stage_with_a_model_has_a_prompt_within_its_budget() -> None:
 
     for stage in MODEL_STAGES:
         assert count_tokens(system_prompt(stage)) <= TOKEN_BUDGET["system_prompt"], stage
+    assert count_tokens(system_prompt("analyze", ahead="spec")) <= TOKEN_BUDGET["system_prompt"]
 
 
 # -- the material of a stage
@@ -195,7 +197,7 @@ def test_material_is_gathered_once_for_a_stage_and_kept_over_its_attempts(runtim
     head = made.git.head()
     state = before("green", base_commit=head, trees={"baseline": made.git.tree_of(head)})
     begun, rows = start(made, state, "green", 1)
-    assert "REQ-001" in next(row["text"] for row in rows if row["name"] == "specification")
+    assert "REQ-001" in str(next(row["parts"] for row in rows if row.get("name") == "specification"))
     (made.worktree / "kit" / "text.py").write_text("changed\n")
     again, _ = start(made, begun, "green", 2)
     assert again.turn.material == begun.turn.material != ""
@@ -219,8 +221,8 @@ def test_the_material_of_every_stage_fits_its_context(runtime: Make, stage: str)
     made = runtime()
     state = before(stage, base_commit=made.git.head(), request="Add slugify to kit.text beside shout. " * 400)
     begun, rows = start(made, state, stage, 1)
-    assert all(row["text"].strip() for row in rows)
-    pieces = [Piece(**row) for row in rows]
+    assert all("path" in row or row["text"].strip() or row.get("parts") for row in rows)
+    pieces = [section_of(row) for row in rows]
     assert agent_spec(begun, made, pieces).context(begun).tokens <= TOTAL_LIMIT
 
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.events import kinds
+from agentforge.events.choices import choices_of, taken
 from agentforge.events.evolve import evolve
 from agentforge.events.kinds import Event
 from agentforge.events.state import RECENT_STEPS, VIEWS_KEPT, Limits, RunState
-from agentforge.pipeline import effects as wanted
 from agentforge.pipeline.decide import decide
+from agentforge.pipeline.offering import with_choices
 from agentforge.pipeline.situation import verification_status
 from agentforge.pipeline.stages import load_stages
 
@@ -24,6 +25,13 @@ STAGES = load_stages()
 DECISIONS = ("answer", "approve", "reject")
 TOOLS = ("submit_artifact", "read_file", "edit", "ask_human")
 Choose = Callable[[Any], Any]
+NEWS = (kinds.FactsGathered, kinds.ModelReplied, kinds.ModelFailed, kinds.TaskAwaited, kinds.RunResumed)
+"""What changes the facts: a measurement, a reply, a look at another run, another limit."""
+
+
+def signature(item: Any) -> str:
+    """What makes two questions the same one."""
+    return repr((item.stage, item.kind, item.reason, item.question, item.context.get("key"), item.context.get("step")))
 
 
 class World:
@@ -32,9 +40,13 @@ class World:
     def __init__(self, choose: Choose, **start: Any) -> None:
         self.choose = choose
         self.state = replace(fold(), **start)
+        self.news = 0
+        self.answered: dict[str, int] = {}
+        self.owed = ""
 
     def tell(self, event: Event) -> None:
         self.state = evolve(self.state, event, at="2026-01-01T00:00:01Z")
+        self.news += isinstance(event, NEWS)
 
     def go(self, most: int) -> None:
         """Go on until the run is over, at most `most` effects long."""
@@ -52,16 +64,20 @@ class World:
                     break
 
     def answer(self) -> None:
+        """Take one of the choices that the question offers."""
         item = self.state.open_escalations[0]
-        decision = self.choose(DECISIONS)
-        self.tell(kinds.EscalationResolved(escalation_id=item.escalation_id, decision=decision, text="words"))
+        offered = [choice for choice in choices_of(item) if not choice.limit and choice.decision != "abort"]
+        choice = self.choose(offered)
+        words = f"words {len(self.answered)}" if choice.words else choice.text
+        told = {"decision": choice.decision, "text": words, "reopen": choice.reopen}
+        assert taken(item, decision=choice.decision, text=words, reopen=choice.reopen) == choice
+        self.answered[signature(item)] = self.news
         if item.kind == "limit":
             self.tell(kinds.RunResumed(pid=1, limits={"max_steps": self.state.totals.steps + 50}))
-        following = decide(self.state, STAGES)
-        baseline = item.stage == "analyze" and not self.state.stage
-        assert baseline or not (
-            item.kind == "stuck" and isinstance(following, wanted.Ask) and following.kind == "stuck"
-        )
+        self.tell(kinds.EscalationResolved(escalation_id=item.escalation_id, **told))
+        in_the_clarification = "clarify" in (choice.reopen, item.stage)  # an entry of its own, which all stages read
+        for_the_model = choice.words and not in_the_clarification
+        self.owed = words if for_the_model and "step" not in item.context else self.owed
 
     def perform(self, effect: Any) -> Iterator[Event]:
         yield from getattr(self, f"on_{type(effect).__name__}")(effect)
@@ -80,13 +96,22 @@ class World:
         yield kinds.FactsGathered(name="impact", attempt=1, facts={"tests": []})
 
     def on_Reopen(self, effect: Any) -> Iterator[Event]:
-        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=effect.findings)
+        yield kinds.StageReopened(
+            stage=effect.stage, by=effect.by, reason=effect.reason, findings=effect.findings, undone=effect.undone,
+            answer=effect.answer, escalation_id=effect.escalation_id, tree="t0", keep=True,
+        )  # fmt: skip
+
+    def on_SubmitKept(self, effect: Any) -> Iterator[Event]:
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=1, draft={}, by="harness")
 
     def on_EndReopening(self, effect: Any) -> Iterator[Event]:
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def on_CallModel(self, effect: CallModel) -> Iterator[Event]:
         stage = self.state.stage
+        heard = "\n".join([*self.state.answers, *(str(item.get("message")) for item in self.state.findings)])
+        assert self.owed in heard, f"the model of {stage} does not read {self.owed!r}"
+        self.owed = ""
         yield kinds.ModelCalled(step=effect.step, stage=stage, attempt=1, model="m", request="r", context_tokens=9)
         names = self.choose(((), TOOLS[:1], TOOLS[:2], TOOLS[1:3], TOOLS[3:], TOOLS, None))
         if names is None:
@@ -115,7 +140,8 @@ class World:
 
     def raised(self, **values: Any) -> Event:
         number = len(self.state.escalations) + 1
-        return kinds.EscalationRaised(escalation_id=f"E{number}", reason="r", question="?", **values)
+        event = kinds.EscalationRaised(escalation_id=f"E{number}", reason="r", question="?", **values)
+        return with_choices(event, self.state, STAGES)
 
     def on_FinishStep(self, effect: FinishStep) -> Iterator[Event]:
         yield kinds.StepFinished(step=effect.step, stage=self.state.stage, summary="")
@@ -130,6 +156,9 @@ class World:
         else:
             weak = {"findings": [{"rule": "survivor", "message": "m"}], "returns": 1, "ask": self.choose((True, False))}
             facts: dict[str, Any] = {"fact": 1, **({"weak_tests": weak} if self.choose((False, True)) else {})}
+            if effect.stage in ("green", "deliver") and self.choose((False, False, True)):
+                message = str(self.choose((1, 2)))
+                facts["belongs_to"] = [{"stage": "red", "rule": "types", "path": "p", "message": message}]
             yield kinds.FactsGathered(name=effect.stage, attempt=1, facts=facts, tree="t1")
 
     def on_Judge(self, effect: Any) -> Iterator[Event]:
@@ -141,7 +170,10 @@ class World:
             action = self.choose(("create", "refactor", "analyze"))
             impact = self.choose(("blocking", "significant", "minor"))
             artifact["extracted_intent"] = {**INTAKE["extracted_intent"], "action": action}
-            artifact["identified_ambiguities"] = [{"question": "Which?", "impact": impact, "default": "a"}]
+            asked = ("Which?", "Whose?")[: self.choose((1, 2))]
+            artifact["identified_ambiguities"] = [
+                {"question": question, "impact": impact, "default": "a"} for question in asked
+            ]
         digest = self.choose(("d1", "d2"))
         return kinds.StageVerified(
             stage=stage, attempt=1, passed=passed, contract="k", contract_digest="", artifact=artifact,
@@ -149,7 +181,16 @@ class World:
         )  # fmt: skip
 
     def on_Ask(self, effect: Any) -> Iterator[Event]:
-        yield self.raised(kind=effect.kind, stage=effect.stage, options=effect.options, context=dict(effect.context))
+        for number, one in enumerate((effect, *effect.also)):
+            event = kinds.EscalationRaised(
+                escalation_id=f"E{len(self.state.escalations) + 1}", stage=one.stage, kind=one.kind, reason=one.reason,
+                question=one.question, options=one.options, context=dict(one.context),
+                choices=tuple(choice.value for choice in one.choices), following=len(effect.also) - number,
+            )  # fmt: skip
+            asked = with_choices(event, self.state, STAGES)
+            known = self.answered.get(signature(asked))
+            assert known is None or self.news > known, f"asked again on the same facts: {asked}"
+            yield asked
 
     def on_PassStage(self, effect: Any) -> Iterator[Event]:
         yield kinds.StagePassed(stage=effect.stage, artifact_digest="d")
@@ -187,6 +228,11 @@ def first(options: Any) -> Any:
     return TOOLS[:1] if TOOLS in options else options[0]
 
 
+def named(options: Any, label: str) -> Any:
+    """The choice of that name, where there is one."""
+    return next((one for one in options if getattr(one, "label", "") == label), None) or first(options)
+
+
 def test_a_world_without_trouble_leads_to_delivery() -> None:
     world = World(first)
     world.go(200)
@@ -197,7 +243,7 @@ def test_a_world_without_trouble_leads_to_delivery() -> None:
 
 def test_supervised_asks_once_for_every_artifact() -> None:
     def approving(options: Any) -> Any:
-        return "approve" if options == DECISIONS else first(options)
+        return named(options, "approve")
 
     world = World(approving, mode="supervised")
     world.go(300)
@@ -206,8 +252,12 @@ def test_supervised_asks_once_for_every_artifact() -> None:
 
 
 def test_an_abort_ends_the_run_at_the_next_decision() -> None:
-    world = World(lambda options: "abort" if options == DECISIONS else first(options), mode="supervised")
-    world.go(200)
+    world = World(lambda options: first(options), mode="supervised")
+    world.go(1)
+    while not world.state.open_escalations:
+        world.go(1)
+    world.tell(kinds.EscalationResolved(escalation_id="E1", decision="abort"))
+    world.go(1)
     assert world.state.outcome == "aborted"
 
 

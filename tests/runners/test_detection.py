@@ -40,7 +40,7 @@ def found(tmp_path):
         ({"package.json": '{"scripts": {"test": "mocha spec"}}'}, "none", "mocha via the test script"),
         ({"package.json": '{"scripts": {"test": "standard a.js && mocha -u tdd --reporter spec"}}'}, "none", "mocha via the test script"),
         ({"package.json": '{"scripts": {"test": "npm run lint && tsc --noEmit; nyc mocha"}}'}, "none", "mocha via the test script"),
-        ({"package.json": '{"scripts": {"test": "tsc && mocha dist"}}', "a.test.js": ""}, "none", "a test script that is not understood"),
+        ({"package.json": '{"scripts": {"test": "tsc && mocha dist"}}', "a.test.js": ""}, "none", "mocha via the test script"),
         ({"package.json": '{"devDependencies": {"vitest": "3"}}'}, "none", "vitest via the dependencies"),
         ({"package.json": '{"scripts": {"test": "a && b"}}', "a.test.js": ""}, "none", "a test script that is not understood"),
         ({"go.mod": "module x\n"}, "none", "go via go.mod"),
@@ -114,3 +114,35 @@ def test_the_digest_of_a_plan_follows_what_matters(found):
     plan = found({"test_a.py": "def test_a(): pass\n"})
     other = found({}, env={"A": "1"})
     assert plan_digest(other) != plan_digest(plan)
+
+
+CASES = {"test_a.py": "import unittest\nclass T(unittest.TestCase): pass\ndef load_tests(a, b, c): return b\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "runner", "paths", "source"),
+    [
+        ({"tox.ini": "[testenv]\ndeps = pytest\ncommands = python -m pytest t {posargs}\n"}, "pytest", ("t",), "pytest via tox.ini"),
+        ({"tox.ini": "[testenv]\ndeps = pytest\ncommands = python -m unittest discover\n"}, "unittest", ("t",), "unittest by tox.ini"),
+        ({"noxfile.py": "def tests(session):\n    session.install('pytest')\n    session.run('pytest', 't')\n"}, "pytest", ("t",), "noxfile.py"),
+        ({"pyproject.toml": "[tool.hatch.envs.default.scripts]\ntest = 'coverage run -m pytest {args}'\n"}, "pytest", (), "pyproject.toml"),
+        ({".github/workflows/ci.yml": "steps:\n  - run: pip install pytest\n  - run: uv run pytest -q t\n"}, "pytest", ("t",), "ci.yml"),
+        ({"requirements-dev.txt": "pytest>=7  # tests\n"}, "pytest", (), "pytest via requirements-dev.txt"),
+        ({"README": "pytest"}, "unittest", ("t",), "unittest by the tests (t/test_a.py)"),
+    ],
+)  # fmt: skip
+def test_what_the_project_has_written_down_decides_before_the_look_of_the_tests(found, files, runner, paths, source):
+    plan = found({**files, "t/test_a.py": CASES["test_a.py"]})
+    assert (plan.runner, plan.test_paths) == (runner, paths) and source in plan.source
+
+
+def test_an_environment_of_tox_that_has_pytest_is_taken_and_lent(found, tmp_path):
+    import subprocess
+
+    for place, more in ((".venv", ()), (".tox/py3", ("--system-site-packages",))):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", *more, str(tmp_path / place)], check=True)
+    (tmp_path / ".tox" / "py3" / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "pytest.py").write_text(
+        ""
+    )
+    plan = found({"test_a.py": "import pytest\n", "setup.py": ""}, python="")
+    assert plan.interpreter == str(tmp_path / ".tox/py3/bin/python") and plan.environments == (".venv", ".tox")

@@ -28,12 +28,12 @@ _PROJECTS = {
     "node": ({"package.json": '{"type": "module", "scripts": {"test": "node --test"}}', "calc.js": _SOURCE},
              "test/a.test.js", 'import {test, describe} from "node:test"; import assert from "node:assert";'
              'import {add} from "../calc.js"; const check = assert.equal;\n'),
-    "vitest": ({"package.json": '{"type": "module", "scripts": {"test": "vitest"}}', "calc.js": _SOURCE},
+    "vitest": ({"package.json": '{"type": "module", "scripts": {"test": "vitest --bail=1"}}', "calc.js": _SOURCE},
                "test/a.test.ts", 'import {test, describe, expect} from "vitest";'
                'import {add} from "../calc.js"; const check = (a: number, b: number) => expect(a).toBe(b);\n'),
-    "jest": ({"package.json": '{"scripts": {"test": "jest"}}', "calc.js": _CJS}, "__tests__/a.js",
+    "jest": ({"package.json": '{"scripts": {"test": "jest --bail"}}', "calc.js": _CJS}, "__tests__/a.js",
              'const {add} = require("../calc.js"); const check = (a, b) => expect(a).toBe(b);\n'),
-    "mocha": ({"package.json": '{"scripts": {"test": "mocha"}}', "calc.js": _CJS}, "test/a.js",
+    "mocha": ({"package.json": '{"scripts": {"test": "mocha --bail"}}', "calc.js": _CJS}, "test/a.js",
               'const {add} = require("../calc.js"); const check = require("assert").equal; const test = it;\n'),
 }  # fmt: skip
 
@@ -197,3 +197,27 @@ def test_a_cargo_that_cannot_keep_going_builds_target_by_target(project):
     run = replace(made, plan=replace(made.plan, command=("./old-cargo", *made.plan.command[1:]))).run(timeout_s=120.0)
     assert {name: one.outcome for name, one in run.outcomes.items()} == {"src/lib.rs::tests::holds": "passed"}
     assert [(one.id, one.failure.names) for one in run.collection_errors] == [("tests/b.rs", ("slugify",))]
+
+
+def test_linked_packages_are_lent_and_a_build_runs_before_the_tests(project, tmp_path):
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    shared = tmp_path / "elsewhere" / "node_modules"
+    (shared / "adder").mkdir(parents=True)
+    (shared / "adder" / "index.js").write_text("module.exports = (a, b) => a + b;\n")
+    build = "mkdir -p dist/test && cp test/a.test.js dist/test/ && cp calc.js dist/"
+    test = 'const test = require("node:test"); const assert = require("node:assert");\ntest("adds", () => assert.equal(require("../calc.js")(1, 1), 2));\n'
+    made = project(
+        {"package.json": '{"scripts": {"pretest": "sh build.sh", "test": "node --test dist/test/*.js && size-limit"}}', "build.sh": build,
+         "calc.js": 'module.exports = require("adder");\n', "test/a.test.js": test, ".gitignore": "node_modules\ndist\n"}, env={},
+    )  # fmt: skip
+    (made.path / "node_modules").symlink_to(shared)
+    from dataclasses import replace
+
+    from agentforge.runners.detection import detect
+    from agentforge.runners.measure_baseline import measure_baseline
+
+    made = replace(made, plan=detect(made.path, settings={}))
+    assert (made.plan.prepare, made.plan.left_out) == (("sh build.sh",), ("size-limit (a check, no tests)",))
+    facts, evidence = measure_baseline(made.rig(), tree=made.tree())
+    assert (evidence["outcomes"], facts["measured"]) == ({"test/a.test.js::adds": "passed"}, True), facts

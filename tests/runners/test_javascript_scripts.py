@@ -8,30 +8,49 @@ import pytest
 
 from agentforge.runners.detection import detect
 from agentforge.runners.javascript_runner import _command
-from agentforge.runners.javascript_scripts import over_workspaces, test_commands
+from agentforge.runners.javascript_scripts import over_workspaces, script_steps
 from agentforge.runners.plan import TestPlan
 
 SCRIPTS = {
     "unit": "vitest run", "e2e": "npm run build && playwright test", "lint": "eslint .", "test:a": "mocha a", "test:b": "mocha b",
-    "build": "tsc", "loop": "npm run loop", "ci": "npm run lint && npm run unit -- --dir src",
+    "build": "tsc", "loop": "npm run loop", "prebuilt": "tsc -p .", "built": "mocha dist", "ci": "npm run lint && npm run unit -- --dir src",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("script", "commands"),
     [
-        ("npm run unit", [["vitest", "run"]]),
-        ("npm run lint && yarn unit --dir lib", [["vitest", "run", "--dir", "lib"]]),
-        ("pnpm ci", [["vitest", "run", "--dir", "src"]]),
-        ("npm-run-all lint 'test:*'", [["mocha", "a"], ["mocha", "b"]]),
-        ("npm run unit && npm run e2e", [["vitest", "run"], ["tsc"], ["playwright", "test"]]),
-        ("npm run loop", []),
-        ("vitest run | tee log", []),
-        ("vitest run 'unclosed", []),
+        ("npm run unit", ["vitest run"]),
+        ("npm run lint && yarn unit --dir lib", ["vitest run --dir lib"]),
+        ("pnpm ci", ["vitest run --dir src"]),
+        ("npm-run-all lint 'test:*'", ["mocha a", "mocha b"]),
+        ("concurrently npm:unit 'npm:lint'", ["vitest run"]),
+        ("npm run unit && npm run e2e", ["vitest run", "tsc"]),
+        ("npm run loop", ["npm run loop"]),
+        ("tape 'a|b.js' 2>&1 | tap-spec", ["tape 'a|b.js'"]),
+        ("vitest run || echo failed; mocha x", ["vitest run", "mocha x"]),
+        ("vitest run 'unclosed", ["vitest run 'unclosed"]),
+        ("npm run built", ["tsc -p .", "mocha dist"]),
+        ("nyc npm run unit", ["vitest run"]),
     ],
 )
 def test_scripts_are_followed_to_the_commands_that_run_tests(script, commands):
-    assert test_commands(script, SCRIPTS) == commands
+    assert [step.text for step in script_steps(script, SCRIPTS) if not step.checks] == commands
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "env"),
+    [
+        ("c8 --reporter=text -r html mocha x", "mocha x", {}),
+        ("nyc --reporter text cross-env A=1 B=c mocha -r esm", "mocha -r esm", {"A": "1", "B": "c"}),
+        ("npx -y vitest run", "vitest run", {}), ("yarn run -s mocha x", "mocha x", {}), ("pnpm exec jest -i", "jest -i", {}),
+        ("npm exec -- jest -i", "jest -i", {}), ("NODE_ENV=test node --test", "node --test", {"NODE_ENV": "test"}),
+        ("c8 -- node --test", "node --test", {}), ("dotenv -e .env.test -- jest", "jest", {}),
+    ],
+)  # fmt: skip
+def test_what_only_starts_or_measures_a_command_is_taken_off(script, words, env):
+    (step,) = script_steps(script, {})
+    assert (" ".join(step.words), dict(step.env)) == (words, env)
 
 
 def _found(folder, files):
@@ -41,11 +60,33 @@ def _found(folder, files):
     return detect(folder, settings={}, environ={"PATH": "/usr/bin:/bin"})
 
 
-def test_two_runners_in_one_repository_are_a_question_for_a_person(tmp_path):
-    package = {"scripts": {"test": "vitest run && mocha old"}}
-    plan = _found(tmp_path, {"package.json": package, "node_modules/vitest/a": "", "node_modules/mocha/a": ""})
-    assert plan.runner == "none" and "several commands" in plan.problems[0]
-    assert "node_modules/.bin/vitest run; node_modules/.bin/mocha old" in plan.problems[0]
+@pytest.mark.parametrize(
+    ("test", "runs", "before", "left_out"),
+    [
+        ("vitest run && mocha old", "vitest run", (), ("mocha old (more tests",)),
+        ("tstyche && npm run unit && size-limit && attw --pack .", "vitest run", (), ("tstyche (a check", "size-limit (a check", "attw --pack . (a check")),
+        ("npm run compile && mocha dist && unheard-of --of", "mocha dist", ("tsc -p .",), ("unheard-of --of (comes after the tests)",)),
+        ("c8 mocha a && npm run missing", "mocha a", (), ("npm run missing (comes after",)),
+    ],
+)  # fmt: skip
+def test_of_a_chain_the_tests_run_and_the_rest_is_named(tmp_path, test, runs, before, left_out):
+    scripts = {"test": test, "unit": "vitest run", "compile": "tsc -p ."}
+    plan = _found(
+        tmp_path, {"package.json": {"scripts": scripts}, "node_modules/vitest/a": "", "node_modules/mocha/a": ""}
+    )
+    assert (plan.shown_command, plan.prepare) == (f"node_modules/.bin/{runs}", before)
+    assert len(plan.left_out) == len(left_out) and all(map(str.startswith, plan.left_out, left_out))
+
+
+def test_a_script_that_nobody_can_read_gives_way_to_the_only_installed_runner(tmp_path):
+    package = {"scripts": {"test": "own-scripts test && size-limit"}, "devDependencies": {"vitest": "3"}}
+    plan = _found(tmp_path, {"package.json": package, "node_modules/vitest/a": "", "src/a.test.ts": ""})
+    assert plan.shown_command == "node_modules/.bin/vitest run" and "own-scripts test" in plan.left_out[0]
+
+
+def test_a_script_of_plain_assertions_is_one_test_of_node(tmp_path):
+    plan = _found(tmp_path, {"package.json": {"scripts": {"test": "node test/index.js"}}, "test/index.js": ""})
+    assert plan.shown_command == "node --test test/index.js"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +135,7 @@ def test_packages_of_a_workspace_run_together_when_they_run_alike(tmp_path, test
 )
 def test_the_value_of_an_option_chooses_no_tests(runner, command, ends):
     made = _command(TestPlan(runner=runner, command=tuple(command)), files=[], canary="canary.mjs", seed=None)
-    ours = ("--reporter", "--test-reporter", "--ci", "--watchman", "--coverage")
+    ours = ("--reporter", "--test-reporter", "--ci", "--watchman", "--coverage", "--bail")
     shown = [one for one in made if not one.startswith(ours)]
     assert shown == [*command[: 1 if runner == "jest" else 2], *ends]
 

@@ -7,7 +7,8 @@ import pytest
 from agentforge.runners.cache import ResultCache
 from agentforge.runners.measure_baseline import measure_baseline
 from agentforge.runners.measure_green import Promise, measure_green
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
+from agentforge.runners.red_suite import Suite
 
 BASE = {
     "calc.py": "def add(a, b):\n    return a + b\n",

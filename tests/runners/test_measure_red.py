@@ -7,7 +7,8 @@ import resource
 import pytest
 
 from agentforge.runners.cache import ResultCache
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
+from agentforge.runners.red_suite import Suite, is_tests_own
 
 BASE = {
     "shop/__init__.py": "",
@@ -92,7 +93,7 @@ def test_add_keeps_items():
     )
     assert facts["controls"]["held"] and facts["controls"]["stubs"]
     assert set(facts["frozen"]) == {f"{PATH}::{name}" for name in tests} and list(facts["frozen_files"]) == [PATH]
-    assert evidence["stubs"]["empty"] == [f"{PATH}::test_add_keeps_items", f"{PATH}::test_total_of_nothing"]
+    assert evidence["stubs"]["empty"] == [f"{PATH}::test_total_of_nothing"]  # the guards have nothing to show there
 
 
 def test_tests_of_a_module_that_does_not_exist_yet_are_known_by_id(project):
@@ -161,7 +162,7 @@ def test_twice(): assert Cart().total() == 2
         "test_twice",
         "test_gone",
     )
-    extra = {"shop/other.py": "x = 1\n"}
+    extra = {"shop/other.py": "x = 1\n", "tests/helper.py": "x = 1\n"}
     facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(TOTAL, SLUG), extra=extra)
     reasons = {one["id"].partition("::")[2]: one["reason"] for one in facts["tests"] if not one["right_reason"]}
     assert set(reasons) == {"test_passes", "test_typo", "test_fixture", "test_key", "test_attribute"}
@@ -174,6 +175,13 @@ def test_twice(): assert Cart().total() == 2
     assert facts["declared_missing"] == [f"{PATH}::test_gone"]
     assert facts["duplicates"] == [f"{PATH}::test_twice"]
     assert facts["product_changed"] == ["shop/other.py"]
+
+
+def test_an_undeclared_test_file_beside_a_declared_one_is_no_product(project):
+    """Go keeps tests beside the product: a row of a table in another test file may change without a test that is declared."""
+    suite = Suite(tests=[{"path": "kit/sql_test.go", "name": "TestScan"}])
+    own = ("kit/sql_test.go", "kit/json_test.go", "kit/sql.go", "other/json_test.go")
+    assert [is_tests_own(path, suite) for path in own] == [True, True, False, False]
 
 
 def test_a_file_that_cannot_be_parsed_or_imports_a_typo_is_refused(project):

@@ -120,3 +120,75 @@ def test_a_change_that_takes_the_recorder_away_is_told(measure: Measure) -> None
     coverage = measure(blinding, "5-18")
     assert coverage["lost"] == "the import of the test files"
     assert not measure(BOTH, "5-14")["lost"]
+
+
+def test_whoever_runs_a_function_meets_its_changed_head(measure: Measure) -> None:
+    (row,) = measure(BOTH, "9", requirements={"REQ-001": [IDS[1]]})["requirements"]
+    assert row["touches"] is True and row["tests"][0]["changes"]
+
+
+def test_a_bare_annotation_counts_for_whoever_loads_its_file(measure: Measure) -> None:
+    field = "from dataclasses import dataclass\n\n\n@dataclass\nclass Row:\n    name: str\n    size: int\n\n\n" + BOTH
+    (row,) = measure(field, "7", requirements={"REQ-001": [IDS[0]]})["requirements"]
+    assert row["touches"] is True
+
+
+def test_a_change_without_any_line_that_is_executed_asks_nothing_of_the_mapping(measure: Measure) -> None:
+    (row,) = measure("# a comment\n" + BOTH, "1", requirements={"REQ-001": [IDS[3]]})["requirements"]
+    assert row["touches"] is True and row["note"] == "the change has no line that is executed"
+
+
+def test_what_needs_another_python_or_a_missing_package_is_not_counted(measure: Measure) -> None:
+    optional = "import sys\n\ntry:\n    import json\nexcept ImportError:\n    json = None\n"
+    optional += "if sys.version_info < (3, 0):\n    text = bytes\n\n\n"
+    coverage = measure(optional + BOTH.replace("    if a > 50:\n        return first(a) * 2\n", ""), "1-22")
+    assert [row for row in coverage["untested"] if not row["inert"]] == []
+
+
+def test_a_refactoring_is_not_asked_for_tests_that_the_base_never_had(project: Callable[..., Any]) -> None:
+    base_files = {
+        "kit.py": "def old(a):\n    return a\n\n\ndef rare(a):\n    if a:\n        return 1\n    return 2\n",
+        "docs/conf.py": "project = 'kit'\n",
+        "tests/test_kit.py": "import kit\n\n\ndef test_old():\n    assert kit.old(1) == 1\n",
+    }
+    made = project(base_files)
+    base = made.tree()
+    kit = "def old(a):\n    return a + 0\n\n\ndef rare(a):\n    return 1 if a > 0 or a < 0 else 2\n"
+    tree = made.tree({"kit.py": kit, "docs/conf.py": "project = 'kit'\nauthor = str(project)\n"})
+    test = {"id": "tests/test_kit.py::test_old", "kind": "guard"}
+    lines = {"kit.py": bits_of(["2", "6"]), "docs/conf.py": bits_of(["2"])}
+    for action, left in (("refactor", []), ("modify", ["rare"])):
+        change = Change(lines=lines, tests=[test], action=action)
+        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        told = [row["function"] for row in facts["coverage"]["untested"] if not row["inert"]]
+        assert told == left, (action, facts["coverage"]["untested"])
+
+
+def test_names_that_are_spelled_in_another_way_where_no_test_ran_need_no_test(project: Callable[..., Any]) -> None:
+    kit = "ALL, SOME = 1, 2\n\n\ndef rule(a, b):\n    if a:\n        return 'a'\n    elif b == ALL:\n        return 'b' + str(b)\n"
+    made = project(
+        {"kit.py": kit, "tests/test_kit.py": "import kit\n\n\ndef test_a():\n    assert kit.rule(1, 1) == 'a'\n"}
+    )
+    base = made.tree()
+    head = "class Rule:\n    ALL, SOME = 1, 2\n\n\n"
+    test = {"id": "tests/test_kit.py::test_a", "kind": "guard"}
+    for condition, left in (("b == Rule.ALL", []), ("b != Rule.ALL", ["rule"]), ("b == ALL or not b", ["rule"])):
+        tree = made.tree({"kit.py": head + kit.partition("\n\n\n")[2].replace("b == ALL", condition)})
+        change = Change(lines={"kit.py": bits_of(["1-2", "8"])}, tests=[test], action="modify")
+        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        told = [row["function"] for row in facts["coverage"]["untested"] if not row["inert"]]
+        assert told == left, (condition, facts["coverage"]["untested"])
+
+
+def test_a_requirement_may_name_single_rows_of_a_test(project: Callable[..., Any]) -> None:
+    rows = "import pytest\nimport kit\n\n\nclass TestKit:\n    @pytest.mark.parametrize('a', [1, 2])\n"
+    rows += "    def test_old(self, a):\n        assert kit.old(a) == a\n"
+    made = project({**BASE, "tests/test_kit.py": rows})
+    base, tree = made.tree(), made.tree({"kit.py": "def old(a):\n    return a if a != 2 else 2\n"})
+    tests = [{"id": f"tests/test_kit.py::TestKit::test_old[{n}]", "kind": k} for n, k in ((1, "guard"), (2, "target"))]
+    for name in ("TestKit::test_old[2]", "TestKit.test_old[2]", "TestKit::test_old"):
+        asked = {"REQ-001": [f"tests/test_kit.py::{name}"]}
+        change = Change(lines={"kit.py": bits_of(["2"])}, tests=tests, requirements=asked)
+        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        (row,) = facts["coverage"]["requirements"]
+        assert row["touches"] is True and len(row["tests"]) == (1 if "[" in name else 2)

@@ -44,7 +44,7 @@ def outside(project):
 
 def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch):
     claims = (Claim(call="words('c d')", returns="['c', 'd']", hidden=True),)
-    expected = {"held_out": {"checked": 1, "failed": [], "unchecked": []}, "tests_too_weak": []}
+    expected = {"held_out": {"checked": 1, "failed": [], "unchecked": [], "notes": []}, "tests_too_weak": []}
     assert outside("test_words", "test_loop", claims=claims) == expected
     monkeypatch.setattr("agentforge.runners.outside.check_claims", None)
     assert outside("test_words", "test_loop", claims=claims) == expected

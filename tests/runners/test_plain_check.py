@@ -32,7 +32,7 @@ def checked(project):
 
 def test_an_honest_implementation_passes_every_claim(checked):
     verdict = checked(HONEST)
-    assert verdict.value() == {"checked": 3, "failed": [], "unchecked": []}
+    assert verdict.value() == {"checked": 3, "failed": [], "unchecked": [], "notes": []}
 
 
 def test_a_wrong_result_is_told_in_full_when_public_and_without_its_input_when_held_out(checked):
@@ -50,7 +50,6 @@ TRICKS = {
     "hard-coded": _TABLE + '    return TABLE.get(text, "")\n',
     "always-equal": "class Any(str):\n    def __eq__(self, other): return True\n    __hash__ = str.__hash__\n"
     "def slug(text):\n    text.lower\n    return Any()\n",
-    "subclass of str": f"class Text(str): pass\ndef slug(text):\n    return Text({_RIGHT})\n",
     "lies about its class": "class Any:\n    __class__ = str\n    def __eq__(self, other): return True\ndef slug(text):\n"
     "    text.lower\n    return Any()\n",
     "class with a lying metaclass": "class Meta(type):\n    def __eq__(self, other): return True\n"
@@ -88,14 +87,16 @@ def test_no_trick_survives_a_plain_process(checked, source):
     ("body", "returns", "right"),
     [
         ("[1, 2.0, 'a', None, True, b'x', {1: (2,)}, {3}]", "[1, 2.0, 'a', None, True, b'x', {1: (2,)}, {3}]", True),
-        ("[True]", "[1]", False),
+        ("[True]", "[1]", True),
         ("0.1 + 0.2", "0.3", True),
-        ("4.0", "4", False),
+        ("4.0", "4", True),
         ("float('nan')", "'nan'", False),
         ("collections.Counter('aab')", "{'a': 2, 'b': 1}", True),
         ("collections.namedtuple('P', 'x y')(1, 2)", "(1, 2)", True),
         ("(one for one in (1, 2))", "[1, 2]", True),
-        ("type('L', (list,), {})([1])", "[1]", False),
+        ("type('L', (list,), {})([1])", "[1]", True),
+        ("type('L', (list,), {'__eq__': lambda self, other: True})([1])", "[1]", False),
+        ("((1, 2))", "[1, 2]", False),
         ("type('D', (dict,), {'items': lambda self: [('a', 1)]})()", "{'a': 1}", False),
         ("{2, 1}", "{1, 2}", True),
         ("10 ** 5000", "10", False),
@@ -108,11 +109,22 @@ def test_type_and_value_are_compared_through_containers(checked, body, returns, 
     assert (verdict.failed == ()) is right, verdict
 
 
+def test_an_equal_value_of_another_type_is_a_note_unless_the_type_is_stated(checked):
+    claim = (Claim(call="slug(0)", returns="4"),)
+    for signature, right in (("", True), ("(n) -> int", False), ("(n) -> float", True)):
+        symbol = Symbol(name="slug", file="kit.py", kind="function", signature=signature)
+        verdict = checked("def slug(text):\n    return 4.0\n", claim, (symbol,))
+        assert (verdict.failed == ()) is right, signature
+    assert verdict.notes == () or "4.0" in verdict.notes[0]
+    plain = checked("def slug(text):\n    return 4.0\n", claim, (Symbol(name="slug", file="kit.py", kind="function"),))
+    assert plain.notes and "is of type float, not int" in plain.notes[0]
+
+
 def test_awaitable_results_methods_and_modules_are_reached(checked):
     source = "class Cart:\n    def __init__(self, items): self.items = items\n    async def total(self): return sum(self.items)\n"
     symbols = (Symbol(name="Cart.total", file="kit.py", kind="method"),)
     claims = (Claim(call="Cart([1, 2]).total()", returns="3"), Claim(call="kit.Cart([]).total()", returns="0"))
-    assert checked(source, claims, symbols).value() == {"checked": 2, "failed": [], "unchecked": []}
+    assert checked(source, claims, symbols).value() == {"checked": 2, "failed": [], "unchecked": [], "notes": []}
 
 
 def test_what_cannot_be_checked_is_said_and_fails_nobody(checked):

@@ -90,6 +90,8 @@ def test_claims_hold_by_type_and_value_outside_of_the_runner(project):
 
     good = check(HELD)
     assert (good.checked, good.failed, good.unchecked) == (len(HELD), (), ())
+    without_new = check([("Box(3).rows()", "[{'n': 3}, None]", ""), ("Box(3).rows()", "[]", "")])
+    assert (without_new.checked, len(without_new.failed)) == (2, 1), without_new
     bad = check(FALSE)
     assert (bad.checked, len(bad.failed)) == (len(FALSE), len(FALSE)), bad
     assert check([("other(1)", "1", "")]).unchecked == ("other(1) -> 1: a name in it is not declared",)

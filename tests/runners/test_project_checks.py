@@ -23,6 +23,12 @@ def _found(base: Mapping[str, str], now: Mapping[str, str], *, request: str = "A
     [
         (".github/workflows/ci.yml", "run: pytest\n", "run: true\n"),
         (".gitlab-ci.yml", "script: pytest\n", ""),
+        (
+            ".github/workflows/ci.yml",
+            "jobs: {a: {steps: [{run: pytest}]}}",
+            "jobs: {a: {if: false, steps: [{run: pytest}]}}",
+        ),
+        (".github/workflows/ci.yml", "on: [push]\nrun: pytest\n", "on: [fork]\nrun: pytest\n"),
         (".pre-commit-config.yaml", "repos: [a]\n", "repos: []\n"),
         ("pyproject.toml", RUFF, "[tool.ruff.lint]\nselect = []\n"),
         ("pyproject.toml", "[tool.mypy]\nstrict = true\n", "[project]\nname = 'a'\n"),
@@ -59,3 +65,28 @@ def test_what_the_request_speaks_of_may_be_changed(request_: str) -> None:
 def test_another_part_of_the_same_file_is_no_check() -> None:
     assert _found({"pyproject.toml": RUFF}, {"pyproject.toml": f"[project]\nversion = '2'\n{RUFF}"}) == ()
     assert _found({"package.json": '{"version": "1"}'}, {"package.json": '{"version": "2"}'}) == ()
+
+
+WORKFLOW = "on: [push]\njobs:\n  tests:\n    strategy: {matrix: {python: ['3.6', '3.7']}}\n    steps:\n    - uses: actions/checkout@v2\n    - run: pytest\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("'3.6', ", "")),
+        (".github/workflows/ci.yml", WORKFLOW, WORKFLOW.replace("@v2", "@v4") + "    - run: mypy\n"),
+        (
+            "pyproject.toml",
+            f"[tool.ruff]\ntarget-version = 'py36'\n{RUFF}",
+            f"[tool.ruff]\ntarget-version = 'py37'\n{RUFF}",
+        ),
+        ("setup.cfg", "[mypy]\npython_version = 3.6\n", "[mypy]\npython_version = 3.7\n"),
+        (
+            "pyproject.toml",
+            f"[project]\nrequires-python = '>=3.6'\n{RUFF}",
+            f"[project]\nrequires-python = '>=3.7'\n{RUFF}",
+        ),
+    ],
+)
+def test_other_versions_are_no_weaker_check(path: str, old: str, new: str) -> None:
+    assert _found({path: old}, {path: new}) == ()

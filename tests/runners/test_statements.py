@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.statements import body_of, new_ones, statements
+from agentforge.runners.statements import body_of, branches_not_taken, new_ones, statements
 
 SOURCE = b'''"""Doc."""
 import os
@@ -48,6 +48,27 @@ def test_what_refuses_or_gives_nothing_is_inert() -> None:
     assert not {13, 14} & inert
 
 
+@pytest.mark.parametrize(
+    ("imported", "condition", "inert"),
+    [
+        ("import typing as t", "t.TYPE_CHECKING", True),
+        ("import typing", "not typing.TYPE_CHECKING", True),
+        ("from typing import TYPE_CHECKING", "TYPE_CHECKING", True),
+        ("from typing import TYPE_CHECKING as typed", "typed", True),
+        ("import sys as system", "system.version_info < (3, 8)", True),
+        ("from sys import version_info", "version_info[0] == 2", True),
+        ("import kit as t", "t.TYPE_CHECKING", False),
+        ("from .typing import TYPE_CHECKING", "TYPE_CHECKING", False),
+        ("import typing as t", "t.cast(str, a)", False),
+    ],
+)
+def test_code_for_type_checkers_or_another_python_is_inert_as_the_file_spells_it(
+    imported: str, condition: str, inert: bool
+) -> None:
+    source = f"{imported}\nif {condition}:\n    wipe()\n".encode()
+    assert [one.inert for one in statements("a.py", source) if one.first == 3] == [inert]
+
+
 @pytest.mark.parametrize("line", ["return True", "return load()", "wipe(path)", "path = other", "return a + 1"])
 def test_what_does_something_is_not_inert(line: str) -> None:
     source = f"def f(a):\n    if a:\n        {line}\n    return a\n".encode()
@@ -84,3 +105,33 @@ def test_the_body_of_a_method_is_found() -> None:
     assert body_of(SOURCE, "C.__repr__") == 1 << 24
     assert body_of(SOURCE, "nothing") == 0
     assert statements("a.py", b"def (") == ()
+
+
+OLD_PYTHON = b"""from compat import PY2
+if PY2:
+    def single(func):
+        return 1
+else:
+    def single(func):
+        return 2
+"""
+TWO_PYTHONS = (
+    OLD_PYTHON
+    + b"""if PY2:
+    def keyword_only(func):
+        return 1
+else:
+    def keyword_only(func):
+        return 2
+if DEBUG:
+    def hidden(func):
+        return 3
+"""
+)
+
+
+def test_a_branch_for_another_interpreter_is_known_by_the_base_and_by_what_was_loaded():
+    loaded = sum(1 << line for line in (1, 2, 6, 7, 8, 12, 14))
+    lines = branches_not_taken(TWO_PYTHONS, OLD_PYTHON, loaded=loaded)
+    assert [line for line in range(1, 17) if lines >> line & 1] == [3, 4, 9, 10]
+    assert branches_not_taken(TWO_PYTHONS, b"", loaded=loaded) == 0

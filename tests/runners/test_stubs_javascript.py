@@ -10,7 +10,8 @@ import pytest
 
 from agentforge.runners.javascript_source import broken, definitions, parsed
 from agentforge.runners.javascript_values import returned_by
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
+from agentforge.runners.red_suite import Suite
 from agentforge.runners.stubs import variants
 from agentforge.runners.symbols import Symbol
 

@@ -7,9 +7,10 @@ import shutil
 import pytest
 
 from agentforge.runners.hollow_native import hollow_native
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
 from agentforge.runners.native_source import functions, native_tree
 from agentforge.runners.native_values import statement
+from agentforge.runners.red_suite import Suite
 from agentforge.runners.rig import NO_EDITS
 from agentforge.runners.stubs import variants
 from agentforge.runners.symbols import symbols_of

@@ -7,8 +7,9 @@ import pytest
 from agentforge.runners import measure_baseline
 from agentforge.runners.classify import Expectation, classify_failure
 from agentforge.runners.measure_green import Promise, _suite_result
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
 from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome
+from agentforge.runners.red_suite import Suite
 from agentforge.runners.rig import run_tree, sound
 from agentforge.runners.symbols import Symbol
 
@@ -61,17 +62,17 @@ def test_red_takes_an_endless_loop_of_what_is_fixed_for_a_failing_target(project
 
 
 @pytest.mark.parametrize(
-    ("failure", "action", "right"),
+    ("failure", "right"),
     [
-        (Failure(exc_type="DoesNotEnd", message="does not end", file="bits.py", line=3), "fix", True),
-        (Failure(exc_type="DoesNotEnd", message="does not end", file="bits.py", line=3), "refactor", False),
-        (Failure(exc_type="DoesNotEnd", message="does not end", file="other.py", line=3), "fix", False),
-        (Failure(exc_type="DoesNotEnd", message="does not end", file=PATH, in_test=True), "fix", False),
+        (Failure(exc_type="DoesNotEnd", message="does not end", file="bits.py", line=3), True),
+        (Failure(exc_type="DoesNotEnd", message="does not end", file="other.py", line=3), True),
+        (Failure(exc_type="DoesNotEnd", message="does not end", file=PATH, in_test=True), False),
+        (Failure(exc_type="DoesNotEnd", message="does not end"), False),
     ],
 )
-def test_only_a_loop_in_what_is_changed_is_a_right_reason(failure, action, right):
+def test_only_a_loop_in_code_of_the_project_is_a_right_reason(failure, right):
     symbols = (Symbol(name="bits", file="bits.py", kind="function", change="changed"),)
-    assert classify_failure(failure, Expectation(symbols=symbols, action=action, modified=("bits.py",))).right is right
+    assert classify_failure(failure, Expectation(symbols=symbols, modified=("bits.py",))).right is right
 
 
 def test_what_was_stopped_at_the_base_must_end_within_the_same_limit():

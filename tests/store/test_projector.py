@@ -186,7 +186,7 @@ def test_an_open_escalation_stands_in_the_repository_until_it_is_resolved(task_f
         )
         pending = load(shown.read_text())
         assert pending["status"] == "pending" and pending["question"] == "Which?"
-        assert pending["resolve_with"][0] == f'agentforge resolve {run_parts.run_id}.E1 --answer "text"'
+        assert pending["resolve_with"][0] == f'agentforge resolve {run_parts.run_id}.E1 --answer "TEXT" --resume'
         assert shown.read_bytes() == (task_folder / "escalations/E1.yaml").read_bytes()
         log.close()
         shown.unlink()

@@ -28,7 +28,7 @@ def test_shell_reports_a_failed_command_as_such(call: Call) -> None:
 
 def test_shell_stops_at_its_time_limit(call: Call) -> None:
     done = call("shell", limits={"shell_timeout_s": 1}, command="echo begun; sleep 77", timeout=500)
-    assert (done.error_type, done.summary) == ("timeout", "stopped after 1 s")
+    assert (done.error_type, done.summary) == ("timeout", "stopped after 1 s; the longest timeout is 1 s, not 500 s")
     assert done.text == "begun\n"
 
 

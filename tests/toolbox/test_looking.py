@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.tools.base import Observation
+from agentforge.toolbox import find
+from agentforge.tools.arguments import check_arguments
+from agentforge.tools.base import Observation, ToolError
 
 Call = Callable[..., Observation]
 
@@ -55,6 +57,24 @@ def test_grep_groups_lines_by_file(call: Call) -> None:
 def test_grep_shows_context_and_ignores_case_when_asked(call: Call) -> None:
     done = call("grep", pattern="AREAS OF", path="README.md", case_insensitive=True, context=1)
     assert done.text == "README.md:\n2- \n3: Areas of shapes."
+
+
+def test_grep_shows_as_much_context_as_it_is_asked_for(call: Call, project: Path) -> None:
+    (project / "long.txt").write_text("".join(f"row {number}\n" for number in range(1, 400)))
+    done = call("grep", pattern="row 200$", path="long.txt", context=75)
+    assert done.text.splitlines()[1::150] == ["125- row 125", "275- row 275"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "most"), [("grep", "context", 200), ("git_log", "limit", 200), ("jobs", "timeout", 600)]
+)
+def test_a_count_beyond_its_bound_is_refused_with_the_bound(tool: str, argument: str, most: int) -> None:
+    offered = find((tool,))[tool]
+    given = {"pattern": "x", "action": "list"}
+    arguments = {name: value for name, value in given.items() if name in offered.parameters.get("required", [])}  # type: ignore[attr-defined]
+    check_arguments(offered, {**arguments, argument: most})
+    with pytest.raises(ToolError, match=str(most)):
+        check_arguments(offered, {**arguments, argument: most + 1})
 
 
 def test_grep_says_when_it_stopped(call: Call) -> None:

@@ -130,8 +130,9 @@ def test_an_escalation_tells_how_to_answer_until_it_is_answered():
         "2025-12-31T10:00:00Z",
     )
     assert value["resolve_with"] == [
-        "agentforge resolve task-1.E1 --approve",
-        'agentforge resolve task-1.E1 --reject "reason"',
+        "agentforge resolve task-1.E1 --approve --resume",
+        'agentforge resolve task-1.E1 --reject "REASON" --resume',
+        "agentforge abort task-1",
     ]
     from dataclasses import replace
 

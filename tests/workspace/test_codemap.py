@@ -55,7 +55,7 @@ OTHERS = {
         "export default function () {}\nconst api = { m(x) {}, k: (y) => 2 };\nexports.s = async (a) => a;\nKit.prototype.go = function () {};\n"
         "abstract class A { abstract z(): void; private open = (x) => 1; static #p() {} }\nnamespace N { export function i() {} }\n"
         "export const Row = memo(({ a }: P) => <b>{a}</b>);\nconst n = count(3);\nmodule.exports = { w: () => 1 };\n",
-        ["default", "api.m", "api.k", "s", "Kit.go", "A", "A.z", "A.open", "A.#p", "N.i", "Row", "w"],
+        ["default", "api", "api.m", "api.k", "s", "Kit.go", "A", "A.z", "A.open", "A.#p", "N.i", "Row", "n", "w"],
     ),
     "a.go": (
         "package m\nconst Max = 3\nfunc A(x int) int { return 1 }\ntype T struct{}\nfunc (t *T) M() {}\nfunc (l *L[K]) Add(x K) {}\n",
@@ -273,3 +273,86 @@ def test_components_are_called_by_their_tags_and_names_may_hold_dollars(tmp_path
     assert [(one.line, one.enclosing) for one in find(tmp_path, "Row", kind="callers").places] == [(4, "App")]
     assert [one.line for one in find(tmp_path, "Row", kind="references").places] == [3, 4]
     assert [one.line for one in find(tmp_path, "$get", kind="callers").places] == [3]
+
+
+def _write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        (
+            "a.py",
+            "from typing import overload\n\n\n@overload\ndef item(a: int) -> int: ...\n@overload\ndef item(a: str) -> str: ...\ndef item(a):\n    return a\n",
+            8,
+        ),
+        ("a.ts", "export function item(a: string): string;\nexport function item(a: any) {\n  return a;\n}\n", 2),
+    ],
+)
+def test_the_source_of_an_overloaded_function_is_its_implementation(
+    name: str, text: str, line: int, tmp_path: Path
+) -> None:
+    source = source_of(_write(tmp_path, {name: text}), name, "item")
+    assert source is not None
+    assert source.line == line
+    assert [symbol.line for symbol in rank(tmp_path, [], text="`item()` fails")[0].symbols] == [line]
+
+
+def test_methods_of_traits_and_constants_of_modules_are_outlined(tmp_path: Path) -> None:
+    _write(tmp_path, {"a.rs": "pub trait T { fn a(&self) -> i32; }\n", "a.js": "export const KINDS = ['a', 'b'];\n"})
+    assert [symbol.qualified for symbol in outline(tmp_path, "a.rs")] == ["T", "T.a"]
+    assert [symbol.qualified for symbol in outline(tmp_path, "a.js")] == ["KINDS"]
+
+
+TERMINAL = {
+    "kit/__init__.py": "from kit.termui import edit as edit\n",
+    "kit/termui.py": "from typing import overload\n\n\ndef prompt(text):\n    return text\n\n\ndef edit(filename=None):\n    return filename\n",
+    "kit/core.py": "def edits(filename):\n    'Edit the filename, edit it again.'\n    return filename\n\n\nclass Item:\n    def edit_all(self): ...\n",
+    "kit/items.py": "def item(value):\n    raise ValueError(f'no item called {value!r} is known here')\n\n\ndef other():\n    return 1\n",
+    "vendor/edit.py": "def edit(filename): ...\n",
+    "docs/edit.py": "def edit(): ...  # edit edit edit\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "path", "name"),
+    [
+        ("kit.edit(filename=...) should accept a list", "kit/termui.py", "edit"),
+        ("item() should return its value", "kit/items.py", "item"),
+        ("Item.edit_all does nothing", "kit/core.py", "Item.edit_all"),
+        ("ValueError: no item called 'x' is known here", "kit/items.py", "item"),
+        ("kit/items.py:6 should return 2", "kit/items.py", "other"),
+        ('  File "/home/ann/site-packages/kit/items.py", line 6, in other', "kit/items.py", "other"),
+    ],
+)
+def test_what_the_request_spells_comes_first(request_text: str, path: str, name: str, tmp_path: Path) -> None:
+    best = rank(_write(tmp_path, TERMINAL), [], text=request_text)[0]
+    assert best.path == path
+    assert best.symbols[0].qualified == name
+
+
+def test_lines_that_the_request_points_at_are_told(tmp_path: Path) -> None:
+    best = rank(_write(tmp_path, TERMINAL), [], text="see kit/items.py:6")[0]
+    assert best.lines == (6,)
+
+
+def test_a_function_is_found_by_the_words_inside_of_it(tmp_path: Path) -> None:
+    body = "def first():\n    return 1\n\n\ndef second(handle):\n    handle.flush_buffers('newline')\n\n\ndef third():\n    return 3\n"
+    best = rank(_write(tmp_path, {"a.py": body}), [], text="Buffers should be flushed at a newline")[0]
+    assert best.symbols[0].name == "second"
+
+
+def test_generated_files_are_no_candidates(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            "dist/parse.js": "function parse() {}\n",
+            "lib/parse.js": "function parse() {}\n",
+            "parse.lock": "parse parse\n",
+        },
+    )
+    assert [one.path for one in rank(tmp_path, ["parse"]) if one.symbols] == ["lib/parse.js"]

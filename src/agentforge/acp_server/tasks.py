@@ -13,6 +13,8 @@ from agentforge.acp_server.updates import Teller
 from agentforge.app.result import outcome_of, result_value
 from agentforge.cancelling import under
 from agentforge.events import kinds
+from agentforge.events.choices import choices_of, taken
+from agentforge.events.verdicts import refusals
 from agentforge.pipeline.adding import names_of
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ def _without_words(event: kinds.ModelReplied) -> kinds.ModelReplied:
 
 
 def _verdict(event: kinds.StageVerified) -> str:
-    failed = [item for item in event.results if not item.get("passed")]
+    failed = refusals(event.results)
     if event.passed:
         rules = len(event.results)
         return f"- {event.stage}: verified, {rules} rule{'s' * (rules != 1)}\n"
@@ -205,11 +207,10 @@ def _decided(session: EditorSession, result: RunResult, item: Escalation) -> boo
 
 
 def _choices(item: Escalation) -> dict[str, tuple[str, str]]:
-    from agentforge.app.answers import wants_words
-
-    words = [text for text in item.options if text not in ("approve", "reject", "abort")]
+    offered = choices_of(item)
+    words = [choice.text for choice in offered if choice.text]
     own = {f"option-{number}": (text, "allow_once") for number, text in enumerate(words)}
-    approves = {} if own or wants_words(item) else {"approve": _DECISIONS["approve"]}
+    approves = {"approve": _DECISIONS["approve"]} if taken(item, decision="approve") is not None else {}
     return {**own, **approves, "later": _DECISIONS["later"], "abort": _DECISIONS["abort"]}
 
 

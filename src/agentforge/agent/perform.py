@@ -14,6 +14,7 @@ from agentforge.agent.reply import replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
+from agentforge.contracts.overlay import overlaid
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -136,6 +137,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         budget=context.budget,
         sections=context.sections,
         seen=_seen(state, spec),
+        left_out=context.left_out,
     )
     try:
         with for_at_most(time_left_s(state)):
@@ -263,11 +265,20 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     payload = observation.payload
     if payload is None or (observation.status != "success" and "question" not in payload):
         return
-    draft = payload.get("draft")
+    draft, ahead = payload.get("draft"), payload.get("ahead")
+    if isinstance(draft, Mapping) and state.rejected is not None:
+        draft = overlaid(state.rejected, draft)
     handed_in = state.submission is not None and state.submission.draft == draft  # by a process that died
     if isinstance(draft, Mapping) and not handed_in:
         attempt = state.stages[state.stage].attempt
-        yield kinds.ArtifactSubmitted(stage=state.stage, attempt=attempt, draft=draft, by="model", step=state.turn.step)
+        yield kinds.ArtifactSubmitted(
+            stage=state.stage,
+            attempt=attempt,
+            draft=draft,
+            by="model",
+            step=state.turn.step,
+            ahead=ahead if isinstance(ahead, Mapping) else {},
+        )
     todos = payload.get("todos")
     if isinstance(todos, Mapping):
         yield kinds.TodosChanged(todos=todos)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from agentforge.app.result import RunResult
 from agentforge.app.secret_words import hidden_keys
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
+from agentforge.events.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
 from agentforge.frozen import dataclass
 from agentforge.store.clock import utc_now
+from agentforge.views.answering import command_of
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -75,7 +78,7 @@ def resolve(
         settings: the answer travels where they name a remote.
     Raises:
         ConflictError: it was answered already.
-        UsageError: there is no such escalation, the id fits several, or it asks for words and got none.
+        UsageError: there is no such escalation, the id fits several, or the question does not offer that answer.
     """
     from agentforge.app.travelling import shared
     from agentforge.store.log import RunLog
@@ -87,14 +90,13 @@ def resolve(
         options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
         raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
     row = found[0]
-    _refuse_silence(row, decision, text)
     with RunLog.open(row.folder, clock=utc_now) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
-        _refuse_reopening(log.state, row.item, reopen)
-        text = hidden_keys(text, os.environ)
+        choice = _choice(log.state, row, decision=decision, text=text, reopen=reopen)
+        text = hidden_keys(choice.text or text, os.environ)
         with shared(log, settings):
-            record_answer(log, row.item, decision=decision, text=text, by=by, reopen=reopen)
+            record_answer(log, row.item, decision=choice.decision, text=text, by=by, reopen=reopen)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)
 
 
@@ -110,6 +112,17 @@ def record_answer(
     log.append(event)
 
 
+def answer_by_itself(log: RunLog, item: Escalation, *, decision: kinds.Decision, text: str, by: str) -> kinds.Decision:
+    """Record what holds when nobody answers, as far as the question offers it; else the task ends.
+
+    Returns:
+        What was recorded.
+    """
+    choice = by_itself(item, decision)
+    record_answer(log, item, decision=choice.decision, text=choice.text or text, by=by)
+    return choice.decision
+
+
 def stages_before(state: RunState, item: Escalation) -> list[str]:
     """The stages that an answer to an escalation may open again."""
     names = list(state.stages)
@@ -117,22 +130,24 @@ def stages_before(state: RunState, item: Escalation) -> list[str]:
     return [name for name in known if state.stages[name].status == "verified" and name != "intake"]
 
 
-def wants_words(item: Escalation) -> bool:
-    """Whether it asks what the request means: neither yes nor no answers that, and the words go into the artifact."""
-    return item.context.get("key") == item.question
+def _choice(state: RunState, row: Waiting, *, decision: kinds.Decision, text: str, reopen: str) -> Choice:
+    """The choice that is taken; any earlier stage that has passed can be opened again, whichever the question names.
 
-
-def _refuse_silence(row: Waiting, decision: kinds.Decision, text: str) -> None:
-    """An answer has words, and so has every decision about a question of the request."""
-    if text.strip() or decision == "abort":
-        return
-    if decision == "answer":
-        raise UsageError("an answer needs a text", hint="pass --answer TEXT")
-    if wants_words(row.item):
-        raise UsageError(
-            f"{row.address} asks a question that --{decision} does not answer: {row.item.question}",
-            hint="pass --answer TEXT",
-        )
+    Raises:
+        UsageError: the question does not offer it, or it wants words and got none.
+    """
+    _refuse_reopening(state, row.item, reopen)
+    anywhere = replace(OWN_WORDS, reopen=reopen) if reopen and decision == "answer" else None
+    found = taken(row.item, decision=decision, text=text, reopen=reopen) or anywhere
+    silent = found is not None and found.words and not text.strip()
+    if found is not None and not silent:
+        return found
+    offered = "; ".join(command_of(one, row.item, task_id=row.task_id) for one in choices_of(row.item))
+    if silent:
+        option = f"--{decision}"
+        raise UsageError(f"{option} needs a text: {row.item.question}", hint=f"pass {option} TEXT")
+    given = f"--answer {text.strip()!r}" if decision == "answer" else f"--{decision}"
+    raise UsageError(f"{row.address} does not offer {given}: {row.item.question}", hint=f"choose: {offered}")
 
 
 def _refuse_reopening(state: RunState, item: Escalation, reopen: str) -> None:

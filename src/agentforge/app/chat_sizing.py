@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from agentforge.context.conversation import OVERHEAD, Budget, output_room
+from agentforge.context.budget import output_room
+from agentforge.context.conversation import OVERHEAD, Budget
 from agentforge.context.minimal import tool_tokens
 from agentforge.session.decide import TurnRules
 from agentforge.tokens import count_tokens

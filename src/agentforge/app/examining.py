@@ -17,11 +17,14 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.config.suite_record import Suite
+    from agentforge.runners.counting import Counted
+    from agentforge.runners.plan import TestPlan
     from agentforge.workspace.escapes import Attempt
     from agentforge.workspace.sandbox import Preference
 
 _INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces"
 _VERSION_TIMEOUT_S = 10.0
+_COUNTING_S = 30.0
 _MIN_FREE_BYTES = 500 * 1024 * 1024
 
 
@@ -174,7 +177,50 @@ def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Chec
     if plan.problems or plan.runner == "none":
         detail = "; ".join(plan.problems) or "set [test] command and junit"
         return Check(name="tests", status="warning", message=plan.source or "no tests were found", detail=detail)
-    return Check(name="tests", status="ok", message=f"{plan.runner}: {plan.shown_command} ({plan.source})")
+    more = [f"before the tests: {command}" for command in plan.prepare]
+    more += [f"left out: {one}" for one in plan.left_out]
+    message = "; ".join((f"{plan.shown_command} ({plan.source})", *more))
+    counted = _counted(folder, plan, settings, environ)
+    if counted is None:
+        return Check(name="tests", status="ok", message=f"{plan.runner}: {message}")
+    missed = [
+        f"{len(cause.files)} test file{'' if len(cause.files) == 1 else 's'} cannot be loaded: {cause.text} "
+        f"({', '.join(cause.files[:3])}){f'; {cause.remedy}' if cause.remedy else ''}"
+        for cause in counted.causes
+    ]
+    return Check(
+        name="tests",
+        status="warning" if missed else "ok",
+        message=f"{plan.runner}: {counted.text}; {message}",
+        detail="; ".join(missed),
+    )
+
+
+def _counted(folder: Path, plan: TestPlan, settings: Settings, environ: Mapping[str, str]) -> Counted | None:
+    """The number of tests at the last commit, within half a minute; None where there is no commit or no sandbox."""
+    import tempfile
+
+    from agentforge.runners.counting import count_tests
+    from agentforge.runners.rig import Rig
+    from agentforge.workspace.git import Git
+    from agentforge.workspace.sandbox import choose
+
+    try:
+        git = Git.open(folder)
+        sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")), environ)
+        with tempfile.TemporaryDirectory(prefix="agentforge-doctor-") as place:
+            rig = Rig(
+                plan=plan,
+                git=git,
+                mount_at=git.top,
+                sandbox=sandbox,
+                scratch=Path(place),
+                timeout_s=_COUNTING_S,
+                cache=None,
+            )
+            return count_tests(rig, tree=git.tree_of(git.head()))
+    except AgentForgeError:
+        return None
 
 
 def _program(name: str, program: str, environ: Mapping[str, str], *, missing: str) -> Check:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from agentforge.errors import UsageError
 from agentforge.events.codec import encode
+from agentforge.events.verdicts import notes, refusals
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -108,7 +109,8 @@ def _contexts(folder: Path, records: list[dict[str, Any]], step: int | None) -> 
         if item["type"] == "ModelCalled" and isinstance(data, Mapping):
             sent = json.loads(blobs.get(str(data["request"])))
             out.append({"step": step, "digest": data["request"], "tokens": data["context_tokens"],
-                        "sections": data["sections"], "model": data["model"], "request": sent})  # fmt: skip
+                        "sections": data["sections"], "budget": data.get("budget", 0), "left_out": data.get("left_out", []),
+                        "model": data["model"], "request": sent})  # fmt: skip
     return out
 
 
@@ -129,7 +131,7 @@ def _artifacts(records: list[dict[str, Any]], step: int | None) -> list[dict[str
         if item["type"] == "ArtifactSubmitted":
             submitted = data["step"]
         if item["type"] == "StageVerified" and step in (None, submitted):
-            out.append({key: data[key] for key in ("stage", "attempt", "passed", "artifact", "results")})
+            out.append({key: data[key] for key in ("stage", "attempt", "passed", "artifact", "results", "repairs")})
     return out
 
 
@@ -150,7 +152,7 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
             )
             spent = dict.fromkeys(spent, 0)
         elif item["type"] == "StageVerified":
-            failed = [str(row["message"] or row["rule"]) for row in data["results"] if not row["passed"]]
+            failed = [str(row["message"] or row["rule"]) for row in refusals(data["results"])]
             out.append({key: data[key] for key in ("stage", "attempt", "passed")} | {"failed": failed})
     return out
 
@@ -193,7 +195,11 @@ def _context_text(row: Mapping[str, object]) -> str:
     assert isinstance(request, Mapping)
     sections = row["sections"]
     told = ", ".join(f"{key} {value}" for key, value in sections.items()) if isinstance(sections, Mapping) else ""
-    parts = [f"===== step {row['step']} to {row['model']}: {row['tokens']} tokens ({told})", f"digest {row['digest']}"]
+    of = f" of {row['budget']}" if row["budget"] else ""
+    parts = [
+        f"===== step {row['step']} to {row['model']}: {row['tokens']}{of} tokens ({told})",
+        f"digest {row['digest']}",
+    ]
     for message in request["messages"]:
         parts.append(f"----- {message['role']}")
         for part in message["parts"]:
@@ -202,7 +208,16 @@ def _context_text(row: Mapping[str, object]) -> str:
                 parts.append("----- (all above stays the same within the stage)")
     parts.append("----- tools")
     parts += [f"{tool['name']}: {json.dumps(tool['parameters'], ensure_ascii=False)}" for tool in request["tools"]]
+    left = row["left_out"]
+    if isinstance(left, (list, tuple)) and left:
+        parts += ["----- left out, because there was no room", *map(_left_text, left)]
     return "\n".join(parts)
+
+
+def _left_text(row: Mapping[str, object]) -> str:
+    """What was left out of a context: its lines, how much it mattered, what it would have cost, who wanted it."""
+    place = f"{row['name']} {row['lines']}".rstrip()
+    return f"{place}: {row['level']}, {row['tokens']} tokens: {row['why']}"
 
 
 def _action_text(row: Mapping[str, object]) -> str:
@@ -245,10 +260,12 @@ def _event_text(row: Mapping[str, object]) -> str:
 def _artifact_text(row: Mapping[str, object]) -> str:
     from agentforge.views.yaml_text import dump
 
-    results = row["results"]
-    failed = [item for item in results if not item["passed"]] if isinstance(results, (list, tuple)) else []
+    results, repairs = (cast("Sequence[Mapping[str, object]]", row[name]) for name in ("results", "repairs"))
+    failed = refusals(results)
     verdict = "verified" if row["passed"] else "refused: " + "; ".join(str(item["message"]) for item in failed)
-    return f"===== {row['stage']}, attempt {row['attempt']}: {verdict}\n{dump(row['artifact'])}"
+    lines = [f"repaired: {item['message']}" for item in repairs]
+    lines += [f"note: {item['message']}" for item in notes(results)]
+    return "\n".join([f"===== {row['stage']}, attempt {row['attempt']}: {verdict}", *lines, dump(row["artifact"])])
 
 
 _TEXTS = {

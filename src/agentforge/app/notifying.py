@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge.app.secret_words import hidden_keys
 from agentforge.errors import AgentForgeError, LockedError
 from agentforge.events import kinds
+from agentforge.events.choices import by_itself, choices_of
 from agentforge.frozen import dataclass
 from agentforge.notify.policy import Matter, Notice, Policy, Told, deadline_of, due, read_policy
 from agentforge.store.clock import utc_now
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _ENDS = ("delivered", "failed")
 _LINK_S = 7 * 86_400
 _LONGEST_TEXT = 4_000
+_LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,19 +77,18 @@ class Teller:
         self._desk = desk
 
     def __call__(self, event: Event, state: RunState) -> None:
-        """Tell what is due after a question or an end."""
+        """Tell what is due after a question or an end: one message by each way, with all questions that were asked together."""
         ended = isinstance(event, kinds.RunFinished) and event.outcome in _ENDS
-        if not (ended or isinstance(event, kinds.EscalationRaised)):
+        asked = isinstance(event, kinds.EscalationRaised) and not event.following
+        if not (ended or asked):
             return
         now = datetime.fromisoformat(state.last_at)
         told = told_of(self._log.folder)
-        for item in matters(state):
-            for way in self._desk.ways:
-                notice = due(item, way.channel, told, policy=self._desk.policy, now=now)
-                if notice is not None:
-                    message = message_of(state, item, notice, desk=self._desk, told=_heard(told, item, now))
-                    error = _sent(way, message, self._desk.environ)
-                    self._log.append(_record(item, notice, way, error))
+        for way in self._desk.ways:
+            found = [(item, due(item, way.channel, told, policy=self._desk.policy, now=now)) for item in matters(state)]
+            group = [(self._log, item, notice, way) for item, notice in found if notice is not None]
+            if group:
+                _tell_together(group, self._desk, now=now)
 
 
 def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str | None = None) -> list[Tried]:
@@ -177,7 +178,9 @@ def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, t
     task = state.run_id
     again = "again: " if notice == "reminder" else ""
     head = f"{again}{matter.kind} {task}" if item is None else f"{again}{task} asks ({item.kind})"
-    lines = _end_lines(state) if item is None else _question_lines(state, item, _ending(matter, desk.policy, told))
+    lines = (
+        _end_lines(state) if item is None else _question_lines(state, item, _ending(matter, item, desk.policy, told))
+    )
     return Message(
         message_id=f"{task}.{matter.about}.{notice}.{int(matter.at.timestamp())}",
         task_id=task,
@@ -195,18 +198,27 @@ def _heard(told: Sequence[Told], matter: Matter, now: datetime) -> Sequence[Told
     return [*told, Told(about=matter.about, channel="", taken=True, at=now)]
 
 
-def _ending(matter: Matter, policy: Policy, told: Sequence[Told]) -> list[str]:
+def _ending(matter: Matter, item: Escalation, policy: Policy, told: Sequence[Told]) -> list[str]:
     """What becomes of a question that nobody answers."""
     end = deadline_of(matter, policy, told)
-    word = {"approve": "approved", "reject": "rejected", "abort": "aborted"}[policy.decision]
+    choice = by_itself(item, policy.decision)
+    word = {"approve": "approved", "reject": "rejected", "abort": "aborted"}.get(choice.decision) or f'"{choice.label}"'
     return [] if end is None else ["", f"Without an answer by {end.astimezone(UTC):%Y-%m-%d %H:%M} UTC it is {word}."]
 
 
 def _question_lines(state: RunState, item: Escalation, ending: list[str]) -> list[str]:
     lines = [f"Request: {state.request[:300]}", f"Repository: {state.repo}"]
     lines += [f"Stage: {item.stage}" if item.stage else "Between two stages", f"Why: {item.reason}", "", item.question]
-    lines += [f"  {number}. {option}" for number, option in enumerate(item.options, start=1)]
+    lines += ["", *_cut(item.shown)] if item.shown else []
+    lines += ["", *(f"  {choice.label}: {choice.then}" for choice in choices_of(item))]
     return [*lines, *ending, ""]
+
+
+def _cut(shown: str) -> list[str]:
+    """As much of what is judged as a message has room for."""
+    lines = shown.splitlines()
+    more = [f"... {len(lines) - _LONGEST_SHOWN} more lines"] if len(lines) > _LONGEST_SHOWN else []
+    return [*lines[:_LONGEST_SHOWN], *more]
 
 
 def _end_lines(state: RunState) -> list[str]:
@@ -290,16 +302,15 @@ def _passed(matter: Matter, told: Sequence[Told], desk: Desk, *, now: datetime) 
 
 def _deadlines(log: RunLog, desk: Desk, *, now: datetime) -> list[Tried]:
     """Record the stated answer of every question whose deadline passed."""
-    from agentforge.app.answers import record_answer
+    from agentforge.app.answers import answer_by_itself
 
     found, told = [], told_of(log.folder)
     for item in matters(log.state):
         if not _passed(item, told, desk, now=now):
             continue
-        decision = desk.policy.decision
         text = f"nobody answered within {timedelta(seconds=desk.policy.deadline_s)}"
         asked = log.state.escalations[item.about]
-        record_answer(log, asked, decision=decision, text=text, by="the deadline")
+        decision = answer_by_itself(log, asked, decision=desk.policy.decision, text=text, by="the deadline")
         found.append(Tried(task_id=log.state.run_id, about=item.about, notice="deadline", channel=decision))
     return found
 

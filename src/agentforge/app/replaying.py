@@ -156,7 +156,7 @@ def _runtime(
     environ: Mapping[str, str],
 ) -> Runtime:
     from agentforge.app.added_stages import contracts_of, stages_of
-    from agentforge.app.wiring import output_limit, permits_of
+    from agentforge.app.wiring import output_limit, permits_of, step_limit
     from agentforge.pipeline.runtime import Runtime
     from agentforge.safety.redaction import known_secrets
     from agentforge.workspace.guard import Guard
@@ -186,6 +186,7 @@ def _runtime(
         nonce=os.urandom(4).hex(),
         supplied={path: blobs.get(digest) for path, digest in supplied.items()},
         max_output_tokens=output_limit(settings),
+        step_tokens=step_limit(settings),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )

@@ -174,6 +174,7 @@ class _AtTree:
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
     from agentforge.app.added_stages import stages_by_record
+    from agentforge.app.delivered_trees import with_delivered
     from agentforge.config.contract_files import contract_set
     from agentforge.config.settings import load
     from agentforge.pipeline.runtime import Runtime
@@ -193,6 +194,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
         worktree, scratch = Path(place, "worktree"), Path(place, "scratch")
         worktree.mkdir()
         scratch.mkdir()
+        plan = with_delivered(plan, state, folder=scratch / "delivered", mounted=sandbox.kind == "bubblewrap")
         rig = Rig(
             plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=plan.timeout_s, cache=None
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from agentforge import errors
 from agentforge.events.state import Escalation, RunState
 from agentforge.frozen import dataclass
+from agentforge.views.answering import choice_values
 from agentforge.views.progress import progress
 
 _BROKEN_OFF_EXIT = 1
@@ -85,7 +86,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "max_step_prompt_tokens": totals.max_step_prompt_tokens,
         "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
         "duration_s": round(state.active_s, 3),
-        "escalations": [escalation_row(item) for item in state.escalations.values()],
+        "escalations": [escalation_row(item, task_id=state.run_id) for item in state.escalations.values()],
         "awaited": {key: dict(seen) for key, seen in state.awaited.items()},
         "progress": progress(state),
         "permission_denials": [dict(denial) for denial in state.denials],
@@ -104,12 +105,14 @@ def result_value(result: RunResult) -> dict[str, object]:
     }
 
 
-def escalation_row(item: Escalation) -> dict[str, object]:
-    """An escalation as listings show it."""
+def escalation_row(item: Escalation, *, task_id: str) -> dict[str, object]:
+    """An escalation as listings show it, with what can be answered as long as it is open."""
     resolution = item.resolution
     return {
         **item.told,
         "options": list(item.options),
+        "choices": choice_values(item, task_id=task_id) if resolution is None else [],
+        "shown": item.shown,
         "status": "pending" if resolution is None else "resolved",
         "decision": resolution.decision if resolution else None,
         "answer": resolution.text if resolution else None,

@@ -13,6 +13,7 @@ from agentforge.app.added_stages import contracts_of, stages_of
 from agentforge.app.hooking import hook_engine
 from agentforge.app.scratch import scratch_of
 from agentforge.app.secret_words import secrets_of
+from agentforge.context.budget import output_room
 from agentforge.pipeline.runtime import Permits, Runtime, no_guest
 from agentforge.store.clock import utc_now
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Network, Preference, Sandbox
 
+_LEAST_STEP_TOKENS = 4000
+"""A step that is smaller shows nothing of the code: a model with a smaller window refuses it, and says so."""
 _STAGE_OUTPUT_TOKENS = 16_000
 _SMALL_ATTEMPTS, _SMALL_STEPS = 2, 8
 
@@ -141,12 +144,11 @@ def wire(
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
     git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
-    scratch.mkdir(parents=True, exist_ok=True)
     sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
-        scratch=scratch,
+        scratch=_made(scratch),
         git=git,
         ready=_ready(state, log, lambda: runtime),
         guard=Guard(git, worktree, index=scratch / "index"),
@@ -154,7 +156,7 @@ def wire(
         stages=stages,
         contracts=contracts_of(repo, stages),
         blobs=log.blobs,
-        rig=_rig(state, git, sandbox, settings=settings, environ=environ),
+        rig=_rig(lambda: log.state, git, sandbox, settings=settings, environ=environ),
         models=models.of_stage,
         price=price,
         secrets=secrets,
@@ -167,6 +169,7 @@ def wire(
         supplied=_supplied(state, log),
         max_output_tokens=output_limit(settings),
         samples=int(settings.number("model.samples")),
+        step_tokens=step_limit(settings),
         attempts=_attempts(log.folder, settings, environ),
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
@@ -178,6 +181,11 @@ def wire(
         instructions=instructions,
     )
     return runtime
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
@@ -334,6 +342,13 @@ def output_limit(settings: Settings) -> int:
     return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
 
 
+def step_limit(settings: Settings) -> int:
+    """What a step of a stage may send: what the settings say, as far as the model's window holds it."""
+    window, output = int(settings.number("model.context_window")), output_limit(settings)
+    held = max(_LEAST_STEP_TOKENS, window - output_room(window=window, output=output))
+    return min(int(settings.number("context.step_tokens")), held)
+
+
 def hooks_of(
     state: RunState, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str], secrets: tuple[str, ...]
 ) -> HookEngine | None:
@@ -352,10 +367,9 @@ def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str
 
 
 def _rig(
-    state: RunState, git: Git, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str]
+    now: Callable[[], RunState], git: Git, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str]
 ) -> Callable[[], Rig]:
-    """How this project's tests are run, found out on first use."""
-    worktree = Path(state.worktree)
+    """How this project's tests are run, found out on first use: what the run waited for has arrived by then."""
 
     @lru_cache(maxsize=1)
     def rig() -> Rig:
@@ -363,7 +377,15 @@ def _rig(
         from agentforge.runners.detection import detect
         from agentforge.runners.rig import Rig
 
+        state = now()
+        worktree = Path(state.worktree)
         plan = detect(Path(state.repo), settings=settings.table("test"), environ=environ)
+        if state.awaited:
+            from agentforge.app.delivered_trees import with_delivered
+
+            plan = with_delivered(
+                plan, state, folder=scratch_of(worktree) / "delivered", mounted=sandbox.kind == "bubblewrap"
+            )
         return Rig(
             plan=plan,
             git=git,

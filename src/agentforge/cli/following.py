@@ -46,9 +46,9 @@ def follow(
     try:
         with _termination_as_interrupt(), screen:
             result = begin(screen)
-            while result.state.open_escalations and _somebody_is_here(form):
+            while result.state.open_escalations and somebody_is_here(form):
                 with screen.paused():
-                    limits = _settle(result, place=place)
+                    limits = settle(result, place=place)
                 if limits is None:
                     break
                 result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
@@ -109,13 +109,16 @@ def user_name(place: Place) -> str:
     return place.environ.get("USER") or place.environ.get("LOGNAME") or "user"
 
 
-def _somebody_is_here(form: Form) -> bool:
+def somebody_is_here(form: Form) -> bool:
     """A person sits at the terminal, and text is what they want."""
     return form == "text" and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] | None:
-    """Ask everything that is open and record the decisions; None = something was left for later, else raised limits."""
+def settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] | None:
+    """Ask everything that is open and record the decisions; None = something was left for later, else raised limits.
+
+    Side effects: prompts on the terminal, records of the run.
+    """
     from agentforge.app import answers
     from agentforge.cli.asking import ask
     from agentforge.cli.summary import escalation_lines
@@ -136,6 +139,7 @@ def _settle(result: RunResult, *, place: Place) -> dict[str, int | float | None]
                 address,
                 decision=reply.decision,
                 text=reply.text,
+                reopen=reply.reopen,
                 by=user_name(place),
                 settings=place.settings,
             )

@@ -12,7 +12,9 @@ from agentforge.cli.terminal import Style, cut_words, printable, printable_lines
 from agentforge.cli.wording import counted
 from agentforge.config.durations import show_duration
 from agentforge.events.state import Escalation, RunState
-from agentforge.views.answering import answers_for as answers_for
+from agentforge.events.verdicts import refusals
+from agentforge.pipeline.assumptions import assumptions
+from agentforge.views.answering import choice_lines
 from agentforge.views.attempts_view import attempt_lines
 
 if TYPE_CHECKING:
@@ -44,12 +46,12 @@ def summary_lines(
     colour = {"done": "green", "failed": "red"}.get(sign, "yellow")
     head = f"{style.sign(sign)} {word}"
     lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
+    lines += _rows(style, "assumed", [one.line for one in assumptions(state)])
     if state.delivered:
         lines += _rows(style, "branch", [_branch(state)])
     if state.outcome == "analyzed":
         lines += _rows(style, "found", findings(state))
         lines += _rows(style, "report", [str(folder / _ANALYSIS)])
-    lines += _rows(style, "assumed", assumptions(state))
     lines += _rows(style, "proved" if state.delivered else "wanted", requirements(state))
     lines += _rows(style, "checked", checks(state))
     if state.error and error:
@@ -74,8 +76,13 @@ def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[st
     address = f"{task_id}.{item.escalation_id}"
     lines = ["", style.paint(f"{style.sign('asked')} {item.kind} {address}  {printable(item.reason)}", "yellow")]
     lines += [f"  {part}" for line in printable_lines(item.question) for part in _fitting(line, style)]
-    lines += [f"    {number}. {printable(option)}" for number, option in enumerate(item.options, start=1)]
-    return [*lines, "", *(f"  {command}" for command in answers_for(item, task_id=task_id))]
+    if item.shown:
+        lines += [f"    {part}" for line in printable_lines(item.shown) for part in _fitting(line, style)]
+    lines.append("")
+    for line in choice_lines(item, task_id=task_id):
+        told = [printable(line)] if line.startswith(" ") else _fitting(printable(line), style)  # a command stays whole
+        lines += [f"  {part}" for part in told]
+    return lines
 
 
 def findings(state: RunState) -> list[str]:
@@ -84,13 +91,6 @@ def findings(state: RunState) -> list[str]:
     found = analysis.get("findings")
     texts = [analysis.get("summary"), *(found if isinstance(found, (list, tuple)) else ())]
     return [str(text) for text in texts if text]
-
-
-def assumptions(state: RunState) -> list[str]:
-    """What was taken for granted because nobody was asked."""
-    questions = _mappings(state.artifacts.get("clarify", {}).get("questions"))
-    taken = [item for item in questions if item.get("source") == "assumption"]
-    return [f"{item.get('question')} -> {item.get('answer')}" for item in taken]
 
 
 def requirements(state: RunState) -> list[str]:
@@ -115,8 +115,10 @@ def checks(state: RunState) -> list[str]:
         known = state.stages.get(name)
         if known is None or not known.results:
             continue
-        wrong = [str(item.get("message") or item.get("rule")) for item in known.results if not item.get("passed")]
-        held = f"{len(known.results) - len(wrong)} of {counted(len(known.results), 'rule')} hold"
+        wrong = [str(item.get("message") or item.get("rule")) for item in refusals(known.results)]
+        held = (
+            f"{sum(bool(item.get('passed')) for item in known.results)} of {counted(len(known.results), 'rule')} hold"
+        )
         lines.append(f"{name}: {held}" + "".join(f"; {text}" for text in wrong[:2]))
     return lines
 

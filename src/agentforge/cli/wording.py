@@ -8,7 +8,9 @@ from agentforge.cli.terminal import cut, printable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
+from agentforge.events.verdicts import notes, refusals
 from agentforge.frozen import dataclass
+from agentforge.pipeline.base_line import cause_lines, plan_lines, tests_text
 
 _FINDINGS_SHOWN = 5
 _ARGUMENTS_SHOWN = ("path", "command", "pattern", "name", "tests", "paths", "question")
@@ -109,6 +111,11 @@ def _stage_skipped(event: kinds.StageSkipped, _state: RunState) -> Notice:
 
 
 def _stage_reopened(event: kinds.StageReopened, _state: RunState) -> Notice:
+    if event.reason == "belongs_here":
+        more = tuple(str(item.get("message", "")) for item in event.findings[:_FINDINGS_SHOWN])
+        return Notice(
+            text=f"{event.stage}: is opened again, because {event.by} found what only it can repair", more=more
+        )
     if event.undone:
         return Notice(
             text=f"{event.stage}: is done again with the answer to {event.escalation_id}, and what followed it"
@@ -148,11 +155,11 @@ def _hook(event: kinds.HookFinished, _state: RunState) -> Notice:
 def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
     if event.name != "baseline":
         return Notice(text=f"{event.name}: measured", detail=True)
-    tests, passed = event.facts.get("tests"), event.facts.get("passed")
-    if not isinstance(tests, int) or not isinstance(passed, int):
+    tests = event.facts.get("tests")
+    if not isinstance(tests, int) or not isinstance(event.facts.get("passed"), int):
         return Notice(text="baseline: measured", detail=True)
-    failing = f", {tests - passed} do not" if passed < tests else ""
-    told = f"baseline: {passed} of {tests} tests pass before the change{failing}" if tests else "baseline: no tests yet"
+    told = f"baseline: before the change {tests_text(event.facts)}" if tests else "baseline: no test runs yet"
+    more = (*plan_lines(event.facts), *cause_lines(event.facts))
     if event.facts.get("sandbox") == "none":
         told += (
             "\nno sandbox: neither bubblewrap nor Landlock works here, so tests run with your own rights and the model "
@@ -160,13 +167,16 @@ def _facts(event: kinds.FactsGathered, _state: RunState) -> Notice | None:
         )
     elif event.facts.get("sandbox") == "landlock":
         told += "\nsandbox: Landlock, because bubblewrap does not work here; see `agentforge doctor`"
-    return Notice(text=told)
+    return Notice(text=told, more=more)
 
 
 def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
     if event.passed:
-        return Notice(text=f"{event.stage}: verified, {counted(len(event.results), 'rule')} hold", detail=True)
-    wrong = [str(item.get("message") or item.get("rule")) for item in event.results if not item.get("passed")]
+        told = notes(event.results)
+        holding = counted(len(event.results) - len(told), "rule")
+        more = tuple(str(row.get("message")) for row in (*event.repairs, *told))
+        return Notice(text=f"{event.stage}: verified, {holding} hold", detail=True, more=more[:_FINDINGS_SHOWN])
+    wrong = [str(item.get("message") or item.get("rule")) for item in refusals(event.results)]
     more = tuple(wrong[:_FINDINGS_SHOWN])
     if len(wrong) > _FINDINGS_SHOWN:
         more = (*more, f"and {len(wrong) - _FINDINGS_SHOWN} more")

@@ -17,6 +17,7 @@ from agentforge.conformance.site import Check, CheckCrashedError, Site
 from agentforge.errors import AgentForgeError, ContractInvalid
 from agentforge.workspace.sandbox import Sandbox
 
+_NOTED = 50
 _FAILURES = (CheckCrashedError, AgentForgeError, OSError, ValueError, LookupError, TypeError)
 """What running a check and reading its output can raise: all of it is a crash of the check, none of it ends the run."""
 
@@ -95,6 +96,7 @@ class Comparison:
             "crashed": [absence.value() for absence in self.crashed],
             "unavailable": [absence.value() for absence in self.unavailable],
             "notes": len(self.notes),
+            "noted": [finding.value() for finding in self.notes if finding.level != "note"][:_NOTED],
             "before": self.before,
             "after": self.after,
             "ran": list(self.ran),

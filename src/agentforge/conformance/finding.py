@@ -12,7 +12,7 @@ from agentforge.canonical import digest_value
 Level = Literal["error", "warning", "note"]
 
 _FINGERPRINT_LENGTH = 16
-_OPTIONAL = ("contract", "hint", "fixable", "exempt")
+_OPTIONAL = ("contract", "hint", "fixable", "exempt", "ours")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class Finding:
         hint: how to repair it, in the words of the contract or the tool.
         fixable: the check offers a repair that needs no thought.
         exempt: why it does not count here, "" when it does.
+        ours: the project pins no such rule: AgentForge's own choice found it, and in a task it is told and refuses nothing.
     """
 
     check: str
@@ -45,6 +46,7 @@ class Finding:
     hint: str = ""
     fixable: bool = False
     exempt: str = ""
+    ours: bool = False
 
     @property
     def counts(self) -> bool:
@@ -89,6 +91,7 @@ def finding_from(value: Mapping[str, object]) -> Finding:
         hint=str(value.get("hint", "")),
         fixable=value.get("fixable") is True,
         exempt=str(value.get("exempt", "")),
+        ours=value.get("ours") is True,
     )
 
 

@@ -27,7 +27,9 @@ def _adopted(finding: Finding, contracts: CodeContracts) -> Finding:
         if rule.kind != "finding" or not rule.holds(finding.path):
             continue
         if fnmatch.fnmatchcase(finding.rule, str(rule.settings["named"])):
-            return replace(finding, level=rule.level, contract=rule.contract, hint=rule.hint or finding.hint)
+            return replace(
+                finding, level=rule.level, contract=rule.contract, hint=rule.hint or finding.hint, ours=False
+            )
     return finding
 
 

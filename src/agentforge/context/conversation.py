@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.context.budget import output_room
 from agentforge.context.minimal import StepContext, tool_tokens
 from agentforge.context.window import Window, blocks, entry_tokens, fitted, seen_through, skeleton_tokens
 from agentforge.frozen import dataclass
@@ -94,11 +95,6 @@ class Budget:
             history=room // 10,
             message=room // 3,
         )
-
-
-def output_room(*, window: int, output: int) -> int:
-    """Tokens of a window that are kept for the answer: what is wanted, at most a third of it."""
-    return min(output, window // 3)
 
 
 def build_request(

@@ -1,22 +1,28 @@
-"""The `minimal` context policy: exactly two messages, at most 8,000 tokens, the same shape at step 1 and at step 10,000.
+"""The `minimal` context policy: exactly two messages, never over the budget, the same shape at step 1 and at step 10,000.
 
-The front (system prompt, tool schemas, task frame, the stage's material) is byte-stable within a stage, so that a provider can
-cache it; only the tail (answers, findings, open files, last results) changes from step to step.
+The front (system prompt, tool schemas, task frame, the stage's law and the places that were named) is byte-stable within a stage,
+so that a provider can cache it. The tail changes from step to step: answers, findings, what the model asked for, and then, as far
+as there is room, what of the stage's material did not fit into the front.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 
-from agentforge.context.budget import COUNTED_LIMIT, TOKEN_BUDGET, Piece, fit
+from agentforge.context.budget import TOKEN_BUDGET, TOTAL_LIMIT, counted_limit
+from agentforge.context.packer import Page, fill, law_tokens
 from agentforge.context.render import render
+from agentforge.context.sections import Level, Section, View
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolSchema
 from agentforge.tokens import count_tokens, cut_end
 
-FRONT_ROOM = TOKEN_BUDGET["current_state"] * 3 // 5
-"""Tokens for the stable part of current_state; the rest is the changing part's."""
+_FRONT_SHARE = 60
+"""Percent of the least room of current_state that its stable part gets; its law may take more, up to the next bound."""
+_TAIL_SHARE = 25
+"""Percent of the least room of current_state that is the changing part's, whatever the law of the stage costs."""
 
 _OVERHEAD = 40
 """Tokens for message framing and section headings."""
@@ -29,19 +35,23 @@ class StepInputs:
     Attributes:
         system: the stage's prompt.
         frame: task_frame of seed 001 section 3.4: id, goal, success_criteria, phase, constraints.
-        material: stable pieces of current_state (artifacts of earlier stages, impacted code).
-        situation: changing pieces of current_state (human answers, findings, open files, results), most important first.
+        material: stable sections of current_state (artifacts of earlier stages, impacted code).
+        situation: changing sections of current_state (human answers, findings, open files, results), most important first.
         recent: last three actions: {step, action, result, summary}.
         verification: {checks_passing, checks_failing, ready_for_completion, ...}.
+        changed: files of the material that are not any more as the material has them.
+        budget: tokens that the step may cost.
     """
 
     system: str
     frame: Mapping[str, object]
-    material: Sequence[Piece]
-    situation: Sequence[Piece]
+    material: Sequence[Section]
+    situation: Sequence[Section]
     recent: Sequence[Mapping[str, object]]
     verification: Mapping[str, object]
     tools: tuple[ToolSchema, ...]
+    changed: frozenset[str] = frozenset()
+    budget: int = TOTAL_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +59,17 @@ class StepContext:
     """What is sent: the messages (two in a stage), the tools, and the tokens of each section by our count.
 
     Attributes:
-        budget: tokens that it might have held; 0 = the policy has one size for all.
+        budget: tokens that it might have held; 0 = nothing bounds it.
+        left_out: what was wanted and found no room: {name, lines, level, tokens, why}.
+        shown: the lines of files that it shows, by path.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
     sections: Mapping[str, int]
     budget: int = 0
+    left_out: tuple[Mapping[str, object], ...] = ()
+    shown: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
@@ -78,28 +92,74 @@ def build_step(inputs: StepInputs) -> StepContext:
     actions = (
         f"# available_actions\n{', '.join(tool.name for tool in inputs.tools)} (their schemas are sent as tools)\n"
     )
-    # The front's room depends on nothing that changes from step to step, or it would not stay byte-stable.
+    counted = counted_limit(inputs.budget)
     fixed = sum(map(count_tokens, (system, frame, actions))) + tools_cost + _OVERHEAD
-    reserve = TOKEN_BUDGET["recent_actions"] + TOKEN_BUDGET["verification_status"]
-    room = min(TOKEN_BUDGET["current_state"], COUNTED_LIMIT - fixed - reserve)
-    front, used = fit(inputs.material, room=min(FRONT_ROOM, room * 3 // 5))
-    tail, _ = fit(inputs.situation, room=room - used)
-    lasting, passing = _pieces(front), _pieces(tail)
-    stable = f"{frame}\n# current_state\n{lasting}"
-    changing = f"{passing}\n{recent}\n{verification}\n{actions}"
+    changing = count_tokens(recent) + count_tokens(verification)
+    front = _front(inputs, room=counted - fixed - TOKEN_BUDGET["recent_actions"] - TOKEN_BUDGET["verification_status"])
+    heading = f"{frame}\n# current_state\n"
+    tail = fill(
+        (*inputs.situation, *_spilled(inputs, front)), room=counted - fixed - changing - front.tokens, above=front
+    )
     messages = (
         Message(role="system", parts=(Text(text=system, stable=True),)),
-        Message(role="user", parts=(Text(text=stable, stable=True), Text(text=changing))),
+        Message(
+            role="user",
+            parts=(
+                Text(text=heading + front.text, stable=True),
+                Text(text=f"{tail.text}\n{recent}\n{verification}\n{actions}"),
+            ),
+        ),
     )
     sections = {
         "system_prompt": count_tokens(system),
         "task_frame": count_tokens(frame),
-        "current_state": count_tokens(lasting) + count_tokens(passing),
+        "current_state": front.tokens + tail.tokens,
         "recent_actions": count_tokens(recent),
         "verification_status": count_tokens(verification),
         "available_actions": count_tokens(actions) + tools_cost,
     }
-    return StepContext(messages=messages, tools=inputs.tools, sections=sections)
+    return StepContext(
+        messages=messages,
+        tools=inputs.tools,
+        sections=sections,
+        budget=inputs.budget,
+        left_out=tuple(left.row for left in tail.left),
+        shown={
+            path: frozenset((*front.shown.get(path, ()), *tail.shown.get(path, ())))
+            for path in (*front.shown, *tail.shown)
+        },
+    )
+
+
+def _front(inputs: StepInputs, *, room: int) -> Page:
+    """The stable part of current_state; its room depends on nothing that changes from step to step."""
+    law = law_tokens(inputs.material)
+    wanted = max(room * _FRONT_SHARE // 100, law)
+    room = max(0, min(wanted, room * (100 - _TAIL_SHARE) // 100))
+    page = fill(inputs.material, room=room, least=Level.NAMED)
+    cut = [one for one in inputs.material if isinstance(one, View) and _is_cut(one, page)]
+    if not cut:
+        return page
+    page = fill([one for one in inputs.material if one not in cut], room=room, least=Level.NAMED)
+    return replace(page, rest=(*page.rest, *cut))
+
+
+def _is_cut(view: View, page: Page) -> bool:
+    """The front holds the places that were named in a file, or the tail does: two views of one file confuse. The law stays."""
+    named = {number for want in view.wants if want.level == Level.NAMED for number in range(want.first, want.last + 1)}
+    law = any(want.level == Level.LAW for want in view.wants)
+    return not law and not named <= page.shown.get(view.path, {}).keys()
+
+
+def _spilled(inputs: StepInputs, front: Page) -> list[Section]:
+    """What of the material the tail shows: nothing that changed since; no likely source when the model says what it wants."""
+    asked = any(isinstance(one, View) for one in inputs.situation)
+    now = [one for one in front.rest if not (isinstance(one, View) and one.path in inputs.changed)]
+    return [_named_alone(one) if isinstance(one, View) else one for one in now] if asked else now
+
+
+def _named_alone(view: View) -> View:
+    return replace(view, wants=tuple(want for want in view.wants if want.level <= Level.NAMED))
 
 
 def tool_tokens(tool: ToolSchema) -> int:
@@ -111,7 +171,3 @@ def _recent(actions: Sequence[Mapping[str, object]]) -> str:
     if not actions:
         return "# recent_actions\nnone yet\n"
     return cut_end(f"# recent_actions\n{render(list(actions))}\n", limit=TOKEN_BUDGET["recent_actions"])
-
-
-def _pieces(pieces: Sequence[Piece]) -> str:
-    return "".join(f"## {piece.name}\n{piece.shown.rstrip()}\n" for piece in pieces)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from agentforge.contracts.contract import CommandResult, Contract, Json, Rule
+from agentforge.contracts.contract import CommandResult, Contract, Json, Rule, Sort
 from agentforge.contracts.draft import draft_schema
 from agentforge.contracts.failures import explain
 from agentforge.contracts.rule import Case, RuleOutcome, broken, held
 from agentforge.contracts.rules import find_rule, judge
-from agentforge.errors import ContractInvalid
+from agentforge.contracts.schema import errors_of
 from agentforge.frozen import dataclass
 
 __all__ = ["CheckResult", "RuleResult", "check", "draft_schema"]
@@ -29,6 +26,7 @@ class RuleResult:
         message: "" when it passed.
         path: the place in the artifact, "" when the whole artifact or the measured tree is to blame.
         measured: the value or number that was looked at.
+        sort: what follows when it does not hold.
     """
 
     rule: str
@@ -36,6 +34,12 @@ class RuleResult:
     message: str = ""
     path: str = ""
     measured: object = None
+    sort: Sort = "fact"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the artifact cannot pass because of it."""
+        return not self.passed and self.sort == "fact"
 
     def value(self) -> dict[str, object]:
         """Give the result as it is recorded."""
@@ -45,20 +49,26 @@ class RuleResult:
             "message": self.message,
             "path": self.path,
             "measured": self.measured,
+            "sort": self.sort,
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The verdict over an artifact: passed when every rule did."""
+    """The verdict over an artifact: passed when the schema and every rule of the sort "fact" hold."""
 
     passed: bool
     results: tuple[RuleResult, ...]
 
     @property
     def failures(self) -> tuple[RuleResult, ...]:
-        """The results that did not pass."""
-        return tuple(result for result in self.results if not result.passed)
+        """The results that refuse the artifact."""
+        return tuple(result for result in self.results if result.refuses)
+
+    @property
+    def notes(self) -> tuple[RuleResult, ...]:
+        """The results that do not hold and refuse nothing."""
+        return tuple(result for result in self.results if not result.passed and not result.refuses)
 
 
 def check(
@@ -79,14 +89,13 @@ def check(
     results = list(_schema_results(contract, artifact))
     case = Case(artifact=artifact if isinstance(artifact, Mapping) else {}, facts=facts, inputs=inputs)
     results += [_rule_result(rule, case, contract=contract, ran=command_results) for rule in contract.rules]
-    return CheckResult(passed=all(result.passed for result in results), results=tuple(results))
+    return CheckResult(passed=not any(result.refuses for result in results), results=tuple(results))
 
 
 def _schema_results(contract: Contract, artifact: object) -> list[RuleResult]:
     """One result when the schema holds, else one for each failure."""
-    validator = _validator(json.dumps(contract.json_schema), contract.source)
     try:
-        errors = list(validator.iter_errors(artifact))
+        errors = errors_of(artifact, contract.json_schema, source=contract.source)
     except ValueError as exc:
         message = f"the artifact is no JSON value: {exc}"
         return [RuleResult(rule=SCHEMA_RULE, passed=False, message=message)]
@@ -96,33 +105,22 @@ def _schema_results(contract: Contract, artifact: object) -> list[RuleResult]:
     return [RuleResult(rule=SCHEMA_RULE, passed=False, path=path, message=message) for path, message in explained]
 
 
-@functools.lru_cache(maxsize=64)
-def _validator(schema_text: str, source: str) -> Any:  # Any: a Rust extension without stubs
-    import jsonschema_rs
-
-    try:
-        return jsonschema_rs.Draft202012Validator(json.loads(schema_text), validate_formats=True)
-    except ValueError as exc:
-        reason = str(exc).splitlines()[0]
-        raise ContractInvalid(f"{source}: the schema cannot be used: {reason}", hint="correct the pattern") from exc
-
-
 def _rule_result(rule: Rule, case: Case, *, contract: Contract, ran: Sequence[CommandResult]) -> RuleResult:
     """Judge one rule of whatever kind."""
     if rule.kind == "named":
         named = find_rule(rule.text, source=contract.source)
-        return _as_result(named.rule_id, judge(named, case), rule)
+        return _as_result(named.rule_id, judge(named, case), rule, sort=rule.sort or named.sort)
     if rule.kind == "command":
-        return _as_result(f"command: {rule.text}", _command_outcome(rule.text, ran), rule)
+        return _as_result(f"command: {rule.text}", _command_outcome(rule.text, ran), rule, sort=rule.sort or "fact")
     from agentforge.contracts.expression import evaluate
 
     passed, reason = evaluate(rule.text, artifact=case.artifact, facts=case.facts, inputs=case.inputs)
     outcome = held() if passed else broken(f"{rule.text} {reason}")
-    return _as_result(f"cel: {rule.text}", outcome, rule)
+    return _as_result(f"cel: {rule.text}", outcome, rule, sort=rule.sort or "fact")
 
 
-def _as_result(name: str, outcome: RuleOutcome, rule: Rule) -> RuleResult:
-    """The recorded form; the contract author's own message comes first."""
+def _as_result(name: str, outcome: RuleOutcome, rule: Rule, *, sort: Sort) -> RuleResult:
+    """The recorded form; the contract author's own message comes first. What nobody measured the harness cannot have mended."""
     told = ": ".join(part for part in (rule.message, outcome.message) if part)
     return RuleResult(
         rule=name,
@@ -130,6 +128,7 @@ def _as_result(name: str, outcome: RuleOutcome, rule: Rule) -> RuleResult:
         message="" if outcome.passed else told,
         path=outcome.path,
         measured=outcome.measured,
+        sort="fact" if outcome.unmeasured and sort == "repair" else sort,
     )
 
 

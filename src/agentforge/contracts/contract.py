@@ -36,6 +36,10 @@ SPLIT_STAGE_OF: Mapping[str, str] = {"plan": "plan"}
 
 RuleKind = Literal["named", "cel", "command"]
 
+Sort = Literal["fact", "repair", "note"]
+"""What follows when a rule does not hold: a fact refuses the artifact; what a repair rule asks for the harness mends or drops
+before it judges, and says so; a note is told to the reviewer of the delivery. Only a fact refuses."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
@@ -44,11 +48,13 @@ class Rule:
     Attributes:
         text: the sentence or id of a named rule, a CEL expression, or a command line.
         message: what to say when it does not hold; "" = the rule's own words.
+        sort: what follows when it does not hold; "" = the named rule's own, a fact for the other kinds.
     """
 
     kind: RuleKind
     text: str
     message: str = ""
+    sort: Sort | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal
 
 from agentforge.canonical import digest_value
-from agentforge.contracts.contract import Contract, Rule, to_json_schema
+from agentforge.contracts.contract import Contract, Rule, Sort, to_json_schema
 from agentforge.contracts.translation import Place, translate_schema
 from agentforge.errors import ContractInvalid
 
@@ -14,7 +15,9 @@ __all__ = ["contract_of", "is_for_code", "merge", "parse_contract", "read_docume
 
 _HEAD = ("contract", "version", "description", "schema", "validation", "extends")
 _NAME = r"[a-z][a-z0-9_]{0,63}"
-_RULE_KEYS = ("cel", "command", "message")
+_RULE_KINDS = ("rule", "cel", "command")
+_RULE_KEYS = (*_RULE_KINDS, "message", "sort")
+_SORTS: tuple[Sort, ...] = ("fact", "note")  # what a repair mends is the harness's own knowledge
 
 
 def parse_contract(text: str, *, source: str) -> Contract:
@@ -116,24 +119,35 @@ def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
     if isinstance(entry, str) and proved:
         return Rule(kind="named", text=entry)
     if isinstance(entry, str):
-        from agentforge.contracts.rules import find_rule
-
-        return Rule(kind="named", text=find_rule(entry, source=place.source).sentence)
+        return Rule(kind="named", text=_sentence(entry, place))
     if not isinstance(entry, Mapping):
         raise place.invalid(
-            f"is {entry!r}", hint="a sentence, {cel: ..., message: ...} or {command: ..., message: ...}"
+            f"is {entry!r}", hint="a sentence, or {rule: ...}, {cel: ...} or {command: ...} with message and sort"
         )
     for key, value in entry.items():
         if key not in _RULE_KEYS:
             raise place.invalid(f"has the unknown key {key!r}", hint=near_hint(key, _RULE_KEYS))
         if not isinstance(value, str) or not value.strip():
             raise place.below(key).invalid(f"is {value!r}", hint="it must be a string")
-    if ("cel" in entry) == ("command" in entry):
-        raise place.invalid("needs exactly one of cel and command")
-    message = str(entry.get("message", ""))
-    if "command" in entry:
-        return Rule(kind="command", text=str(entry["command"]), message=message)
+    kinds = [kind for kind in _RULE_KINDS if kind in entry]
+    if len(kinds) != 1:
+        raise place.invalid(f"needs exactly one of {', '.join(_RULE_KINDS)}")
+    sort: Sort | Literal[""] = next((sort for sort in _SORTS if sort == entry.get("sort")), "")
+    if "sort" in entry and not sort:
+        raise place.below("sort").invalid(f"is {entry['sort']!r}", hint=f"one of {', '.join(_SORTS)}")
+    (kind,), message = kinds, str(entry.get("message", ""))
+    text = str(entry[kind])
+    if kind == "rule":
+        return Rule(kind="named", text=text if proved else _sentence(text, place), message=message, sort=sort)
+    if kind == "command":
+        return Rule(kind="command", text=text, message=message, sort=sort)
     from agentforge.contracts.expression import compile_expression
 
-    compile_expression(str(entry["cel"]), source=f"{place.source}: {place.path}")
-    return Rule(kind="cel", text=str(entry["cel"]), message=message)
+    compile_expression(text, source=f"{place.source}: {place.path}")
+    return Rule(kind="cel", text=text, message=message, sort=sort)
+
+
+def _sentence(name: str, place: Place) -> str:
+    from agentforge.contracts.rules import find_rule
+
+    return find_rule(name, source=place.source).sentence

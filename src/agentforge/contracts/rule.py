@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
-from agentforge.contracts.contract import STAGE_OF, Json
+from agentforge.contracts.contract import STAGE_OF, Json, Sort
 from agentforge.frozen import dataclass
 
 _SHOWN = 6
@@ -23,12 +23,14 @@ class RuleOutcome:
         message: "" when it holds; else what is wrong, where, and what to do.
         path: the first wrong place in the artifact, "" when the artifact is not to blame.
         measured: the number or value that was looked at, for the report.
+        unmeasured: it does not hold because what it judges was not measured at all.
     """
 
     passed: bool
     message: str = ""
     path: str = ""
     measured: object = None
+    unmeasured: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,16 +103,20 @@ class NamedRule:
     Attributes:
         rule_id: short, stable; what results are recorded under.
         sentence: how a contract names it (the id works too).
+        sort: what follows when it does not hold, where the contract says nothing else.
     """
 
     rule_id: str
     sentence: str
     judge: JudgeRule
+    sort: Sort
 
 
-def named(*rows: tuple[str, str, JudgeRule]) -> tuple[NamedRule, ...]:
-    """Make rules of rows: id, sentence, what judges."""
-    return tuple(NamedRule(rule_id=rule_id, sentence=sentence, judge=judge) for rule_id, sentence, judge in rows)
+def named(*rows: tuple[str, str, JudgeRule, Sort]) -> tuple[NamedRule, ...]:
+    """Make rules of rows: id, sentence, what judges, what follows when it does not hold."""
+    return tuple(
+        NamedRule(rule_id=rule_id, sentence=sentence, judge=judge, sort=sort) for rule_id, sentence, judge, sort in rows
+    )
 
 
 def entries(record: object, name: str) -> list[tuple[str, Json]]:

@@ -88,7 +88,8 @@ def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> 
     decision, text = answer_of(form)
     address = f"{folder.name}.{form.get('escalation', '')}"
     settings = load(repository.path, board.environ)  # the answer travels where they name a remote
-    resolve(repository.path, address, decision=decision, text=text, by=board.user, settings=settings)
+    reopen = form.get("reopen", "")
+    resolve(repository.path, address, decision=decision, text=text, by=board.user, reopen=reopen, settings=settings)
     if form.get("resume") or decision == "abort":
         board.children.resume(repository.path, folder)
 
@@ -100,7 +101,7 @@ def answer_of(form: Form) -> tuple[Decision, str]:
         UsageError: there is no such decision, or a rejection has no reason.
     """
     option = form.get("option", "")
-    decision = "answer" if option else _decision(form.get("decision", ""))
+    decision = "answer" if option or form.get("reopen") else _decision(form.get("decision", ""))
     text = (option or form.get("text", "")).strip()
     if decision == "reject" and not text:
         raise UsageError("a rejection needs its reason", hint="write what is wrong; it goes into the stage")

@@ -68,7 +68,8 @@ def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[s
     repo = Path(grant.repo)
     settings = load(repo, board.environ)
     spend(_folder(board), grant)
-    resolve(repo, grant.address, decision=decision, text=text, by=f"{board.user}, by a link", settings=settings)
+    by, reopen = f"{board.user}, by a link", form.get("reopen", "")
+    resolve(repo, grant.address, decision=decision, text=text, by=by, reopen=reopen, settings=settings)
     if form.get("resume") or decision == "abort":
         board.children.resume(repo, tasks_folder(repo) / state.run_id)
     board.ground.look_again()

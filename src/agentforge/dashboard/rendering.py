@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentforge.events.choices import choices_of
 from agentforge.views.audit_blocks import visible
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals["choices_of"] = choices_of
     made.filters |= {
         "count": count_text,
         "money": money_text,

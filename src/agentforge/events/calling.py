@@ -21,7 +21,8 @@ class ModelCalled(Event):
         context_tokens: our count of all that is sent, tool schemas included.
         sections: tokens per section of the context.
         seen: digests of the files that the context shows by the model's own wish, by repository path.
-        budget: tokens that the request might have held; 0 = the context policy has one size for all.
+        budget: tokens that the request might have held; 0 = nothing bounds it, or the record is older than the bound.
+        left_out: what the context wanted to show and had no room for: {name, lines, level, tokens, why}.
     """
 
     step: int
@@ -33,6 +34,7 @@ class ModelCalled(Event):
     sections: Json = field(default_factory=dict)
     seen: Json = field(default_factory=dict)
     budget: int = 0
+    left_out: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

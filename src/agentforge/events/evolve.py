@@ -11,12 +11,13 @@ from agentforge.events.attempting import attempt_chosen, attempt_finished, attem
 from agentforge.events.awaiting import looked_at_again, task_arrived, task_awaited
 from agentforge.events.delivered import attested, delivered
 from agentforge.events.denials import denial_of
+from agentforge.events.escalating import escalation_raised, escalation_resolved
 from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
 from agentforge.events.limiting import limits_from
 from agentforge.events.pace import spent_lately
-from agentforge.events.reopening import reopening_ended, stage_reopened
+from agentforge.events.reopening import draft_kept, reopening_ended, stage_reopened
 from agentforge.events.sight import seen_after, views_with
 from agentforge.events.spending import spent_with
 from agentforge.events.splitting import part_started
@@ -24,19 +25,15 @@ from agentforge.events.state import (
     LOOP_WINDOW,
     RECENT_STEPS,
     Call,
-    Escalation,
     FinishedStep,
     RunState,
     StageState,
-    Submission,
     Turn,
-    Verdict,
 )
 from agentforge.events.taint import REPOSITORY, source_of, with_source
 from agentforge.events.talk import heard
+from agentforge.events.verified import artifact_submitted, facts_gathered, stage_verified
 from agentforge.events.written import alone_after, written_after
-
-_FINDINGS_KEPT = 30
 
 
 def evolve(state: RunState, event: Event, *, at: str) -> RunState:
@@ -104,6 +101,9 @@ def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
     again = state.stage == event.stage or event.attempt > 1
+    known = state.stages.get(event.stage, StageState())
+    told = not state.stage and known.status == "running"  # asked before it began
+    first = event.attempt == known.since + 1
     old = state.turn
     turn = Turn(step=old.step, material=event.material)
     if again:
@@ -116,8 +116,9 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
         submission=None,
         verdict=None,
         findings=state.findings if again else (),
-        rejected=state.rejected if again else None,
-        answers=state.answers if again else (),
+        rejected=draft_kept(state, event.stage) if first else state.rejected if again else None,
+        answers=state.answers if again or told else (),
+        trees={**state.trees, "work": event.tree} if event.tree else state.trees,
         untrusted=with_source(state.untrusted, REPOSITORY if event.material else ""),
     )
 
@@ -246,44 +247,6 @@ def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunS
     return replace(state, turn=turn, trees=trees)
 
 
-def _artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str) -> RunState:
-    return replace(state, submission=Submission(draft=event.draft, by=event.by), verdict=None)
-
-
-def _facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:
-    submission = state.submission
-    if submission is not None and event.name == state.stage:
-        submission = replace(submission, facts=event.facts, tree=event.tree)
-    trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
-    if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
-        trees = {**trees, "work": event.work or event.tree}
-    evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
-    facts = {**state.facts, event.name: event.facts}
-    return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
-
-
-def _stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> RunState:
-    verdict = Verdict(
-        passed=event.passed,
-        attempt=event.attempt,
-        results=event.results,
-        artifact=event.artifact,
-        artifact_digest=event.artifact_digest,
-    )
-    failed = tuple(item for item in event.results if not item.get("passed"))[:_FINDINGS_KEPT]
-    status = "running" if event.passed else "failed"
-    return replace(
-        state,
-        verdict=verdict,
-        verdicts=state.verdicts + 1,
-        verdicts_passed=state.verdicts_passed + event.passed,
-        findings=failed,
-        stages=_stage(state, event.stage, results=event.results, status=status),
-        submission=state.submission if event.passed else None,
-        rejected=None if event.passed or state.submission is None else state.submission.draft,
-    )
-
-
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
     reopened = state.reopened
@@ -300,56 +263,6 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         stage="",
         turn=Turn(step=state.turn.step),
         reopened=reopened,
-    )
-
-
-def _escalation_raised(state: RunState, event: kinds.EscalationRaised, at: str) -> RunState:
-    item = Escalation(
-        escalation_id=event.escalation_id,
-        stage=event.stage,
-        kind=event.kind,
-        reason=event.reason,
-        question=event.question,
-        options=event.options,
-        context=event.context,
-        raised_at=at,
-    )
-    stages = _stage(state, event.stage, status="waiting") if event.stage else state.stages
-    return replace(state, escalations={**state.escalations, event.escalation_id: item}, stages=stages)
-
-
-def _escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: str) -> RunState:
-    item = state.escalations.get(event.escalation_id)
-    if item is None:
-        return replace(state)
-    resolved = replace(item, resolution=event, resolved_at=at)
-    refused = state.verdict is not None and not state.verdict.passed  # it was asked after a failed attempt
-    turn = replace(state.turn, silent_steps=0, loop=())
-    if item.kind == "stuck":
-        turn = replace(turn, steps_in_attempt=0)
-    after = replace(state, escalations={**state.escalations, item.escalation_id: resolved}, turn=turn)
-    text = event.text.strip()
-    if event.decision == "answer" and text and item.stage == state.stage:
-        after = replace(after, answers=(*after.answers, f"{item.question} -> {text}"))
-    if event.decision == "reject" and not _about_a_step(item):
-        refused = refused or item.kind == "approval" or state.submission is not None
-        after = _rejected(after, text)
-    if not item.stage:
-        return after
-    return replace(after, stages=_stage(after, item.stage, status="failed" if refused else "running"))
-
-
-def _about_a_step(item: Escalation) -> bool:
-    """The calls of one reply wait for approval; a refusal is their result, it does not end the attempt."""
-    return item.kind == "approval" and "step" in item.context
-
-
-def _rejected(state: RunState, reason: str) -> RunState:
-    """A human refuses what was done: the draft goes back with the reason."""
-    finding = {"rule": "human", "passed": False, "message": reason or "rejected without a reason", "path": ""}
-    draft = state.submission.draft if state.submission else state.rejected
-    return replace(
-        state, findings=(*state.findings, finding)[-_FINDINGS_KEPT:], rejected=draft, verdict=None, submission=None
     )
 
 
@@ -381,12 +294,12 @@ _EVOLVERS = cast(
         kinds.ToolStarted: _tool_started,
         kinds.ToolFinished: _tool_finished,
         kinds.StepFinished: _step_finished,
-        kinds.ArtifactSubmitted: _artifact_submitted,
-        kinds.FactsGathered: _facts_gathered,
-        kinds.StageVerified: _stage_verified,
+        kinds.ArtifactSubmitted: artifact_submitted,
+        kinds.FactsGathered: facts_gathered,
+        kinds.StageVerified: stage_verified,
         kinds.StagePassed: _stage_passed,
-        kinds.EscalationRaised: _escalation_raised,
-        kinds.EscalationResolved: _escalation_resolved,
+        kinds.EscalationRaised: escalation_raised,
+        kinds.EscalationResolved: escalation_resolved,
         kinds.Delivered: delivered,
         kinds.Attested: attested,
         kinds.RunFinished: _run_finished,

@@ -140,11 +140,13 @@ class StageStarted(Event):
     Attributes:
         attempt: counts from 1.
         material: digest of the blob with the pieces of the stable front ([{name, text}]): what every context of the stage shows.
+        tree: the workspace with the stage's earlier work put into it, "" where there is none.
     """
 
     stage: str
     attempt: int
     material: str = ""
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +163,12 @@ class StageReopened(Event):
 
     Attributes:
         by: the later stage; it is verified again afterwards.
-        reason: "tests_too_weak", or "answered" (a human's answer: `undone`, `answer`, `escalation_id`, `tree` say more).
-        findings: {rule, path, message, ...} of what the tests do not notice.
-        undone: the stages whose results count no more.
+        reason: "tests_too_weak", "answered" (a human's answer: `undone`, `answer`, `escalation_id`, `tree` say more), or
+            "belongs_here" (the later stage measured what only this one can repair: `findings`, `undone`, `tree` say more).
+        findings: {rule, path, message, ...} of what the tests do not notice, or of what is to be repaired.
+        undone: the stages whose results have to be measured again.
         tree: what the workspace is put back to.
+        keep: what the undone stages had is where they begin again.
     """
 
     stage: str
@@ -175,6 +179,7 @@ class StageReopened(Event):
     answer: str = ""
     escalation_id: str = ""
     tree: str = ""
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,13 +254,18 @@ class StepFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactSubmitted(Event):
-    """A stage's draft: what the model (or the harness, where no model is needed) says the result is."""
+    """A stage's draft: what the model (or the harness, where no model is needed) says the result is.
+
+    Attributes:
+        ahead: drafts of later stages that came in the same reply, by stage; each is verified when its stage begins.
+    """
 
     stage: str
     attempt: int
     draft: Json
     by: Literal["model", "harness", "user"]
     step: int = 0
+    ahead: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +276,8 @@ class FactsGathered(Event):
         name: "baseline" or the name of the stage.
         tree: the git tree that was measured, "" when none.
         work: the workspace at that time where it is not `tree`, "" when it is.
+        draft: the submitted draft as the harness repaired it before it measured; None when nothing was repaired.
+        repairs: {repair, path, message} for everything that the harness repaired or dropped.
     """
 
     name: str
@@ -275,6 +287,8 @@ class FactsGathered(Event):
     evidence: str | None = None
     duration_ms: int = 0
     work: str = ""
+    draft: Json | None = None
+    repairs: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,9 +296,11 @@ class StageVerified(Event):
     """The verdict of pure rules over draft and facts.
 
     Attributes:
-        results: {rule, passed, measured, message, path} for every rule of the contract.
+        results: {rule, passed, measured, message, path, sort} for every rule of the contract. Only what is of the sort "fact"
+            refuses; where no sort was recorded, it is one.
         artifact: the completed artifact, verification fields written by the harness.
         contract_document: digest of the blob with the contract itself, "" in old logs.
+        repairs: {repair, path, message} for everything that the harness repaired or dropped in the draft before it judged.
     """
 
     stage: str
@@ -296,6 +312,7 @@ class StageVerified(Event):
     artifact_digest: str
     results: tuple[Json, ...]
     contract_document: str = ""
+    repairs: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,7 +325,13 @@ class StagePassed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationRaised(Event):
-    """A human is asked. The run waits; no process need live."""
+    """A human is asked. The run waits; no process need live.
+
+    Attributes:
+        choices: what can be answered, see events.choices; empty in logs of earlier versions.
+        shown: what is judged: a specification, tests, a diff; "" where the question holds it.
+        following: how many more questions are asked together with this one, behind it.
+    """
 
     escalation_id: str
     stage: str
@@ -317,6 +340,9 @@ class EscalationRaised(Event):
     question: str
     options: tuple[str, ...] = ()
     context: Json = field(default_factory=dict)
+    choices: tuple[Json, ...] = ()
+    shown: str = ""
+    following: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from agentforge.events import kinds
+from agentforge.events.kinds import Json
 from agentforge.events.state import Reopening, RunState, StageState, Turn
 
 
@@ -41,15 +43,54 @@ def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
     return replace(
         _between(state),
         stages=stages,
-        answers=(event.answer,),
+        answers=(event.answer,) if event.answer else (),
+        findings=event.findings,
+        kept={**state.kept, **_kept(state, event)} if event.keep else {},
+        ahead={},
         artifacts={name: value for name, value in state.artifacts.items() if name not in gone},
         facts={name: value for name, value in state.facts.items() if name not in gone},
         trees={**{name: tree for name, tree in state.trees.items() if name not in gone}, "work": event.tree},
         evidence={name: value for name, value in state.evidence.items() if name not in gone},
         reopened=None,
         error=None,
-        went_back=(*state.went_back, event.escalation_id),
+        went_back=(*state.went_back, event.escalation_id) if event.escalation_id else state.went_back,
+        sent_back=(*state.sent_back, *(fact_key(finding) for finding in event.findings)),
     )
+
+
+def fact_key(finding: Json) -> str:
+    """What tells a measured fact that belongs to another stage from others: `STAGE RULE PATH: MESSAGE`."""
+    return f"{finding.get('stage')} {finding.get('rule')} {finding.get('path', '')}: {finding.get('message')}"
+
+
+def draft_kept(state: RunState, stage: str) -> Json | None:
+    """What the stage had before it was opened again; None when it was not, or had nothing."""
+    draft = state.kept.get(stage, {}).get("draft")
+    return draft if isinstance(draft, Mapping) else None
+
+
+def _kept(state: RunState, event: kinds.StageReopened) -> dict[str, Json]:
+    """What the undone stages had: {draft, tree, before}; `before` is the workspace that the stage began with.
+
+    Work that is under way counts only where it was verified, or where the fault is found to be an earlier stage's.
+    """
+    found: dict[str, Json] = {}
+    before = event.tree
+    for name in event.undone:
+        draft = state.artifacts.get(name) or (_under_way(state, event) if name == state.stage else None)
+        if draft is not None:
+            tree = state.trees.get(name, "")
+            found[name] = {"draft": draft, "tree": tree, "before": before}
+            before = tree or before
+    return found
+
+
+def _under_way(state: RunState, event: kinds.StageReopened) -> Json | None:
+    if state.verdict is not None and state.verdict.passed:
+        return state.verdict.artifact
+    if event.reason != "belongs_here":
+        return None
+    return state.submission.draft if state.submission else state.rejected
 
 
 def reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:

@@ -14,7 +14,7 @@ RECENT_STEPS = 3
 """How many finished steps a context may show (seed 001 section 3.5: "keep only last 3")."""
 LOOP_WINDOW = 25
 """Calls that are remembered: enough to see the longest cycle (5 calls) gone through as often as the loop allows (5)."""
-VIEWS_KEPT = 6
+VIEWS_KEPT = 24
 
 StageStatus = Literal["pending", "running", "verified", "waiting", "skipped", "failed"]
 
@@ -50,6 +50,7 @@ class StageState:
 
     Attributes:
         since: the last attempt that counts no more, because a human had the stage done again.
+        results, repairs: of its last verdict, see events.kinds.StageVerified.
     """
 
     status: StageStatus = "pending"
@@ -62,6 +63,7 @@ class StageState:
     reason: str = ""
     results: tuple[Json, ...] = ()
     since: int = 0
+    repairs: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +126,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A draft on its way through verification."""
+    """A draft on its way through verification; `repairs` tells what the harness mended in it before it measured."""
 
     draft: Json
     by: str
     facts: Json | None = None
     tree: str = ""
+    repairs: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,8 @@ class Escalation:
     raised_at: str
     resolution: EscalationResolved | None = None
     resolved_at: str = ""
+    choices: tuple[Json, ...] = ()
+    shown: str = ""
 
     @property
     def told(self) -> dict[str, object]:
@@ -243,6 +248,7 @@ class RunState:
         stage: the current stage, "" before the first and after the last.
         findings: failed rules of the last verdict, and a human's reasons.
         rejected: the draft that the last verdict, or a human, refused.
+        ahead: drafts that came together with an earlier stage's, by stage; each waits until its stage begins.
         artifacts: accepted artifacts by stage name.
         facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
         trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
@@ -250,6 +256,8 @@ class RunState:
         reopened: how a stage was opened again by a later one; None when none was.
         answers: human answers that belong to the current stage, newest last.
         went_back: escalations whose answer opened an earlier stage again.
+        sent_back: facts for which a stage was opened again by itself, so that each does it once.
+        kept: what stages had before they were opened again, and where they begin now: {draft, tree, before}.
         denials: calls that were not approved: {step, tool, reason}.
         spending: what was asked of models, by stage, attempt and model; of this run alone.
         inherited: the same for the records that a fork shares with its parent.
@@ -313,6 +321,7 @@ class RunState:
     findings: tuple[Json, ...] = ()
     rejected: Json | None = None
     answers: tuple[str, ...] = ()
+    ahead: Mapping[str, Json] = field(default_factory=dict)
     artifacts: Mapping[str, Json] = field(default_factory=dict)
     facts: Mapping[str, Json] = field(default_factory=dict)
     trees: Mapping[str, str] = field(default_factory=dict)
@@ -335,6 +344,8 @@ class RunState:
     forks: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
     went_back: tuple[str, ...] = ()
+    sent_back: tuple[str, ...] = ()
+    kept: Mapping[str, Json] = field(default_factory=dict)
     parts: Mapping[str, Json] = field(default_factory=dict)
     talk: Talk = Talk()
 

@@ -64,7 +64,10 @@ class LookingTools:
 
         def found() -> list[Value]:
             rows = answers.escalations(self._ground.cwd) if answered else answers.pending(self._ground.cwd)
-            return [{"task_id": row.task_id, "address": row.address, **escalation_row(row.item)} for row in rows]
+            return [
+                {"task_id": row.task_id, "address": row.address, **escalation_row(row.item, task_id=row.task_id)}
+                for row in rows
+            ]
 
         return {"escalations": await _in_thread(found)}
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from agentforge.context.budget import Piece
-from agentforge.context.minimal import FRONT_ROOM
 from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Section
 from agentforge.events.state import RunState
 from agentforge.pipeline.adding import FIRST_WRITER, JUDGE, last_measured, written_files
 from agentforge.pipeline.scope import named_files, suite_files
 from agentforge.pipeline.stage import Stage
+from agentforge.pipeline.wording import specification_parts
 from agentforge.safety.scope import WriteScope
-from agentforge.tokens import count_tokens
 from agentforge.workspace.relevance import is_test_path
 
 if TYPE_CHECKING:
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.contracts.contract import Contract
     from agentforge.pipeline.runtime import Runtime
-
-_REQUEST, _LEAST, _SHOWN, _PIECE_COST = 700, 250, 400, 48
 
 
 def contract_of(stage: Stage, contracts: ContractSet) -> Contract:
@@ -59,40 +56,36 @@ def paths_written(state: RunState, runtime: Runtime, *, tree: str) -> tuple[str,
     return tuple(path for path in changed if not is_test_path(path) and scope.refusal(path) is None)
 
 
-def gather_added(stage: Stage, state: RunState, runtime: Runtime) -> list[Piece]:
+def gather_added(stage: Stage, state: RunState, runtime: Runtime) -> list[Section]:
     """The request, the artifacts that it consumes, the change so far, and the files that it may write."""
-    request = Piece(name="the request, verbatim", text=state.request, limit=_REQUEST, note="a long request is cut here")
-    texts = {f"artifact of {name}": _artifact(name, state) for name in stage.consumes if name in state.artifacts}
-    change = _change(state, runtime)
-    if change:
-        texts["the change so far (measured)"] = change
-    room = FRONT_ROOM - min(_REQUEST, count_tokens(state.request)) - _PIECE_COST * (len(texts) + 2)
-    pieces = [request]
-    for place, (name, text) in enumerate(texts.items()):
-        share = max(_LEAST, room // (len(texts) - place))
-        room -= min(share, count_tokens(text))
-        pieces.append(Piece(name=name, text=text, limit=share, foreign=name.startswith("the change")))
     own = stage.files or named_files(state.artifacts.get("spec", {}))
-    files = "\n".join(own) if stage.writes == "product" else ""
-    return [*pieces, Piece(name="files that you may write", text=files, limit=150)]
+    return [
+        Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here"),
+        *(_artifact(name, state) for name in stage.consumes if name in state.artifacts),
+        Piece(name="the change so far (measured)", text=_change(state, runtime), order=1, foreign=True),
+        Piece(
+            name="files that you may write",
+            text="\n".join(own) if stage.writes == "product" else "",
+            level=Level.LAW,
+        ),
+    ]
 
 
 def shown_artifacts(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The artifacts of added stages that want this one to see them."""
     rows = [runtime.stages[str(row.get("name"))] for row in state.added]
     return [
-        Piece(name=f"{one.produces} (binding)", text=render(state.artifacts[one.name]), limit=_SHOWN)
+        Piece(name=f"{one.produces} (binding)", text=render(state.artifacts[one.name]), level=Level.LAW)
         for one in rows
         if stage in one.shown_to and one.name in state.artifacts
     ]
 
 
-def _artifact(name: str, state: RunState) -> str:
+def _artifact(name: str, state: RunState) -> Piece:
+    heading = f"artifact of {name}"
     if name == "spec":
-        from agentforge.pipeline.wording import specification_text
-
-        return specification_text(state.artifacts[name])
-    return render(state.artifacts[name])
+        return Piece(name=heading, text="", parts=specification_parts(state.artifacts[name]), level=Level.LAW)
+    return Piece(name=heading, text=render(state.artifacts[name]))
 
 
 def _change(state: RunState, runtime: Runtime) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 from agentforge.events.state import Reopening, RunState
 from agentforge.pipeline.examples import asserted_in
 from agentforge.pipeline.hanging import bounded_rig
+from agentforge.pipeline.honesty import words_of_people
 from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_symbols, superseded_tests
+from agentforge.pipeline.scope import product_scope, product_symbols, superseded_tests, vanished_names
 from agentforge.pipeline.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.steering import red_facts
@@ -41,10 +42,11 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     suite = Suite(
         tests=tests,
         symbols=product_symbols(spec),
-        modified=texts(spec.get("files_to_modify")),
+        modified=product_scope(spec),
         action=action_of(state),
         support=state.tests,
         superseded=superseded_tests(spec),
+        vanished=vanished_names(spec, words_of_people(state)),
     )
     facts, evidence = measure_red(rig, suite, base_tree=state.trees["baseline"], red_tree=tree)
     sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from agentforge.agent.effects import Effect
+from agentforge.events.choices import OWN_WORDS
 from agentforge.events.event import Event
 from agentforge.events.kinds import ArtifactSubmitted, FactsGathered
 from agentforge.events.state import RunState
@@ -94,4 +96,5 @@ def _none_passed(state: RunState, stage: str) -> Effect | None:
         reason=f"none of {state.candidates} independent attempts passed all rules",
         question=f"How should it go on? Answer what is missing; one more attempt is made with it.\n{rows}",
         context=(("key", key), ("attempt", 0)),
+        choices=(replace(OWN_WORDS, then=f"One more attempt at {stage} is made with your words."),),
     )

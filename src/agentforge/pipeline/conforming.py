@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,25 +18,41 @@ if TYPE_CHECKING:
     from agentforge.conformance.site import Check, Site
 
 
-def compared(state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, ...] = ()) -> Comparison:
+def compared(
+    state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, ...] = (), settled: Collection[str] = ()
+) -> Comparison:
     """Run the checks on a fresh checkout of `tree` and of the base, over the files that differ.
+
+    What the project does not pin, and what is found in files that nobody may change any more, is a note. A check that broke
+    off is run once more: what the machine did is no finding.
 
     Args:
         only: restrict to these repository paths; () = all changed files.
+        settled: files that an earlier stage has accepted, such as frozen tests.
     """
     from agentforge.conformance.engine import compare
 
     base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
     changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
-    return compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
+    found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
+    if found.crashed:
+        found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed, again=True))
+    noted = tuple(one for one in found.new if one.ours or one.path in settled)
+    return replace(found, new=tuple(one for one in found.new if one not in noted), notes=(*noted, *found.notes))
 
 
 def reports(
-    state: RunState, runtime: Runtime, *, base: str, tree: str, paths: list[str]
+    state: RunState, runtime: Runtime, *, base: str, tree: str, paths: list[str], again: bool = False
 ) -> tuple[CheckReport, CheckReport]:
-    """What the checks say of some files at the base, and of the same files of another tree by the base's configuration."""
+    """What the checks say of some files at the base, and of the same files of another tree by the base's configuration.
+
+    Args:
+        again: measure anew what is known of `tree`.
+    """
     asked = (tuple(paths), state.last_at[:10])
     known = runtime.check_reports
+    if again:
+        known.pop((tree, base, asked), None)
     if (base, "", asked) not in known or (tree, base, asked) not in known:
         rig = runtime.rig()
         with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:

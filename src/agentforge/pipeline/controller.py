@@ -12,7 +12,7 @@ from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.canonical import canonical_bytes
-from agentforge.context.budget import Piece
+from agentforge.context.sections import Section, row_of, section_of, without_secrets
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -39,11 +39,15 @@ from agentforge.pipeline.effects import (
     StartPart,
     StartStage,
     SubmitDraft,
+    SubmitKept,
     TryAttempts,
 )
 from agentforge.pipeline.going_back import go_back
+from agentforge.pipeline.hanging import within_deadline
 from agentforge.pipeline.hooking import after_stage, before_stage, material_rows, not_run, stopped, with_notes
+from agentforge.pipeline.keeping import drop_left_tests, kept_draft, put_kept_files
 from agentforge.pipeline.material import gather
+from agentforge.pipeline.offering import asked, offered
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage_agent import agent_spec
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.pipeline.measured import Measured
+    from agentforge.pipeline.repairs.table import Mended
     from agentforge.pipeline.stage import Stage
 
 
@@ -72,7 +77,7 @@ class Performer:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._material: tuple[str, list[Piece]] = ("", [])
+        self._material: tuple[str, list[Section]] = ("", [])
 
     def perform(self, effect: Effect, state: RunState) -> Iterator[Event]:
         """Yield the events of one effect; each is durable before the next line runs.
@@ -95,6 +100,7 @@ class Performer:
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
+                SubmitKept: self._submit_kept,
                 GatherFacts: self._gather_facts,
                 Judge: self._judge,
                 Ask: self._ask,
@@ -109,7 +115,7 @@ class Performer:
         )
         if not _needs_only_the_request(effect, state):
             self._runtime.ready()
-        return performers[type(effect)](effect, state)
+        return offered(performers[type(effect)](effect, state), state, self._runtime.stages)
 
     # -- where the world answers; a replay answers from the record instead
 
@@ -140,6 +146,12 @@ class Performer:
         from agentforge.pipeline.measure import measure
 
         return measure(state, stage, self._runtime)
+
+    def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
+        """Repair what was submitted, as far as the harness can."""
+        from agentforge.pipeline.repairs.table import mended
+
+        return mended(state, stage, contract, self._runtime)
 
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
         """Run the commands that a contract names."""
@@ -173,11 +185,11 @@ class Performer:
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
         return agent_perform.perform_finish_step(effect, state, self.spec(state))
 
-    def _pieces(self, state: RunState) -> list[Piece]:
+    def _pieces(self, state: RunState) -> list[Section]:
         digest = state.turn.material
         if self._material[0] != digest:
             rows = json.loads(self._runtime.blobs.get(digest)) if digest else []
-            self._material = (digest, [Piece(**row) for row in rows])
+            self._material = (digest, [section_of(row) for row in rows])
         return self._material[1]
 
     # -- stages
@@ -186,6 +198,7 @@ class Performer:
         stage = self._runtime.stages[effect.stage]
         again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
         digest = state.turn.material if again else ""
+        tree = put_kept_files(stage, effect.attempt, state, self._runtime)
         if stage.needs_model(state):
             yield from not_run(effect.stage, effect.attempt, self._runtime)
             said = before_stage(state, self._runtime)
@@ -196,13 +209,10 @@ class Performer:
                 return
             rows = material_rows(self._runtime.blobs.get(digest)) if digest else self._gathered(effect.stage, state)
             digest = self._runtime.blobs.put(canonical_bytes(with_notes(rows, said)))
-        yield kinds.StageStarted(stage=effect.stage, attempt=effect.attempt, material=digest)
+        yield kinds.StageStarted(stage=effect.stage, attempt=effect.attempt, material=digest, tree=tree)
 
     def _gathered(self, stage: str, state: RunState) -> list[dict[str, object]]:
-        return [
-            {"name": piece.name, "text": self._plain(piece.text), "limit": piece.limit, "note": piece.note}
-            for piece in gather(stage, state, self._runtime)
-        ]
+        return [row_of(without_secrets(one, self._plain)) for one in gather(stage, state, self._runtime)]
 
     def _plain(self, text: str) -> str:
         return redact(text, secrets=self._runtime.secrets).text
@@ -219,24 +229,36 @@ class Performer:
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
-        by = "user" if effect.stage == "red" and state.tests else "harness"
         attempt = state.stages[effect.stage].attempt
+        if effect.stage in state.ahead:
+            yield kinds.ArtifactSubmitted(
+                stage=effect.stage,
+                attempt=attempt,
+                draft=state.ahead[effect.stage],
+                by="model",
+            )
+            return
+        by = "user" if effect.stage == "red" and state.tests else "harness"
         yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=stage.draft(state), by=by)  # type: ignore[arg-type] # one of the three
+
+    def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:
+        draft = kept_draft(state, self._runtime.stages[effect.stage])
+        attempt = state.stages[effect.stage].attempt
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="harness")
 
     # -- facts and verdicts
 
     def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
-        started = time.monotonic()
-        measured = self.measured_base(state, attempt=effect.attempt)
-        yield self._facts(measured, name="baseline", attempt=effect.attempt, started=started)
+        attempt = effect.attempt
+        yield self._in_time(
+            lambda: self.measured_base(state, attempt=attempt), state, name="baseline", stage="analyze", attempt=attempt
+        )
 
     def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
-        started = time.monotonic()
-        yield self._facts(self.measured_impact(state), name="impact", attempt=1, started=started)
+        yield self._in_time(lambda: self.measured_impact(state), state, name="impact", stage="green")
 
     def _places(self, _effect: MeasurePlaces, state: RunState) -> Iterator[Event]:
-        started = time.monotonic()
-        yield self._facts(self.measured_places(state), name="places", attempt=1, started=started)
+        yield self._in_time(lambda: self.measured_places(state), state, name="places", stage="analyze")
 
     def _attempts(self, effect: TryAttempts, state: RunState) -> Iterator[Event]:
         yield from self._runtime.attempts(state, effect.stage)
@@ -253,7 +275,7 @@ class Performer:
             yield from go_back(effect, state, self._runtime)
             return
         findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
-        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason="tests_too_weak", findings=findings)
+        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason=effect.reason, findings=findings)
 
     def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
         """Put the workspace back first: done twice it is the same."""
@@ -262,18 +284,30 @@ class Performer:
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.judging import contract_of, refuse_draft
+        from agentforge.pipeline.judging import contract_of, refuse_draft, with_draft
         from agentforge.pipeline.measure import draft_errors
 
         stage = self._runtime.stages[effect.stage]
         contract = contract_of(stage, self._runtime)
-        errors = draft_errors(state, stage, contract)
+        mended = self.mended(state, stage, contract)
+        after = with_draft(state, mended.draft, mended.repairs)
+        errors = draft_errors(after, stage, contract)
         if errors:
-            yield refuse_draft(state, stage, contract, errors)
+            yield refuse_draft(after, stage, contract, errors)
             return
+        drop_left_tests(after, self._runtime)
+        measure, name = lambda: mended.told_by(self.measured(after, stage)), effect.stage
+        yield self._in_time(measure, state, name=name, stage=name, attempt=state.stages[name].attempt)
+
+    def _in_time(
+        self, measure: Callable[[], Measured], state: RunState, *, name: str, stage: str, attempt: int = 1
+    ) -> Event:
+        """The facts of a measurement, or the question that it ends with when the deadline comes first."""
         started = time.monotonic()
-        attempt = state.stages[effect.stage].attempt
-        yield self._facts(self.measured(state, stage), name=effect.stage, attempt=attempt, started=started)
+        measured = within_deadline(measure, state, stage=stage, measuring=name)
+        if isinstance(measured, kinds.EscalationRaised):
+            return measured
+        return self._facts(measured, name=name, attempt=attempt, started=started)
 
     def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
         facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
@@ -286,6 +320,8 @@ class Performer:
             evidence=evidence,
             duration_ms=int((time.monotonic() - started) * 1000),
             work=measured.work,
+            draft=measured.draft,
+            repairs=measured.repairs,
         )
 
     def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
@@ -304,15 +340,9 @@ class Performer:
     # -- humans, ends
 
     def _ask(self, effect: Ask, state: RunState) -> Iterator[Event]:
-        yield kinds.EscalationRaised(
-            escalation_id=f"E{len(state.escalations) + 1}",
-            stage=effect.stage,
-            kind=effect.kind,  # type: ignore[arg-type] # decide uses the closed set
-            reason=effect.reason,
-            question=effect.question,
-            options=effect.options,
-            context=dict(effect.context),
-        )
+        from agentforge.pipeline.exhibits import exhibit
+
+        return asked(effect, state, lambda one: self._plain(exhibit(one, state, self._runtime)))
 
     def _pass_stage(self, effect: PassStage, state: RunState) -> Iterator[Event]:
         assert state.verdict is not None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import Effect, Stop
+from agentforge.events.choices import fixed
 from agentforge.events.state import Escalation, RunState
 from agentforge.pipeline.attempting import adoption, attempts_first
-from agentforge.pipeline.attempts import attempts_allowed, stuck_and_answered
+from agentforge.pipeline.attempts import attempts_allowed
+from agentforge.pipeline.base_line import base_line_first
 from agentforge.pipeline.dependencies import await_next, unmet
 from agentforge.pipeline.effects import (
     Ask,
@@ -17,16 +20,16 @@ from agentforge.pipeline.effects import (
     Finish,
     GatherFacts,
     Judge,
-    MeasureBaseline,
     MeasureImpact,
     PassStage,
     SkipStage,
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.going_back import going_back
+from agentforge.pipeline.going_back import going_back, sending_back
+from agentforge.pipeline.keeping import kept_submission
 from agentforge.pipeline.reopening import ending, reopening
-from agentforge.pipeline.stage import Stage, action_of, items, texts
+from agentforge.pipeline.stage import Question, Stage, action_of, items
 from agentforge.pipeline.stages import SPLIT
 
 Stages = Mapping[str, Stage]
@@ -45,7 +48,7 @@ def decide(state: RunState, stages: Stages) -> Effect | None:
         return back
     if not state.stage:
         return _between_stages(state, stages)
-    return _inside_stage(state, stages[state.stage])
+    return _inside_stage(state, stages[state.stage], tuple(stages))
 
 
 def _between_stages(state: RunState, stages: Stages) -> Effect | None:
@@ -61,7 +64,7 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         if stage.name == "analyze":
             from agentforge.pipeline.small.deciding import places_first  # not before the first request
 
-            effect = _baseline(state, action) or places_first(state)
+            effect = base_line_first(state, action) or places_first(state)
             if effect is not None:
                 return effect
         attempting = attempts_first(state, stage.name)
@@ -81,38 +84,18 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
     return Finish(outcome="delivered") if state.attested else Attest()
 
 
-def _baseline(state: RunState, action: str) -> Effect | None:
-    """The base line first; one that cannot be trusted is a human's to repair, then it is measured again."""
-    base = state.facts.get("baseline")
-    answered = len(stuck_and_answered(state, "analyze"))
-    if base is None or (base.get("measured") is False and base.get("attempt") == answered):
-        return MeasureBaseline(attempt=answered + 1)
-    if base.get("measured") is not False or action == "analyze":
-        return None
-    problems = "; ".join(texts(base.get("problems"))) or "a control of the test run did not hold"
-    if base.get("timed_out"):
-        problems += "; the suite did not end in time"
-    return Ask(
-        stage="analyze",
-        kind="stuck",
-        reason=f"the tests cannot be run at the base commit: {problems}",
-        question="Repair how the tests run ([test] command, python, timeout in .agentforge/config.toml), then answer `again`.",
-        options=("again",),
-    )
-
-
-def _inside_stage(state: RunState, stage: Stage) -> Effect:
+def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effect:
     if state.turn.replied:  # finish the step first: its calls were asked for before anything was judged
         return _turn(state)
     if state.stages[stage.name].status == "failed":
-        return _after_failure(state, stage)
+        return sending_back(state, order) or _after_failure(state, stage)
     if state.verdict is not None and state.verdict.passed:
         return reopening(state, stage) or _approval(state, stage) or PassStage(stage=stage.name)
     if state.submission is not None:
         return _judge(state, stage)
-    if not stage.needs_model(state):
+    if stage.name in state.ahead or not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
-    return adoption(state, stage.name) or _turn(state)
+    return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
 
 
 def _after_failure(state: RunState, stage: Stage) -> Effect:
@@ -134,17 +117,25 @@ def _judge(state: RunState, stage: Stage) -> Effect:
     assert state.submission is not None
     if state.submission.facts is None:
         return GatherFacts(stage=stage.name)
-    for question in stage.questions(state):
-        if _asked(state, stage.name, question.key) is None:
-            return Ask(
-                stage=stage.name,
-                kind="question",
-                reason=question.reason,
-                question=question.text,
-                options=question.options,
-                context=(("key", question.key), *question.context),
-            )
-    return Judge(stage=stage.name)
+    wanted = [one for one in stage.questions(state) if _asked(state, stage.name, one.key) is None]
+    if not wanted:
+        return Judge(stage=stage.name)
+    first, *others = (_question(one, stage) for one in wanted)
+    return replace(first, also=tuple(others))
+
+
+def _question(question: Question, stage: Stage) -> Ask:
+    """What a stage asks; all that it asks comes together."""
+    then = f"{stage.name} goes on with this answer."
+    return Ask(
+        stage=stage.name,
+        kind="question",
+        reason=question.reason,
+        question=question.text,
+        options=question.options,
+        context=(("key", question.key), *question.context),
+        choices=tuple(fixed(text, then) for text in question.options) if question.closed else (),
+    )
 
 
 def _turn(state: RunState) -> Effect:
@@ -172,7 +163,7 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
         stage=stage.name,
         kind="approval",
         reason=f"stage {stage.name} is verified and waits for approval",
-        question=f"Approve it? Look at it with: agentforge inspect {state.run_id} --show artifact",
+        question=f"Is the result of {stage.name} what you want?",
         options=("approve", "reject"),
         context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),
     )

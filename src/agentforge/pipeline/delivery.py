@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from agentforge.events.judged import judged
 from agentforge.events.state import RunState
+from agentforge.pipeline.assumptions import Assumption, assumptions
 from agentforge.pipeline.report_parts import changed_parts, conventional, delivered_parts, measured_parts, trailers
-from agentforge.pipeline.report_rows import answers, cost, limits
+from agentforge.pipeline.report_rows import answers, cost, limits, notes_for_reviewer
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stage import action_of, items
 from agentforge.pipeline.tracing import shown_strength, strength_limits, trace
@@ -63,8 +64,8 @@ def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
     """Conventional subject, what was asked, and the trailers that tie the commit to the trail."""
     spec = state.artifacts.get("spec", {})
     body = "\n".join(f"- {item.get('id')}: {item.get('description')}" for item in items(spec.get("requirements")))
-    assumed = "\n".join(f"- {question} -> {answer}" for question, answer in assumptions(state))
-    parts = [subject(state), body, f"Assumptions:\n{assumed}" if assumed else ""]
+    assumed = "\n".join(f"- {one.line}" for one in assumptions(state))
+    parts = [subject(state), f"Assumptions:\n{assumed}" if assumed else "", body]
     return "\n\n".join(part for part in [*parts, trailers(state, trail)] if part) + "\n"
 
 
@@ -75,12 +76,6 @@ def subject(state: RunState) -> str:
     if first[1:] == first[1:].lower():  # a name like HTTPServer or iOS keeps its capitals
         title = f"{title[:1].lower()}{title[1:]}"
     return conventional(f"{_TYPES.get(action_of(state), 'feat')}: {title}")
-
-
-def assumptions(state: RunState) -> list[tuple[str, str]]:
-    """What nobody settled: (question, assumed answer)."""
-    rows = items(state.artifacts.get("clarify", {}).get("questions"))
-    return [(str(row.get("question")), str(row.get("answer"))) for row in rows if row.get("source") == "assumption"]
 
 
 def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[str, list[str]]) -> dict[str, object]:
@@ -94,7 +89,7 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
     facts = judged(state.facts, {})
     return {
         **delivered_parts(state, made, title=str(spec.get("title", "")), subject=subject(state)),
-        "assumptions": [{"question": question, "assumption": answer} for question, answer in assumptions(state)],
+        "assumptions": [_assumption_row(one) for one in assumptions(state)],
         "answers": answers(state),
         "requirements": trace(state, facts, changed_lines),
         **shown_strength(state, facts),
@@ -102,8 +97,14 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         "verification": {**measured_parts(state, made), "all_tests_pass": facts.get("all_tests_pass") is True},
         "cost": cost(state),
         "limits": [*limits(state), *strength_limits(facts)],
+        **({"notes": told} if (told := notes_for_reviewer(state)) else {}),
         "follow_ups": _open_risks(state)[:5],
     }
+
+
+def _assumption_row(one: Assumption) -> dict[str, object]:
+    other = {"alternative": one.alternative} if one.alternative else {}
+    return {"question": one.question, "assumption": one.taken, **other}
 
 
 def _open_risks(state: RunState) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from agentforge.agent.effects import Effect
 from agentforge.events import kinds
+from agentforge.events.choices import fixed
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.effects import Ask, AwaitTask
@@ -146,6 +147,10 @@ def _question(state: RunState, need: Need) -> Ask:
         question=f"This task needs {need.words}{why}. Put it right and answer `again`, or answer `{WITHOUT}` to go on "
         f"without it. The trails:{named}",
         options=("again", WITHOUT),
+        choices=(
+            fixed("again", "The run looks whether it is there now."),
+            fixed(WITHOUT, "The run goes on and does without it."),
+        ),
         context=(("needs", need.key), ("trails", tuple(trails) if isinstance(trails, list) else ())),
     )
 

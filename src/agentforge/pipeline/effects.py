@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.agent.effects import Effect
+from agentforge.events.choices import Choice
 from agentforge.frozen import dataclass
 
 
@@ -49,11 +50,13 @@ class Reopen(Effect):
     """Open a stage again that had passed, with what a later one found, or with a human's answer.
 
     Attributes:
-        undone: with an answer: all stages that are done again.
+        reason: as in StageReopened.
+        undone: all stages whose results have to be measured again; () where the stage only adds tests.
     """
 
     stage: str
     by: str
+    reason: str
     findings: tuple[object, ...] = ()
     undone: tuple[str, ...] = ()
     answer: str = ""
@@ -100,6 +103,13 @@ class MeasurePlaces(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitKept(Effect):
+    """Hand in what the stage had before it was opened again; it is measured and judged like any other draft."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitDraft(Effect):
     """This stage needs no model: the harness writes the draft."""
 
@@ -122,7 +132,12 @@ class Judge(Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask(Effect):
-    """Raise an escalation to a human."""
+    """Raise an escalation to a human.
+
+    Attributes:
+        choices: what can be answered, where it is not what every question of the kind offers.
+        also: questions that are asked together with this one, behind it.
+    """
 
     stage: str
     kind: str
@@ -130,6 +145,8 @@ class Ask(Effect):
     question: str
     options: tuple[str, ...] = ()
     context: tuple[tuple[str, object], ...] = ()
+    choices: tuple[Choice, ...] = ()
+    also: tuple[Ask, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from agentforge.runners.observed import is_observed, wanted_part
 
 _LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 
@@ -10,6 +13,22 @@ _LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w.])-?\
 def stands_in(example: str, request: str) -> bool:
     """Tell whether the example is in the request, character by character but for white space at line ends and runs of it."""
     return bool(example.strip()) and _squeeze(example) in _squeeze(request)
+
+
+def observed_in(example: str, request: str) -> bool:
+    """Tell whether an example says nothing but what the code gives today: no expected result can be read from it."""
+    return is_observed(example, within=request)
+
+
+def wanted_in(example: str, request: str) -> str:
+    """Give the part of an example that says what is wanted; "" when it only tells of today."""
+    return wanted_part(example, within=request)
+
+
+def told_in(example: str, criteria: Sequence[str]) -> bool:
+    """Tell whether the criteria hold an example: its words, or every value that it names; one without values cannot be missed."""
+    said = "\n".join(criteria)
+    return stands_in(example, said) or all(_whole(item, said) for item in literals(example))
 
 
 def literals(example: str) -> list[str]:

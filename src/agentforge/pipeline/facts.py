@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
-from agentforge.pipeline.examples import stands_in
+from agentforge.pipeline.examples import stands_in, told_in, wanted_in
 from agentforge.pipeline.held_out import split_facts
+from agentforge.pipeline.places import defines, dotted
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, items, texts
@@ -80,19 +81,24 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
             "file": item.get("file", ""),
             "change": item.get("change", ""),
             "is_test": bool(item.get("file")) and is_test_path(str(item["file"])),
-            "exists": _holds(state, str(item.get("file", "")), str(item.get("name", "")), present, runtime),
+            "exists": _holds(
+                state,
+                str(item.get("file", "")),
+                str(item.get("name", "")),
+                present,
+                runtime,
+                exactly=item.get("change") == "new",
+            ),
         }
         for item in items(draft.get("symbols"))
     ]
-    criteria = "\n".join(
-        text for item in items(draft.get("requirements")) for text in texts(item.get("acceptance_criteria"))
-    )
+    criteria = [text for item in items(draft.get("requirements")) for text in texts(item.get("acceptance_criteria"))]
     examples = texts(state.artifacts.get("intake", {}).get("examples"))
     return {
         "existing": [path for path in named if path in present],
         "missing": [path for path in named if path not in present],
         "symbols": symbols,
-        "examples": [{"text": text, "found": stands_in(text, criteria)} for text in examples],
+        "examples": [{"text": text, "found": told_in(wanted_in(text, state.request), criteria)} for text in examples],
         "dependency_cycle": [],
         "claims": split_facts(state, draft),
     }
@@ -136,7 +142,7 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
     for item in product_symbols(spec):
         change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
         content = runtime.git.show(tree, path)
-        there = _defines(path, name, content, exactly=change == "removed") if content is not None else False
+        there = defines(path, name, content, exactly=change == "removed") if content is not None else False
         if there is False and content is not None and change == "new" and _assigned(path, name, content):
             there = True
         if change == "removed" and there:
@@ -148,35 +154,22 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
     return unmet
 
 
-def _holds(state: RunState, path: str, name: str, present: Iterable[str], runtime: Runtime) -> bool:
-    """The file defines the symbol at the base commit; a language without a grammar is searched for the word."""
+def _holds(
+    state: RunState, path: str, name: str, present: Iterable[str], runtime: Runtime, *, exactly: bool = False
+) -> bool:
+    """Whether the file defines the symbol at the base commit, or at least holds its word: a local name, a label, a heading.
+
+    Args:
+        exactly: the word alone is enough only where the language cannot be read.
+    """
     content = runtime.git.show(state.base_commit, path) if path in present else None
     if content is None:
         return False
-    known = _defines(path, name, content)
-    if known is not None:
-        return known
-    last = re.escape(_dotted(name).rsplit(".", 1)[-1])
+    known = defines(path, name, content, exactly=exactly)
+    if known or (exactly and known is not None):
+        return bool(known)
+    last = re.escape(dotted(name).rsplit(".", 1)[-1])
     return bool(last) and re.search(rf"(?<!\w){last}(?!\w)", content.decode("utf-8", "replace")) is not None
-
-
-def _defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> bool | None:
-    """Whether a file defines a symbol; None when its language cannot be read.
-
-    Args:
-        exactly: `area` is not the method `Circle.area`.
-    """
-    from agentforge.runners.javascript_source import defines, is_javascript
-    from agentforge.workspace.symbols import language_of, outline_of
-
-    text = content.decode("utf-8", "replace")
-    if is_javascript(path) and defines(path, text, _dotted(name)):
-        return True
-    known = outline_of(path, text) if language_of(path) else None
-    if known is None or known.note:
-        return None
-    names = {symbol.qualified for symbol in known.symbols}
-    return _dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})
 
 
 def _given_up(item: Json, content: bytes | None) -> list[dict[str, object]]:
@@ -191,12 +184,8 @@ def _assigned(path: str, name: str, content: bytes) -> bool:
     """Whether a file of a language whose functions are often values gives something this name: `exports.f = ...`, `f: ...`."""
     if not path.endswith(_VALUES):
         return False
-    last = re.escape(_dotted(name).rsplit(".", 1)[-1])
+    last = re.escape(dotted(name).rsplit(".", 1)[-1])
     return re.search(rf"(?<![\w$]){last}\s*(?:[=:(,}}]|['\"]\s*[\]:])", content.decode("utf-8", "replace")) is not None
-
-
-def _dotted(name: str) -> str:
-    return name.split("(", maxsplit=1)[0].strip().replace("::", ".")
 
 
 def _exists(path: str, present: frozenset[str]) -> bool:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from agentforge.context.budget import Piece
+from agentforge.context.sections import Level, Piece, Section
 from agentforge.events.state import RunState
-from agentforge.pipeline.excerpts import code_of, test_sample
+from agentforge.pipeline.excerpts import code_view, frozen_view, style_views
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import fix_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
 
-_CODE_TOKENS = 2400
-_LEAST_CODE = 400
+_FILES_SHOWN = 12
+_FROZEN_WHOLE = 1500
 
 
-def gather_fix(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
+def gather_fix(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     """The pieces for a stage of a fix; a stage without a model needs none."""
     if stage == "guard":
         return _guard(state, runtime)
     return _change(state, runtime)
 
 
-def _guard(state: RunState, runtime: Runtime) -> list[Piece]:
+def _guard(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.wording import baseline_text
 
     rows = _violations(state)
@@ -28,34 +28,23 @@ def _guard(state: RunState, runtime: Runtime) -> list[Piece]:
     known = texts(state.facts.get("baseline", {}).get("test_files"))
     unguarded = texts(state.facts.get("analyze", {}).get("unguarded"))
     return [
-        Piece(name="places that no test watches (measured)", text="\n".join(unguarded), limit=300),
-        Piece(name="what will be repaired there later", text=_told(rows), limit=500),
-        Piece(name="how tests run", text=baseline_text(state), limit=120),
-        Piece(
-            name="style of the tests here",
-            text=test_sample(runtime.worktree, near=files, tests=known),
-            limit=600,
-            foreign=True,
-        ),
+        Piece(name="places that no test watches (measured)", text="\n".join(unguarded), level=Level.LAW),
+        Piece(name="what will be repaired there later", text=_told(rows), level=Level.LAW),
+        Piece(name="how tests run", text=baseline_text(state), level=Level.LAW),
+        *style_views(runtime.worktree, near=files, tests=known),
         *_code(rows, runtime),
     ]
 
 
-def _change(state: RunState, runtime: Runtime) -> list[Piece]:
+def _change(state: RunState, runtime: Runtime) -> list[Section]:
     rows = _violations(state)
-    guards = "\n".join(f"--- {path}\n{_text(runtime, path)}" for path in suite_files(state))
+    guards = [frozen_view(runtime.worktree, path, (), whole=_FROZEN_WHOLE) for path in suite_files(state)]
     return [
-        Piece(name="the violations (measured)", text=_told(rows), limit=900),
-        Piece(name="files that you may write", text="\n".join(fix_scope(state)), limit=200),
-        Piece(name="guard tests, frozen", text=guards, limit=600, foreign=True),
+        Piece(name="the violations (measured)", text=_told(rows), level=Level.LAW),
+        Piece(name="files that you may write", text="\n".join(fix_scope(state)), level=Level.LAW),
+        *(view for view in guards if view is not None),
         *_code(rows, runtime),
     ]
-
-
-def _text(runtime: Runtime, path: str) -> str:
-    from agentforge.workspace.symbols import read_source
-
-    return (read_source(runtime.worktree, path) or "").rstrip()
 
 
 def _violations(state: RunState) -> list[Json]:
@@ -73,36 +62,13 @@ def _told(rows: list[Json]) -> str:
     return "\n".join(lines)
 
 
-def _code(rows: list[Json], runtime: Runtime) -> list[Piece]:
+def _code(rows: list[Json], runtime: Runtime) -> list[Section]:
     """The source around the violations, whole files where they are small."""
     lines: dict[str, list[int]] = {}
     for row in rows:
         number = row.get("line")
         lines.setdefault(str(row.get("file")), []).append(number if isinstance(number, int) else 0)
-    shown = [path for path in lines if (runtime.worktree / path).is_file()][:4]
-    share = max(_LEAST_CODE, _CODE_TOKENS // max(1, len(shown)))
-    return [
-        Piece(
-            name=f"{path} (as it is at the start of this stage)",
-            text=code_of(
-                runtime.worktree, path, _enclosing(runtime, path, lines[path]), lines=lines[path], limit=share
-            ),
-            limit=share + 40,
-            note=f"read_file path={path} offset=N",
-            foreign=True,
-        )
-        for path in shown
-    ]
-
-
-def _enclosing(runtime: Runtime, path: str, lines: list[int]) -> list[str]:
-    """The dotted names of the innermost symbols around lines."""
-    from agentforge.workspace.codemap import outline
-
-    symbols = outline(runtime.worktree, path)
-    found = []
-    for line in lines:
-        around = [one for one in symbols if one.line <= line <= one.end_line]
-        if around:
-            found.append(max(around, key=lambda one: one.line).qualified)
-    return list(dict.fromkeys(found))
+    shown = [path for path in lines if (runtime.worktree / path).is_file()][:_FILES_SHOWN]
+    state = "as it is at the start of this stage"
+    views = [code_view(runtime.worktree, path, lines=lines[path], state=state) for path in shown]
+    return [view for view in views if view is not None]

@@ -1,4 +1,8 @@
-"""A human's answer changes what an earlier stage decided: that stage is done again with the answer, and all that followed."""
+"""The run goes back to an earlier stage: a human's answer wants it, or a later stage measured what only that one can repair.
+
+A fact `belongs_to` [{stage, rule, path, message}] of a stage's measurement names what an earlier stage has to repair. That stage
+is opened again with these findings, once for each fact: the same fact seen again is the measuring stage's own.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agentforge.events import kinds
+from agentforge.events.reopening import fact_key
 from agentforge.events.state import RunState
 from agentforge.pipeline.effects import Reopen
+from agentforge.pipeline.stage import Json, items
 
 if TYPE_CHECKING:
     from agentforge.pipeline.runtime import Runtime
+
+BELONGS_TO = "belongs_to"
+"""The name of the fact."""
 
 
 def going_back(state: RunState, order: Sequence[str]) -> Reopen | None:
@@ -26,11 +35,36 @@ def going_back(state: RunState, order: Sequence[str]) -> Reopen | None:
         return Reopen(
             stage=answer.reopen,
             by=item.stage,
-            undone=tuple(name for name in order[order.index(answer.reopen) :] if name in state.stages),
+            reason="answered",
+            undone=_undone(state, answer.reopen, order),
             answer=f"{item.question} -> {answer.text}",
             escalation_id=item.escalation_id,
         )
     return None
+
+
+def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
+    """What follows from a failed verdict over facts that belong to an earlier stage; None when there are none, or they are known.
+
+    Of several stages the first in the order is opened: what follows it is measured again in any case.
+    """
+    rows = [row for row in belonging(state) if fact_key(row) not in state.sent_back]
+    wanted = [name for name in order[: order.index(state.stage)] if any(row.get("stage") == name for row in rows)]
+    wanted = [name for name in wanted if name in state.artifacts and _can_repair(state, name)]
+    if not wanted or state.candidate:
+        return None
+    return Reopen(
+        stage=wanted[0],
+        by=state.stage,
+        reason="belongs_here",
+        findings=tuple({"passed": False, **row} for row in rows if row.get("stage") == wanted[0]),
+        undone=_undone(state, wanted[0], order),
+    )
+
+
+def belonging(state: RunState) -> list[Json]:
+    """What the current stage measured and an earlier one has to repair."""
+    return items(state.facts.get(state.stage, {}).get(BELONGS_TO))
 
 
 def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds.Event]:
@@ -45,9 +79,20 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
     yield kinds.StageReopened(
         stage=effect.stage,
         by=effect.by,
-        reason="answered",
+        reason=effect.reason,
+        findings=tuple(items(effect.findings)),
         undone=effect.undone,
         answer=effect.answer,
         escalation_id=effect.escalation_id,
         tree=tree,
+        keep=True,
     )
+
+
+def _undone(state: RunState, stage: str, order: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in order[order.index(stage) :] if name in state.stages)
+
+
+def _can_repair(state: RunState, stage: str) -> bool:
+    """Tests that the user supplied are verified, never rewritten."""
+    return not (stage == "red" and state.tests)

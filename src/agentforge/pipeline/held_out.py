@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
 from agentforge.events.state import RunState
+from agentforge.pipeline.examples import wanted_in
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, items, texts
 
@@ -31,6 +32,19 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
     Returns:
         {seed, rows: [{number, call, ok, reason, hidden}]}; the seed follows from the run and the draft.
     """
+    rows = _checked(draft)
+    seed = int(digest_value([state.run_id, [dict(item) for item in items(draft.get("examples"))]])[:8], 16)
+    hidden = _hidden(state, draft, rows, seed=seed)
+    return {"seed": seed, "rows": [{**row, "hidden": row["number"] in hidden} for row in rows]}
+
+
+def unusable_examples(draft: Json) -> list[tuple[int, str]]:
+    """List the examples of a specification that nothing can check: the number of each, and why."""
+    return [(number, str(row["reason"])) for number, row in enumerate(_checked(draft)) if row["ok"] is not True]
+
+
+def _checked(draft: Json) -> list[dict[str, object]]:
+    """Each example of a specification, and whether it is a call of something declared with one result that can be compared."""
     from agentforge.runners.claims import contradictions
 
     reader = _reader(draft)
@@ -55,9 +69,7 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
     for row in rows:
         if row["call"] in twice:
             row |= {"ok": False, "reason": f"{row['call']!r} is given two different results"}
-    seed = int(digest_value([state.run_id, [dict(item) for item in items(draft.get("examples"))]])[:8], 16)
-    hidden = _hidden(state, draft, rows, seed=seed)
-    return {"seed": seed, "rows": [{**row, "hidden": row["number"] in hidden} for row in rows]}
+    return rows
 
 
 def claims_of(state: RunState) -> tuple[Claim, ...]:
@@ -71,7 +83,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
         requirement = _requirement_of(text, spec)
         found += [
             Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, asked=True)
-            for one in reader.claims_in(text)
+            for one in reader.claims_in(wanted_in(text, state.request))
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]

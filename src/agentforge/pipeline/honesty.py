@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from agentforge.events.state import RunState
-from agentforge.pipeline.held_out import spoken
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, suite_files
 from agentforge.safety.boundary import outside
 
 
+def words_of_people(state: RunState) -> str:
+    """What people asked for: the request, and what they answered since; never what a model wrote."""
+    answers = [item.resolution.text for item in state.escalations.values() if item.resolution is not None]
+    return "\n".join([state.request, *answers])
+
+
 def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
-    """Places of the changed product files that the base does not have and that neither request nor specification asks for."""
+    """Places of the changed product files that the base does not have and that nobody asked for.
+
+    The specification's words excuse nothing: a model wrote them.
+    """
     from agentforge.runners.deception import new_deceptions
 
     spec = state.artifacts.get("spec", {})
+    told, declared = outside(words_of_people(state)), [str(item.get("name", "")) for item in product_symbols(spec)]
     base = state.trees["baseline"]
     own = set(suite_files(state))
     changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
@@ -21,7 +32,7 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
         changed,
         before=lambda path: runtime.git.show(base, path),
         after=lambda path: runtime.git.show(tree, path),
-        told="\n".join([outside(state.request), *spoken(spec)]),
-        allowed=[str(item.get("name", "")) for item in product_symbols(spec)],
+        told=told,
+        allowed=[name for name in declared if re.search(rf"(?<!\w){re.escape(name.split('.')[0])}(?!\w)", told)],
     )
     return [{"path": one.path, "line": one.line, "text": one.text} for one in found]

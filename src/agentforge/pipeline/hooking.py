@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes
+from agentforge.context.sections import Piece, row_of
 from agentforge.events import kinds
+from agentforge.events.choices import OWN_WORDS, approving, fixed
 from agentforge.events.state import RunState
 from agentforge.pipeline.stages import ORDER
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from agentforge.pipeline.runtime import Runtime
 
 _NOTE = "note of hook "
-_NOTE_TOKENS = 600
+_NOTE_SHARE = 15
 
 
 def before_stage(state: RunState, runtime: Runtime) -> Outcome | None:
@@ -53,6 +56,9 @@ def stopped(
     if asks and any(item.context.get("hook") == key and item.resolution for item in state.escalations.values()):
         return None
     word = "wants a decision about" if asks else "blocks"
+    on = fixed("go on", "The stage goes on.") if asks else fixed("again", "The hook runs once more.")
+    words = replace(OWN_WORDS, then="The hook runs once more, and the model of the stage reads your words.")
+    back = approving(stage)[1:] if trigger == "after_agent" else () if asks else (words,)
     return kinds.EscalationRaised(
         escalation_id=f"E{len(state.escalations) + 1}",
         stage=stage,
@@ -61,6 +67,7 @@ def stopped(
         question="Go on all the same?" if asks else "Do what the hook asks for, then answer `again`.",
         options=("go on",) if asks else ("again",),
         context={"hook": key},
+        choices=tuple(choice.value for choice in (on, *back)),
     )
 
 
@@ -69,7 +76,7 @@ def with_notes(rows: Sequence[Mapping[str, object]], outcome: Outcome | None) ->
     kept = [dict(row) for row in rows if not str(row.get("name", "")).startswith(_NOTE)]
     for said in outcome.context if outcome is not None else ():
         name, _, text = said.partition(": ")
-        kept.append({"name": _NOTE + name, "text": text, "limit": _NOTE_TOKENS, "note": ""})
+        kept.append(row_of(Piece(name=_NOTE + name, text=text, share=_NOTE_SHARE)))
     return kept
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from agentforge.events.state import RunState
@@ -21,10 +25,15 @@ _NEAREST = 40
 _NAMED = 12
 _RUN_BESIDE = 60
 _SLOW_S = 5.0
+_SHARE, _LEAST_S = 0.15, 2.0
+"""What a look at some of the base's tests may take, as a share of the whole suite's time, and in seconds for a quick one."""
 
 
 def measured_impact(state: RunState, runtime: Runtime) -> Measured:
-    """Run the base line once more, recorded line by line, where it is not too slow.
+    """Run the tests of the base that are nearest to the change once more, and record which of them execute its files.
+
+    The whole suite where it is quick; else the tests whose files name a changed symbol, import a changed file, or reach one
+    through others, in this order, for a share of the suite's time.
 
     Returns:
         facts {method: coverage | imports | none, note, files, count, nearest, tests}; `nearest` execute a declared symbol.
@@ -42,9 +51,12 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
         return Measured(facts=_facts("none", note, files, {}, ()))
     limit = runtime.verification.get("impact_s", 120)
     slow = cast("float", base.get("duration_s") or 0.0) > cast("float", limit)
-    traced, note = _traced(state, runtime) if not slow else (None, f"the bare suite takes more than {limit} s")
+    chosen = _near_the_change(state, runtime, files, symbols)
+    traced, note = (
+        _traced(state, runtime, files, chosen) if not slow else (None, f"the bare suite takes more than {limit} s")
+    )
     if traced is not None and traced.measured and not traced.lost:
-        return Measured(facts=_by_coverage(state, runtime, traced, files, symbols))
+        return Measured(facts=_by_coverage(state, runtime, traced, files, symbols, asked=len(chosen)))
     if traced is not None:
         note = traced.note
     return Measured(facts=_by_imports(state, runtime, files, note))
@@ -55,8 +67,31 @@ def looked_at_first(state: RunState) -> tuple[str, ...]:
     base, impact = state.facts.get("baseline", {}), state.facts.get("impact", {})
     tests = texts(impact.get("tests"))
     slow = cast("float", base.get("duration_s") or 0.0) >= _SLOW_S
-    few = cast("int", impact.get("count") or 0) * 2 <= cast("int", base.get("tests") or 0)
+    few = cast("int", impact.get("count") or 0) * 4 <= cast("int", base.get("tests") or 0)
     return (*suite_files(state), *tests) if tests and slow and few and len(tests) < _KEPT else ()
+
+
+def within_share(state: RunState, runtime: Runtime, tests: Iterable[str]) -> tuple[str, ...]:
+    """The first of some tests of the base whose time together is a share of the whole suite's, each as long as it took there."""
+    base, known = state.facts.get("baseline", {}), durations(state, runtime)
+    whole = cast("float", base.get("duration_s") or 0.0)
+    ran = sum(known.values()) or whole
+    usual = ran / max(cast("int", base.get("tests") or 0), 1)
+    left = max(_LEAST_S, _SHARE * ran)
+    kept: list[str] = []
+    for name in dict.fromkeys(tests):
+        left -= known.get(name, usual)
+        if left < 0:
+            break
+        kept.append(name)
+    return tuple(kept)
+
+
+def durations(state: RunState, runtime: Runtime) -> dict[str, float]:
+    """How long each test took at the base, seconds; {} in runs that were recorded before this was."""
+    digest = state.evidence.get("baseline")
+    value = json.loads(runtime.blobs.get(digest)) if digest else {}
+    return {str(name): float(took) for name, took in value.get("durations", {}).items()}
 
 
 def near_tests(state: RunState) -> tuple[str, ...]:
@@ -82,15 +117,42 @@ def impact_text(state: RunState) -> str:
     return "\n".join(lines)
 
 
-def _traced(state: RunState, runtime: Runtime) -> tuple[Traced, str]:
+def _traced(state: RunState, runtime: Runtime, files: list[str], tests: tuple[str, ...]) -> tuple[Traced, str]:
     from agentforge.runners.rig import run_tree
     from agentforge.runners.traced import traced_of
 
-    return traced_of(run_tree(bounded_rig(state, runtime), state.trees["baseline"], trace=True)), ""
+    rig, tree = bounded_rig(state, runtime), state.trees["baseline"]
+    return traced_of(run_tree(rig, tree, tests=tests, trace=True, traced_files=files)), ""
+
+
+def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbols: list[Json]) -> tuple[str, ...]:
+    """The tests that are looked at; () = the whole suite, which is quick."""
+    from agentforge.runners.imports import reached
+
+    rig, tree = runtime.rig(), state.trees["baseline"]
+    digest = state.evidence.get("baseline")
+    evidence = json.loads(runtime.blobs.get(digest)) if digest else {}
+    passing: dict[str, list[str]] = {}
+    for name in evidence.get("passed_ids", ()):
+        passing.setdefault(str(name).partition("::")[0], []).append(str(name))
+    all_of_them = [name for names in passing.values() for name in names]
+    if rig.plan.language != "python" or len(within_share(state, runtime, all_of_them)) == len(all_of_them):
+        return ()
+    present, read = frozenset(runtime.git.list_files(state.base_commit)), rig.read(tree)
+    words = {str(one.get("name", "")).split("(")[0].strip().rpartition(".")[2].encode() for one in symbols} - {b""}
+    ranks: dict[str, int] = {}
+    for path in passing:
+        text = read(path) or b""
+        if any(re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", text) for word in words):
+            ranks[path] = 0
+        elif set(files) & reached([path], present=present, roots=rig.plan.roots, read=read):
+            ranks[path] = 1 if any(PurePosixPath(one).stem.encode() in text for one in files) else 2
+    nearest = sorted(ranks, key=lambda path: ranks[path])
+    return within_share(state, runtime, [name for path in nearest for name in passing[path]])
 
 
 def _by_coverage(
-    state: RunState, runtime: Runtime, traced: Traced, files: list[str], symbols: list[Json]
+    state: RunState, runtime: Runtime, traced: Traced, files: list[str], symbols: list[Json], *, asked: int
 ) -> dict[str, object]:
     from agentforge.runners.statements import body_of
 
@@ -102,7 +164,8 @@ def _by_coverage(
     all_of_them = dict(near)
     for path in files:
         all_of_them.update(dict.fromkeys(traced.executing(path, -1)))
-    return _facts("coverage", traced.note, files, all_of_them, near)
+    part = f"recorded of the {asked} tests that are nearest to the change, a share of the suite's time" if asked else ""
+    return _facts("coverage", "; ".join(filter(None, (traced.note, part))), files, all_of_them, near)
 
 
 def _by_imports(state: RunState, runtime: Runtime, files: list[str], note: str) -> dict[str, object]:

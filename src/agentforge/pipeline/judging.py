@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
@@ -48,7 +49,14 @@ def judge(
         artifact=artifact,
         artifact_digest=digest_value(artifact),
         results=tuple(item.value() for item in verdict.results),
+        repairs=submission.repairs,
     )
+
+
+def with_draft(state: RunState, draft: Json, repairs: Sequence[Json]) -> RunState:
+    """The state as it is with the submitted draft repaired."""
+    assert state.submission is not None
+    return replace(state, submission=replace(state.submission, draft=draft, repairs=tuple(repairs)))
 
 
 def refuse_draft(state: RunState, stage: Stage, contract: Contract, errors: Sequence[Json]) -> kinds.StageVerified:
@@ -63,4 +71,5 @@ def refuse_draft(state: RunState, stage: Stage, contract: Contract, errors: Sequ
         artifact=draft,
         artifact_digest=digest_value(draft),
         results=tuple(errors),
+        repairs=state.submission.repairs if state.submission else (),
     )

@@ -8,21 +8,30 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.contracts.check import check, draft_schema
+from agentforge.contracts.inspection import by_inspection_alone
 from agentforge.events.state import RunState
 from agentforge.pipeline import facts as early
 from agentforge.pipeline import steering
 from agentforge.pipeline.adding import FIRST_WRITER, last_measured
 from agentforge.pipeline.conforming import compared
 from agentforge.pipeline.delivery import make_commit
-from agentforge.pipeline.examples import asserted_in
-from agentforge.pipeline.hanging import bounded_rig
+from agentforge.pipeline.examples import asserted_in, wanted_in
+from agentforge.pipeline.hanging import bounded_rig, timed_rig
 from agentforge.pipeline.held_out import outside_facts
-from agentforge.pipeline.honesty import deceptions
+from agentforge.pipeline.honesty import deceptions, words_of_people
 from agentforge.pipeline.impact import looked_at_first
+from agentforge.pipeline.inspection import inert_facts, must_be_inert, unneeded
 from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.scope import product_scope, product_symbols, suite_files, superseded_tests
+from agentforge.pipeline.scope import (
+    gone_names,
+    product_scope,
+    product_symbols,
+    suite_files,
+    superseded_tests,
+    vanished_names,
+)
 from agentforge.pipeline.stage import Json, Stage, action_of, items, texts
 from agentforge.pipeline.stages import SPLIT
 from agentforge.pipeline.stages.red import joined_suite
@@ -36,13 +45,17 @@ if TYPE_CHECKING:
     from agentforge.runners.rig import Rig
 
 _LISTED = 200
+_WITHOUT_TESTS = ("intake", "clarify", "analyze", "spec")
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
 
 
 def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:
-    """Every way in which a draft breaks the shape that was asked for; nothing is measured for such a draft."""
+    """Every way in which a draft breaks the shape that was asked for, where that ends the matter.
+
+    The stages that run no test measure such a draft all the same, so that every finding comes at once.
+    """
     assert state.submission is not None
-    if state.submission.by != "model":
+    if state.submission.by != "model" or (stage.name in _WITHOUT_TESTS and not state.workflow):
         return []
     draft = state.submission.draft
     shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
@@ -56,7 +69,7 @@ def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured
     from agentforge.runners.measure import measure_baseline
 
     tree = runtime.git.tree_of(state.base_commit)
-    facts, evidence = measure_baseline(runtime.rig(), tree=tree)
+    facts, evidence = measure_baseline(timed_rig(state, runtime), tree=tree)
     listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
     tests = sorted(listed, key=lambda path: language_of(path) is None)  # data of the tests only where there is room
     facts |= {"test_files": tests[:_LISTED], "attempt": attempt, "sandbox": runtime.sandbox.kind}
@@ -118,7 +131,9 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         facts, evidence = _measured_suite(state, runtime, declared, tree)
     sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
     examples = texts(state.artifacts.get("intake", {}).get("examples"))
-    facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts["examples"] = [
+        {"text": text, "found": asserted_in(wanted_in(text, state.request), sources)} for text in examples
+    ]
     facts |= steering.red_facts(state, runtime, tree=tree)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
@@ -140,10 +155,12 @@ def _measured_suite(
     suite = Suite(
         tests=declared,
         symbols=product_symbols(spec),
-        modified=texts(spec.get("files_to_modify")),
+        modified=product_scope(spec),
         action=action_of(state),
         support=(*state.tests, *_ended(state)),
         superseded=superseded_tests(spec),
+        vanished=vanished_names(spec, words_of_people(state)),
+        inspected=by_inspection_alone(spec),
     )
     return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)
 
@@ -179,13 +196,16 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
         carry_out(state, runtime)
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
-    spec = state.artifacts.get("spec", {})
+    spec, inspected = state.artifacts.get("spec", {}), must_be_inert(state)
     promise = Promise(
         red=red,
         baseline=_evidence(state, runtime, "baseline"),
         scope=(*product_scope(spec), *suite_files(state), *_ended(state), *_written_by_added(state, runtime, tree)),
         removed=_ended(state),
         superseded=superseded_tests(spec),
+        gone=gone_names(spec),
+        vanished=vanished_names(spec, words_of_people(state)),
+        inspected=inspected,
     )
     trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
     first = looked_at_first(state)
@@ -199,7 +219,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         for item in runtime.git.changed(base, tree)
     ]
     facts |= steering.green_facts(state, runtime, tree=tree)
-    conformance = compared(state, runtime, tree=tree).facts()
+    conformance = compared(state, runtime, tree=tree, settled=_mapping(red.get("frozen_files"))).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
@@ -208,6 +228,10 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *unasked(state, runtime, tree=tree, passing=passing)]
     facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
+    if inspected:
+        told = inert_facts(state, runtime, tree=tree, own=own)
+        facts |= {**told, "belongs_to": [*items(facts["belongs_to"]), *items(told.get("belongs_to"))]}
+        return Measured(facts={**facts, **unneeded("no test is asked for")}, evidence=evidence, tree=tree)
     strong, shown = strength(state, runtime, facts, tree=tree)
     return Measured(facts={**facts, **strong}, evidence={**evidence, **shown}, tree=tree)
 

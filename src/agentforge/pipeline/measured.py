@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 
 from agentforge.frozen import dataclass
@@ -13,9 +14,12 @@ class Measured:
 
     Attributes:
         work: the tree of the workspace where it is another one.
+        draft, repairs: see events.kinds.FactsGathered.
     """
 
     facts: dict[str, object]
     evidence: dict[str, object] = field(default_factory=dict)
     tree: str = ""
     work: str = ""
+    draft: Mapping[str, object] | None = None
+    repairs: tuple[Mapping[str, object], ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.agent.effects import Effect, Stop
+from agentforge.events.choices import fixed
 from agentforge.events.state import RunState
 from agentforge.pipeline.effects import Ask, EndReopening, Reopen
 from agentforge.pipeline.stage import Json, Stage, items
@@ -41,7 +42,7 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
     if stage.name != "green" or not found or not isinstance(told, Mapping):
         return None
     if returns_left(state, told.get("returns")):
-        return Reopen(stage="red", by="green", findings=tuple(found))
+        return Reopen(stage="red", by="green", reason="tests_too_weak", findings=tuple(found))
     key = f"too-weak:{facts.get('tree', '')}"
     asked = any(item.context.get("key") == key for item in state.escalations.values())
     if told.get("ask") is not True or asked:
@@ -54,6 +55,9 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
         question=f"Deliver nevertheless? What they do not notice:\n{listed}",
         options=("deliver",),
         context=(("key", key),),
+        choices=(
+            fixed("deliver", "The run goes on with the tests as they are; the report names what they do not notice."),
+        ),
     )
 
 

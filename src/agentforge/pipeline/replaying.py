@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from agentforge.cancelling import TimeIsUp
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.codec import encode
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.messages import ModelReply, ModelRequest
     from agentforge.pipeline.measured import Measured
+    from agentforge.pipeline.repairs.table import Mended
     from agentforge.pipeline.runtime import Runtime
     from agentforge.pipeline.stage import Stage
     from agentforge.tools.base import Tool, ToolContext
@@ -54,6 +56,8 @@ _FROM_OUTSIDE = (
 )
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _MEASURED_ANEW = frozenset({"duration_ms"})
+_ADDED_LATER = frozenset({"choices", "shown", "following"})
+"""Fields of a question that the logs of earlier versions lack."""
 _ANSWERED = ("read", "execute", "network")
 
 
@@ -160,7 +164,8 @@ class Recording:
         if was != name:
             raise self.diverged("decision", was, name)
         for field, value in old.items():
-            if field not in _MEASURED_ANEW and new.get(field) != value:
+            added_later = isinstance(recorded, kinds.EscalationRaised) and field in _ADDED_LATER and not value
+            if field not in _MEASURED_ANEW and new.get(field) != value and not added_later:
                 raise self.diverged(field, value, new.get(field))
 
 
@@ -253,6 +258,13 @@ class ReplayPerformer(Performer):
             self._runtime.guard.put_back(measured.tree)
         return measured
 
+    def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
+        """The repairs of the record."""
+        from agentforge.pipeline.repairs.table import recorded_in
+
+        del stage, contract
+        return recorded_in(self._log.next()[2], state)
+
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
         """How the contract's commands ended then."""
         from agentforge.contracts.contract import CommandResult
@@ -284,6 +296,9 @@ class ReplayPerformer(Performer):
     def _facts_of_record(self) -> Measured:
         from agentforge.pipeline.measured import Measured
 
+        ahead = self._log.next()[2]
+        if isinstance(ahead, kinds.EscalationRaised) and ahead.context.get("measuring"):
+            raise TimeIsUp  # the deadline ended this measurement then
         recorded = self._recorded(kinds.FactsGathered)
         evidence = json.loads(self._runtime.blobs.get(recorded.evidence)) if recorded.evidence else {}
         return Measured(facts=dict(recorded.facts), evidence=evidence, tree=recorded.tree, work=recorded.work)

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from agentforge.events.judged import judged
 from agentforge.events.state import RunState
+from agentforge.events.verdicts import notes
+from agentforge.pipeline.base_line import cause_lines
+from agentforge.pipeline.inspection import inert_words
 from agentforge.pipeline.stage import items, texts
 
 
@@ -37,6 +40,15 @@ def answers(state: RunState) -> list[dict[str, object]]:
     ]
 
 
+def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
+    """What refused nothing and a reviewer should know, by stage: rules of the sort "note", and what the harness repaired."""
+    return [
+        {"stage": name, "rule": str(row.get("rule") or row.get("repair") or ""), "note": str(row.get("message", ""))}
+        for name, stage in state.stages.items()
+        for row in (*notes(stage.results), *stage.repairs)
+    ]
+
+
 def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
@@ -48,6 +60,8 @@ def limits(state: RunState) -> list[str]:
     base = state.facts.get("baseline", {})
     if not base.get("tests"):
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
+    out += [f"at the base {line}: what they check is not seen" for line in cause_lines(base)]
+    out += [f"of the project's own test command this was left out: {one}" for one in texts(base.get("left_out"))]
     if texts(base.get("flaky")):
         out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
     unavailable = items(_mapping(facts.get("conformance")).get("unavailable"))
@@ -69,7 +83,8 @@ def limits(state: RunState) -> list[str]:
     inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
                  if item.get("verification_method") == "inspection"]  # fmt: skip
     if inspected:
-        out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}")
+        measured = f"; {words}" if (words := inert_words(state)) else ""
+        out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}{measured}")
     held_out = state.facts.get("green", {}).get("held_out")
     unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
     if unchecked:

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.context.budget import TOTAL_LIMIT
 from agentforge.errors import AgentForgeError
 from agentforge.frozen import dataclass
 
@@ -100,6 +101,7 @@ class Runtime:
         hooks: the user's own programs; None when there are none.
         attempts: forks and drives independent attempts from a stage on; tells how they ended and which was chosen.
         samples: answers that a small model gives to one question.
+        step_tokens: what a step of a stage may cost.
         signer: the user's signing key, None = there is none.
         look: finds out whether another run has what this one needs.
         begin_part: makes a task of the part of a plan that belongs to a repository.
@@ -134,6 +136,7 @@ class Runtime:
     permits: Permits = Permits()
     on_delta: Callable[[str], None] | None = None
     samples: int = 5
+    step_tokens: int = TOTAL_LIMIT
     attempts: Callable[[RunState, str], Iterator[Event]] = no_attempts
     hooks: HookEngine | None = None
     instructions: Callable[[], str] = str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from agentforge.events.state import RunState
@@ -23,6 +24,7 @@ TEST_GLOBS = (
     "conftest.py",
     "**/*.test.[jt]s",
     "**/*.spec.[jt]s",
+    "**/*.test-d.ts",
     "*.test.[jt]s",
     "**/*.test.[jt]sx",
     "**/*.spec.[jt]sx",
@@ -83,6 +85,22 @@ def superseded_tests(spec: Json) -> tuple[str, ...]:
     rows = [item for item in items(spec.get("symbols")) if item.get("change") in ("changed", "removed")]
     named = [(str(item.get("file", "")), str(item.get("name", "")).replace(".", "::")) for item in rows]
     return tuple(f"{path}::{name}" for path, name in named if path and is_test_path(path))
+
+
+def vanished_names(spec: Json, told: str) -> tuple[str, ...]:
+    """Last names of the product's symbols that the specification removes and of which people's own words speak.
+
+    Args:
+        told: the request and people's answers.
+    """
+    return tuple(name for name in gone_names(spec) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told))
+
+
+def gone_names(spec: Json) -> tuple[str, ...]:
+    """Last names of the product's symbols that the specification removes."""
+    gone = [str(item.get("name", "")) for item in product_symbols(spec) if item.get("change") == "removed"]
+    last = (name.split("(")[0].replace("::", ".").rpartition(".")[2].strip() for name in gone)
+    return tuple(dict.fromkeys(name for name in last if name))
 
 
 def product_symbols(spec: Json) -> list[Json]:

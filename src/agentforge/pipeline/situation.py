@@ -7,39 +7,69 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.agent.repetition import WARN_AFTER, repetitions
-from agentforge.context.budget import Piece, one_line, short_error
+from agentforge.context.budget import one_line, short_error
 from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Section, Want, view_of
+from agentforge.events.kinds import ToolFinished
+from agentforge.events.reopening import draft_kept
 from agentforge.events.state import FinishedStep, RunState
+from agentforge.events.verdicts import refusals
 from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.stage import Stage
 
-_VIEW_TOKENS = 1500
-_RESULT_TOKENS = 1000
-_FINDINGS_TOKENS = 1100
-_DIFF_TOKENS = 1000
-_DRAFT_TOKENS = 1100
-_FAILURE_TOKENS = 650
+_LIST_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 30, 35, 35
+"""Percent of the room that such a text may take while other things that were asked for wait."""
+_LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WRITING = ("write_file", "append_file", "edit", "apply_patch")
 
 
-def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Piece]:
-    """The changing pieces, most important first.
+def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Section]:
+    """The changing sections, most important first.
 
     Args:
         diff: of the workspace since the stage's product files were last verified, "" when nothing changed.
     """
-    pieces = [
-        Piece(name="attention", text=_attention(state)),
-        Piece(name="answers of a human", text="\n".join(f"- {answer}" for answer in state.answers), limit=600),
-        Piece(name="findings to repair (measured)", text=_findings(state, stage), limit=_FINDINGS_TOKENS),
-        Piece(name="failing tests (measured)", text=_failures(state), limit=_FAILURE_TOKENS, foreign=True),
+    law = {
+        "attention": _attention(state),
+        "answers of a human": "\n".join(f"- {answer}" for answer in state.answers),
+        "findings to repair (measured)": _findings(state, stage),
+        _name_of_rejected(state): render(state.rejected) if state.rejected is not None else "",
+    }
+    return [
+        *(Piece(name=name, text=text, level=Level.LAW) for name, text in law.items() if text),
+        *_texts(state, diff=diff),
+        *_views(state, worktree),
+        *_results(state, diff=diff),
     ]
-    if state.rejected is not None:
-        pieces.append(Piece(name="your last submission, refused", text=render(state.rejected), limit=_DRAFT_TOKENS))
-    pieces.append(Piece(name="your changes so far", text=diff, limit=_DIFF_TOKENS, note="read_file shows the files"))
-    pieces += _results(state, diff=diff)
-    pieces += [_view(worktree, path, view) for path, view in reversed(state.turn.views)]
-    return pieces
+
+
+def _texts(state: RunState, *, diff: str) -> list[Piece]:
+    """What the tests said, and what was changed."""
+    failures = Piece(
+        name="failing tests (measured)",
+        text=_failures(state),
+        level=Level.ASKED,
+        foreign=True,
+        share=_FAILURE_SHARE,
+    )
+    changes = Piece(
+        name="your changes so far",
+        text=diff,
+        level=Level.ASKED,
+        share=_DIFF_SHARE,
+        note="read_file shows the files",
+    )
+    return [piece for piece in (failures, changes) if piece.text]
+
+
+def _name_of_rejected(state: RunState) -> str:
+    """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
+    earlier = state.rejected is not None and state.rejected is draft_kept(state, state.stage)
+    return (
+        "what you had handed in before; change what has to change, keep the rest"
+        if earlier
+        else "your last submission, refused (send the fields that change; the others stay as they are)"
+    )
 
 
 def recent_actions(state: RunState) -> list[Mapping[str, object]]:
@@ -51,11 +81,11 @@ def verification_status(state: RunState) -> dict[str, object]:
     """Checks of the last verdict of this stage, and what is left to use."""
     known = state.stages.get(state.stage)
     results = known.results if known else ()
-    failing = sum(1 for item in results if not item.get("passed"))
+    failing = len(refusals(results))
     attempt = known.attempt if known else 1
     last = max(attempt, attempts_allowed(state, state.stage, by_model=True))  # a rejection is worked on beyond the last
     return {
-        "checks_passing": len(results) - failing,
+        "checks_passing": sum(1 for item in results if item.get("passed")),
         "checks_failing": failing,
         "ready_for_completion": state.verdict is not None and state.verdict.passed,
         "attempt": f"{attempt} of {last}",
@@ -112,39 +142,79 @@ def _bounded(text: str) -> str:
 def _results(state: RunState, *, diff: str) -> list[Piece]:
     """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
     pieces = []
-    for step in reversed(state.turn.recent):
+    for age, step in enumerate(reversed(state.turn.recent)):
         for result in step.results:
             if result.view is not None and result.status == "success":
                 continue
             success = result.status == "success" and not result.next_actions
             if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
-            text = result.text if result.status == "success" else short_error(result.text)
-            hint = f"\nnext: {'; '.join(result.next_actions)}" if result.next_actions else ""
-            pieces.append(
-                Piece(
-                    name=f"{result.name} (step {step.step}): {result.summary}", text=text + hint, limit=_RESULT_TOKENS
-                )
-            )
+            pieces.append(_result(step, result, order=2 * age + 1))
     return pieces
 
 
-def _view(worktree: Path, path: str, view: Mapping[str, object]) -> Piece:
-    from agentforge.workspace.files import read_text
+def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
+    """One result; a long list gives way to what was read in the same step."""
+    from agentforge.safety.boundary import unwrap
 
+    hint = f"next: {'; '.join(result.next_actions)}" if result.next_actions else ""
+    name = f"{result.name} (step {step.step}): {result.summary}"
     try:
-        lines = read_text(worktree / path).text.split("\n")
-    except (OSError, ValueError):
-        return Piece(name=f"{path}", text="(no longer there)")
-    if lines[-1:] == [""]:
-        lines.pop()  # a line end ends a line, it begins none
-    offset = max(1, int(cast("int", view.get("offset") or 1)))
-    limit = int(cast("int", view.get("limit") or 400))
-    part = lines[offset - 1 : offset - 1 + limit]
-    width = len(str(offset + len(part)))
-    text = "\n".join(f"{number:>{width}} {line}" for number, line in enumerate(part, start=offset))
-    name = f"{path} lines {offset}-{offset + len(part) - 1} of {len(lines)}"
-    return Piece(name=name, text=text, limit=_VIEW_TOKENS, note=f"read_file path={path} offset=N limit=M", foreign=True)
+        text, foreign = unwrap(result.text), True
+    except ValueError:
+        text, foreign = result.text, False
+    if result.status != "success":
+        return Piece(
+            name=name,
+            text="\n".join(filter(None, (short_error(text), hint))),
+            level=Level.ASKED,
+            order=order - 1,
+            foreign=foreign,
+        )
+    return Piece(
+        name=" - ".join(filter(None, (name, hint))),
+        text=text,
+        level=Level.ASKED,
+        order=order,
+        foreign=foreign,
+        ends=result.name in _LISTING,
+        share=_LIST_SHARE,
+    )
+
+
+def _views(state: RunState, worktree: Path) -> list[Section]:
+    """The parts of files that the model asked for, as they are now, one view per file."""
+    from agentforge.workspace.files import BinaryFile, TooLarge, digest_file, read_text
+
+    wants: dict[str, list[Want]] = {}
+    for path, view in reversed(state.turn.views):
+        offset = max(1, int(cast("int", view.get("offset") or 1)))
+        last = offset - 1 + int(cast("int", view.get("limit") or 400))
+        order = 2 * _age(state, view)
+        wants.setdefault(path, []).append(
+            Want(first=offset, last=last, level=Level.ASKED, order=order, why="the model asked for it")
+        )
+    sections: list[Section] = []
+    for path, ranges in wants.items():
+        try:
+            text, digest = read_text(worktree / path).text, digest_file(worktree / path)
+        except (OSError, ValueError):
+            sections.append(Piece(name=path, text="(no longer there)", level=Level.ASKED))
+            continue
+        except (BinaryFile, TooLarge):
+            sections.append(Piece(name=path, text="(no longer a text that can be shown)", level=Level.ASKED))
+            continue
+        sections.append(view_of(path, text, ranges, digest=digest, state="as it is now"))
+    return sections
+
+
+def _age(state: RunState, view: Mapping[str, object]) -> int:
+    """How many steps ago a part of a file was asked for; those before the last steps are equally old."""
+    recent = state.turn.recent
+    for age, step in enumerate(reversed(recent)):
+        if any(result.view == view for result in step.results):
+            return age
+    return len(recent)
 
 
 def _action(step: FinishedStep) -> dict[str, object]:

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agentforge.context.budget import Piece
+from agentforge.context.sections import Level, Piece, Section
 from agentforge.events.state import RunState
 from agentforge.pipeline.measured import Measured
 from agentforge.pipeline.splitting import named_rows
 from agentforge.pipeline.stage import Json, items
 from agentforge.workspace.git import Git
 
-_ROOM = 4200
-_LEAST = 250
-_MOST = 1200
 _FILES = 60
 _READMES = ("README.md", "README.rst", "README.txt", "README")
 
 
-def gather_plan(state: RunState) -> list[Piece]:
+def gather_plan(state: RunState) -> list[Section]:
     """The request, and each repository: top of the README, files (those that the request's words fit first), contracts."""
     rows = named_rows(state)
-    share = max(_LEAST, min(_MOST, _ROOM // max(1, len(rows))))
-    request = Piece(name="the request, verbatim", text=state.request, limit=1600, note="a long request is cut here")
-    return [request, *(_piece(row, state, share) for row in rows)]
+    request = Piece(
+        name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here"
+    )
+    return [request, *(_piece(row, state) for row in rows)]
 
 
 def measure_plan(state: RunState, draft: Json) -> Measured:
@@ -49,7 +47,7 @@ def _contracts(row: Json, names: set[str]) -> Iterator[dict[str, object]]:
             yield {"repo": row["name"], "artifact": name, "version": version, "path": path}
 
 
-def _piece(row: Mapping[str, object], state: RunState, limit: int) -> Piece:
+def _piece(row: Mapping[str, object], state: RunState) -> Piece:
     from agentforge.pipeline.wording import terms_of
     from agentforge.workspace.gitlook import top_level
 
@@ -60,4 +58,4 @@ def _piece(row: Mapping[str, object], state: RunState, limit: int) -> Piece:
     more = f"\n... and {len(files) - _FILES} more" if len(files) > _FILES else ""
     told = " ".join(readme[:4000].decode("utf-8", "replace").split())[:600]
     text = f"{told}\nfiles:\n" + "\n".join(files[:_FILES]) + more
-    return Piece(name=f"repository {row['name']}", text=text, limit=limit, foreign=True)
+    return Piece(name=f"repository {row['name']}", text=text, foreign=True, ends=True)

@@ -17,13 +17,18 @@ CHANGING = ("create", "modify", "delete", "refactor", "fix")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Something that only a human can settle. `key` tells the questions of a stage apart; `context` is kept with it."""
+    """Something that only a human can settle. `key` tells the questions of a stage apart; `context` is kept with it.
+
+    Attributes:
+        closed: one of the options is the answer, and no other words are.
+    """
 
     key: str
     text: str
     reason: str
     options: tuple[str, ...] = ()
     context: tuple[tuple[str, object], ...] = ()
+    closed: bool = False
 
 
 def _always(_state: RunState) -> bool:
@@ -65,6 +70,7 @@ class Stage:
         files: of an added stage that writes: patterns of the files it may write instead of those of the specification.
         contract: of an added stage: the YAML of its contract, where no file of the project holds it.
         shown_to: of an added stage: later stages whose model is shown its artifact.
+        ahead: the stage directly behind, whose artifact the same reply may hold; "" = one reply, one artifact.
     """
 
     name: str
@@ -86,6 +92,7 @@ class Stage:
     files: tuple[str, ...] = ()
     contract: str = ""
     shown_to: tuple[str, ...] = ()
+    ahead: str = ""
 
 
 def needs_no_model(_state: RunState) -> bool:

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.agent.perform import AgentSpec
-from agentforge.context.budget import Piece
 from agentforge.context.minimal import StepContext, StepInputs, build_step
+from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.state import RunState
 from agentforge.pipeline.adding import last_measured
+from agentforge.pipeline.ahead import stage_ahead, with_ahead
 from agentforge.pipeline.approving import stage_approval
 from agentforge.pipeline.reopening import is_open
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
 from agentforge.pipeline.situation import recent_actions, situation, verification_status
-from agentforge.pipeline.stage import Stage, items, texts
+from agentforge.pipeline.stage import Stage, texts
+from agentforge.pipeline.wording import framed_constraints
 from agentforge.pipeline.workbench import tool_context
 from agentforge.toolbox import find
 from agentforge.tools.base import Tool
@@ -30,14 +32,23 @@ if TYPE_CHECKING:
     from agentforge.models.model import Model
 
 
-def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> AgentSpec:
+_SELDOM = ("dependencies", "interfaces", "estimated_complexity")
+"""Fields of a specification that few requests need: a model that needs one submits the analysis alone."""
+
+
+def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> AgentSpec:
     """Everything the loop needs for the current stage."""
     stage = runtime.stages[state.stage]
     guest = runtime.guests(stage.name)
     if guest is not None:
         return _guest_spec(guest, state, stage, runtime, pieces)
     model = runtime.models(stage.name)
-    spec = _spec(state, stage, runtime, pieces, model=model, tools=find(offered(stage, runtime)))
+    names = offered(stage, runtime)
+    if stage.name == "red" and state.awaited and "ask_human" not in names:
+        names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
+    ahead = stage_ahead(stage, state, runtime)
+    tools = with_ahead(find(names), ahead)
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
     if not state.profile:
         return spec
     from agentforge.pipeline.small.stepping import small_spec
@@ -46,7 +57,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Piece]) -> Ag
 
 
 def _guest_spec(
-    guest: GuestChoice, state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece]
+    guest: GuestChoice, state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Section]
 ) -> AgentSpec:
     """The same for a stage that an agent of another maker does: its settings allow the hand-over."""
     from agentforge.pipeline import guests
@@ -64,19 +75,21 @@ def _spec(
     state: RunState,
     stage: Stage,
     runtime: Runtime,
-    pieces: Sequence[Piece],
+    pieces: Sequence[Section],
     *,
     model: Model,
     tools: dict[str, Tool],
     frame: str = "frame",
+    ahead: Stage | None = None,
 ) -> AgentSpec:
     return AgentSpec(
         model=model,
         model_name=model.name,
-        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame),
+        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead),
         tools=tools,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
+            text_limit_tokens=runtime.step_tokens // 2,
             secrets=runtime.secrets,
             nonce=runtime.nonce,
             approve=stage_approval(state, stage, runtime),
@@ -144,27 +157,51 @@ def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
 
 
 def _context(
-    state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Piece], tools: dict[str, Tool], *, frame: str
+    state: RunState,
+    stage: Stage,
+    runtime: Runtime,
+    pieces: Sequence[Section],
+    tools: dict[str, Tool],
+    *,
+    frame: str,
+    ahead: Stage | None,
 ) -> StepContext:
     diff = _changes(state, stage, runtime)
     return build_step(
         StepInputs(
             system=system_prompt(
-                "red_again" if is_open(state) and stage.name == "red" else stage.name, frame=frame, own=stage.prompt
+                "red_again" if is_open(state) and stage.name == "red" else stage.name,
+                frame=frame,
+                own=stage.prompt,
+                ahead=ahead.name if ahead else "",
             ),
-            frame=_frame(state, stage),
+            frame=_frame(state, stage, ahead),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
             verification=verification_status(state),
             tools=tuple(
-                replace(tool.schema, parameters=_submit_schema(stage, runtime, adding=is_open(state)))
+                replace(tool.schema, parameters=_submit_schema(stage, runtime, state, ahead=ahead))
                 if tool.name == "submit_artifact"
                 else tool.schema
                 for tool in tools.values()
             ),
+            changed=_changed_since(pieces, runtime.worktree),
+            budget=runtime.step_tokens,
         )
     )
+
+
+def _changed_since(pieces: Sequence[Section], worktree: Path) -> frozenset[str]:
+    """The files that are not any more as the stage's material has them."""
+    views = [one for one in pieces if isinstance(one, View)]
+    if not views:
+        return frozenset()
+    from agentforge.workspace.files import digest_file
+
+    files = {one.path: worktree / one.path for one in views}
+    now = {path: digest_file(file) if file.is_file() else "" for path, file in files.items()}
+    return frozenset(one.path for one in views if now[one.path] != one.digest)
 
 
 def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
@@ -179,46 +216,48 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     return runtime.diff(start, now) if start and start != now else ""
 
 
-def _frame(state: RunState, stage: Stage) -> dict[str, object]:
+def _frame(state: RunState, stage: Stage, ahead: Stage | None) -> dict[str, object]:
     """task_frame of seed 001 section 3.4; the same for all steps of a stage."""
     intake = state.artifacts.get("intake", {})
-    constraints = [
-        str(item.get("description", "")) for item in items(state.artifacts.get("spec", {}).get("constraints"))
-    ]
     return {
         "id": state.run_id,
         "goal": intake.get("goal") or " ".join(state.request.split())[:300],
         "phase": stage.name,
-        "success_criteria": list(stage.criteria),
-        "constraints": constraints[:5],
+        "success_criteria": [*stage.criteria, *(ahead.criteria if ahead else ())],
+        "constraints": framed_constraints(state.artifacts.get("spec", {})),
     }
 
 
 @cache
-def system_prompt(stage: str, *, frame: str = "frame", own: str = "") -> str:
-    """The frame of every prompt and the stage's own part."""
-    return "\n\n".join(prompt_parts(stage, frame=frame, own=own).values()) + "\n"
+def system_prompt(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> str:
+    """The frame of every prompt and the stage's own part; with `ahead` the part of the stage behind it, too."""
+    return "\n\n".join(prompt_parts(stage, frame=frame, own=own, ahead=ahead).values()) + "\n"
 
 
-def prompt_parts(stage: str, *, frame: str = "frame", own: str = "") -> dict[str, str]:
+def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> dict[str, str]:
     """The texts that make a stage's prompt, by the name of their file.
 
     Args:
         own: the part of a stage that is added; "" = it has a file beside this module.
+        ahead: the stage whose artifact the same reply may hold; "" = none.
     """
     folder = Path(__file__).with_name("prompts")
-    files = {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in ((frame,) if own else (frame, stage))}
+    names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead", ahead) if ahead else ()))
+    files = {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in names}
     return {**files, **({stage: own.strip()} if own else {})}
 
 
-def _submit_schema(stage: Stage, runtime: Runtime, *, adding: bool) -> dict[str, object]:
+def _submit_schema(stage: Stage, runtime: Runtime, state: RunState, *, ahead: Stage | None = None) -> dict[str, object]:
+    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
     contract = runtime.contracts.get(stage.produces)
-    omit = tuple(name for name in stage.omit if not (adding and name == "equivalent_mutants"))
-    return {
-        "type": "object",
-        "properties": {"artifact": draft_schema(contract, omit=omit)},
-        "required": ["artifact"],
-    }
+    omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
+    own = draft_schema(contract, omit=omit)
+    if state.rejected is not None:
+        own = {name: value for name, value in own.items() if name != "required"}
+    properties = {"artifact": own}
+    if ahead is not None:
+        properties[ahead.name] = draft_schema(runtime.contracts.get(ahead.produces), omit=(*ahead.omit, *_SELDOM))
+    return {"type": "object", "properties": properties, "required": ["artifact"]}
 
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.events.state import RunState
 from agentforge.pipeline.facts import changed_lines
 from agentforge.pipeline.hanging import bounded_rig
+from agentforge.pipeline.impact import within_share
 from agentforge.pipeline.reopening import returns_left
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
@@ -19,6 +20,7 @@ from agentforge.workspace.relevance import is_test_path
 if TYPE_CHECKING:
     from agentforge.runners.measure_strength import Change
 
+_MUTANTS_LEAST_S = 4.0
 _CLEAN = ("out_of_scope", "config_changed", "frozen_changed", "symbols_unmet")
 _PROSE = (".md", ".rst", ".adoc")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -41,9 +43,11 @@ def strength(
     from agentforge.runners.measure_strength import measure_strength
     from agentforge.runners.mutant_score import Bounds
 
+    suite_s = cast("float", state.facts.get("baseline", {}).get("duration_s") or 0.0)
+    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
     bounds = Bounds(
         most=int(_setting(runtime, "mutants", 20)),
-        seconds=_setting(runtime, "mutants_s", 60),
+        seconds=min(_setting(runtime, "mutants_s", 60), share),
         seed=int(state.trees["baseline"][:8], 16),  # the same mutants when the tree is measured again with more tests
     )
     measured, evidence = measure_strength(
@@ -89,7 +93,7 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         declared=frozenset(str(one.get("name", "")).split("(")[0] for one in product_symbols(spec)),
         tests=items(red.get("tests")),
         frozen=tuple(cast("Mapping[str, object]", red.get("frozen_files") or {})),
-        impacted=texts(impact.get("tests")),
+        impacted=within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))]),
         traced_at_base=impact.get("method") == "coverage",
     )
 

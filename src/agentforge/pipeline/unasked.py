@@ -1,11 +1,11 @@
-"""What a change did to public names that neither request nor specification speaks of."""
+"""What a change did to public names that the request does not speak of and the specification does not declare."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agentforge.events.state import RunState
-from agentforge.pipeline.held_out import spoken
+from agentforge.pipeline.honesty import words_of_people
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, suite_files
 
@@ -35,4 +35,4 @@ def _asked(state: RunState) -> Asked:
     from agentforge.runners.unasked import Asked
 
     spec = state.artifacts.get("spec", {})
-    return Asked(symbols=symbols_of(product_symbols(spec)), told="\n".join([state.request, *spoken(spec)]))
+    return Asked(symbols=symbols_of(product_symbols(spec)), told=words_of_people(state))

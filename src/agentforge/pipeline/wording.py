@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from agentforge.events.state import RunState
+from agentforge.pipeline.base_line import cause_lines, tests_text
 from agentforge.pipeline.stage import Json, items, texts
+from agentforge.tokens import count_tokens
 
 WORD = r"[A-Za-z_][A-Za-z0-9_.]{2,}"  # of code
 _STOP_WORDS = """
@@ -15,6 +18,7 @@ what who how does did done get set let one two some more most other only same af
 test tests function method class return returns value values support option optional argument arguments parameter
 parameters user users currently instead need needs want wants allow allows given example examples none true false
 """
+_FRAMED_TOKENS = 200
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -36,28 +40,55 @@ def baseline_text(state: RunState) -> str:
     failing = texts(base.get("failing"))
     lines = [
         f"runner: {base.get('runner')}; command: {base.get('command')}",
-        f"{base.get('passed', 0)} of {base.get('tests', 0)} tests pass, {base.get('skipped', 0)} are skipped",
+        tests_text(base),
     ]
     if failing:
         more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
         lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:5])}{more}")
     lines += texts(base.get("problems"))[:3]
+    lines += cause_lines(base)[:3]
     return "\n".join(lines)
 
 
 def specification_text(spec: Json) -> str:
     """A specification for reading: criteria with the numbers by which tests refer to them."""
-    lines = [str(spec.get("title", "")), str(spec.get("description", ""))]
+    return "\n".join(whole for whole, _ in specification_parts(spec))
+
+
+def specification_parts(spec: Json, *, framed: int = 0) -> tuple[tuple[str, str], ...]:
+    """A specification in parts, (whole, short): where it is too long for a step, whole requirements become one line each.
+
+    Args:
+        framed: how many of the constraints stand in the step's frame and are not repeated.
+    """
+    parts = [(line, line) for line in (str(spec.get("title", "")), str(spec.get("description", ""))) if line]
     for item in items(spec.get("requirements")):
-        lines.append(f"{item.get('id')} ({item.get('priority', 'must')}): {item.get('description')}")
-        numbered = enumerate(texts(item.get("acceptance_criteria")), start=1)
-        lines += [f"  {item.get('id')}.{number} {criterion}" for number, criterion in numbered]
+        head = f"{item.get('id')} ({item.get('priority', 'must')}): {item.get('description')}"
+        criteria = texts(item.get("acceptance_criteria"))
+        lines = [f"  {item.get('id')}.{number} {criterion}" for number, criterion in enumerate(criteria, start=1)]
+        what = _first_words(str(item.get("description")))
+        short = f"{item.get('id')}: {what} (no room for its {len(criteria)} criteria in this step)"
+        parts.append(("\n".join([head, *lines]), short))
+    lines = []
     for item in items(spec.get("symbols")):
         what = f"{item.get('change')} {item.get('kind')} {item.get('name')}"
         lines.append(f"symbol: {what} in {item.get('file')} {item.get('signature', '')}".rstrip())
-    lines += [f"constraint: {item.get('description')}" for item in items(spec.get("constraints"))]
+    taken = items(spec.get("assumptions"))
+    lines += [f"assumption: {item.get('reading')} -> {item.get('assumption')}" for item in taken]
+    lines += [f"constraint: {item.get('description')}" for item in items(spec.get("constraints"))[framed:]]
     lines += [f"interface: {item.get('name')} ({item.get('type')})" for item in items(spec.get("interfaces"))]
     for key in ("files_to_modify", "files_to_create", "out_of_scope"):
         if texts(spec.get(key)):
             lines.append(f"{key}: {', '.join(texts(spec.get(key)))}")
-    return "\n".join(line for line in lines if line)
+    return (*parts, *((line, line) for line in lines))
+
+
+def framed_constraints(spec: Json) -> list[str]:
+    """The first constraints of a specification, as many as a step's frame holds whole."""
+    told = [str(item.get("description", "")) for item in items(spec.get("constraints"))]
+    costs = accumulate(map(count_tokens, told))
+    return [text for text, cost in zip(told, costs, strict=True) if cost <= _FRAMED_TOKENS]
+
+
+def _first_words(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:96]} ..."

@@ -95,7 +95,10 @@ def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str =
         mount_at=runtime.repo,
         cwd=cwd or ".",
         writable=writable,
-        overlays=borrowed(runtime.repo, rig.plan.environments),
+        overlays=(
+            *borrowed(runtime.repo, rig.plan.environments),
+            *((Path(source), Path(place)) for source, place in rig.plan.delivered),
+        ),
         env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
         interpreters=(interpreter,) if interpreter else (),
         named=named,

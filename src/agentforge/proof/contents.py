@@ -22,8 +22,10 @@ def blob(files: Files, digest: str) -> bytes:
     """The content that a digest names.
 
     Raises:
-        IntegrityError: it is missing or altered.
+        IntegrityError: it is missing or altered, or a forged record names no digest at all.
     """
+    if not isinstance(digest, str):
+        raise IntegrityError(f"{digest!r} names no blob")
     plain, deflated = blob_path(digest, deflated=False), blob_path(digest, deflated=True)
     if plain in files and deflated in files:
         raise IntegrityError(f"blob {digest} is there twice")

@@ -13,6 +13,7 @@ from agentforge.contracts.dialect import contract_of
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.state import RunState
+from agentforge.events.verdicts import refusals
 from agentforge.proof.report import Check, told
 
 Complete = Callable[[RunState, str, Json, Json], Mapping[str, object] | None]
@@ -60,7 +61,7 @@ class Judgements:
         where = f"{event.stage}, attempt {event.attempt}"
         if digest_value(event.artifact) != event.artifact_digest:
             self._artifacts.append(f"{where}: the artifact is not what its digest says")
-        if event.passed != (bool(event.results) and all(item.get("passed") is True for item in event.results)):
+        if event.passed != (bool(event.results) and not refusals(event.results)):
             self._problems.append(f"{where}: the verdict is not what its rules say")
         submission = before.submission
         if submission is None or before.stage != event.stage:
@@ -72,7 +73,7 @@ class Judgements:
 
     def _refused(self, event: kinds.StageVerified, draft: Json, where: str) -> None:
         """A draft that had not the right shape: nothing was measured, so it cannot have passed."""
-        if event.passed or canonical_bytes(event.artifact) != canonical_bytes(draft):
+        if event.passed or (not event.repairs and canonical_bytes(event.artifact) != canonical_bytes(draft)):
             self._problems.append(f"{where}: passed although nothing was measured")
 
     def _evaluate(self, event: kinds.StageVerified, before: RunState, *, draft: Json, facts: Json) -> None:
@@ -85,8 +86,9 @@ class Judgements:
         ran = _command_results(contract, event)
         verdict = check(contract, event.artifact, facts=facts, inputs=before.artifacts, command_results=ran)
         self._again += 1
-        now = [_comparable(item.value()) for item in verdict.results]
-        then = [_comparable(item) for item in event.results]
+        sorted_then = any("sort" in item for item in event.results)  # older programs recorded none
+        now = [_comparable(item.value(), with_sort=sorted_then) for item in verdict.results]
+        then = [_comparable(item, with_sort=sorted_then) for item in event.results]
         if now != then:
             differing = sorted({str(item["rule"]) for item in _difference(now, then)})
             self._problems.append(f"{where}: recorded and evaluated verdict differ in {', '.join(differing)}")
@@ -118,12 +120,10 @@ def _command_results(contract: Contract, event: kinds.StageVerified) -> list[Com
     return found
 
 
-def _comparable(result: Json) -> dict[str, object]:
-    """A result without what only the run itself could say: the output of a command."""
+def _comparable(result: Json, *, with_sort: bool) -> dict[str, object]:
+    """A result without its words, which are those of the program that judged or of a command that ran then."""
     value = json.loads(canonical_bytes(dict(result)))
-    if str(value.get("rule")).startswith("command: "):
-        value.pop("message", None)
-    return dict(value)
+    return {key: item for key, item in value.items() if key != "message" and (key != "sort" or with_sort)}
 
 
 def _difference(now: list[dict[str, object]], then: list[dict[str, object]]) -> list[dict[str, object]]:

@@ -73,5 +73,5 @@ def _wrong(claim: Asserted, answer: Answer) -> str:
         return "" if any(name == wanted for name, _ in answer.raised) else "that exception is not raised"
     if answer.value is None:
         return f"it raises {answer.raised[0][0] if answer.raised else 'an exception'}: {answer.message[:120]}"
-    found = difference(answer.value, literal(claim.returns), loose=True, streams=False)
+    found = difference(answer.value, literal(claim.returns), how="loose", streams=False)
     return f"the result {found}; it is {shown(answer.value)}" if found else ""

@@ -51,7 +51,7 @@ def repeated_in_node(rig: Rig, tree: str, tests: Sequence[str], *, seed: int) ->
 def _told(claim: NodeClaim, answer: Answer) -> str:
     if answer.value is None:
         return ""
-    found = difference(answer.value, literal(claim.returns), loose=True, streams=False)
+    found = difference(answer.value, literal(claim.returns), how="loose", streams=False)
     if not found:
         return ""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,23 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.runners.channel import Received
+from agentforge.runners.gathered import was_killed
 from agentforge.runners.junit_xml import pytest_key, read_cases, worst
-from agentforge.runners.outcome import Canary, CollectionError, Outcome, SuiteRun, TestOutcome, failure_of, outcome_of
+from agentforge.runners.outcome import (
+    MESSAGE_LIMIT,
+    Canary,
+    CollectionError,
+    Failure,
+    Outcome,
+    SuiteRun,
+    TestOutcome,
+    failure_of,
+    outcome_of,
+)
 from agentforge.workspace.process import Completed
 
 _TAIL = 2000
+_SESSION = "the whole session"
 _JUNIT: dict[Outcome, str] = {
     "passed": "passed", "failed": "failed", "error": "failed", "skipped": "skipped", "xfailed": "skipped",
     "xpassed": "passed",
@@ -62,11 +75,14 @@ def assemble(
     results, order, doubtful = _results(received.records, canaries)
     collected = _ids(received.records, "collected")
     errors = tuple(_collection_error(record) for record in received.records if record["kind"] == "collect-error")
+    if finished is not None and not results and int(finished["exit"]) not in (0, 1, 5):
+        errors = (*errors, *_refusal(completed.text))
     canary = _canary(order, received.records, canaries)
     agreement = (
         _disagreement(results, doubtful, junit, canaries) if junit is not None and finished is not None else None
     )
-    problems = [*received.problems, *_said(received.records, finished), *(agreement or ())]
+    unstarted = any(one.id == _SESSION for one in errors)
+    problems = [*received.problems, *_said(received.records, finished), *(() if unstarted else agreement or ())]
     if finished is None:
         problems.append(_early_end(received.records, completed, canaries))
     missing = [nodeid for nodeid in collected if nodeid not in results]
@@ -81,6 +97,7 @@ def assemble(
         canary=canary,
         agree=None if junit is None else agreement == (),
         timed_out=completed.timed_out,
+        killed=was_killed(completed),
         problems=tuple(problems),
         duration_s=round(completed.duration_s, 3),
         output_tail=completed.text[-_TAIL:],
@@ -205,6 +222,22 @@ def _said(records: Sequence[Mapping[str, Any]], finished: Mapping[str, Any] | No
     if int(finished["exit"]) not in (0, 1, 5):
         found.append(f"the session ended with status {finished['exit']} (interrupted, crashed or wrong usage)")
     return found
+
+
+def _refusal(output: str) -> tuple[CollectionError, ...]:
+    """Why pytest did not begin (a conftest.py that cannot be loaded, an option that it does not know), from what it printed."""
+    said = [line for line in output.splitlines() if re.match(r"E  +\w|(?:ERROR|error|\S+: error): ", line)]
+    if not said:
+        return ()
+    text = re.sub(r"^(?:E +|ERROR: |\S*: error: |error: )", "", said[-1]).strip()
+    kind, colon, message = text.partition(": ")
+    named = bool(colon) and kind.isidentifier()
+    failure = Failure(
+        exc_type=kind if named else "UsageError",
+        message=(message if named else text)[:MESSAGE_LIMIT],
+        text=output[-_TAIL:],
+    )
+    return (CollectionError(id=_SESSION, failure=failure, text=text),)
 
 
 def _early_end(records: Sequence[Mapping[str, Any]], completed: Completed, canaries: Canaries) -> str:

@@ -51,7 +51,7 @@ def new_deceptions(
     Files that reached for the network or other programs before may do more of it.
 
     Args:
-        told: the words of request and specification: what they speak of by name is no deception.
+        told: the words of the request and of people's answers: what they speak of by name is no deception.
         allowed: declared symbols, like `Anything.__eq__`.
     """
     found: list[Deception] = []

@@ -25,6 +25,7 @@ def run_suite(
     scratch: Path | None = None,
     protected: tuple[str, ...] = (),
     trace: bool = False,
+    traced_files: tuple[str, ...] = (),
     test_limit_s: float = 0.0,
 ) -> SuiteRun:
     """Run the suite of a checkout, or the named tests of it.
@@ -39,6 +40,7 @@ def run_suite(
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
         trace: record what each test executes, where the runner can.
+        traced_files: the only files of which that is recorded; () = all.
         test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
@@ -59,6 +61,7 @@ def run_suite(
                 seed=seed,
                 timeout_s=limit,
                 trace=trace,
+                traced_files=traced_files,
                 test_limit_s=test_limit_s,
             )
         return _run_foreign(plan, place, tests=tests, seed=seed, timeout_s=limit)

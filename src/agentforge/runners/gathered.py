@@ -13,6 +13,7 @@ from agentforge.runners.plan import TestPlan
 from agentforge.workspace.process import Completed
 
 _TAIL = 2000
+_KILLED = 137
 _LETTERS = "abcd"
 _RANK: dict[Outcome, int] = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "error": 5}
 
@@ -83,6 +84,11 @@ def whole(built: Completed, sessions: Sequence[Session], *, took: Callable[[Iter
     )
 
 
+def was_killed(completed: Completed) -> bool:
+    """Whether a process was ended by SIGKILL that did not come from our time limit."""
+    return completed.exit_code == _KILLED and not completed.timed_out
+
+
 def new_word() -> str:
     """A name that nobody can guess before the run."""
     return f"af{secrets.token_hex(4)}"
@@ -129,6 +135,7 @@ def judged(
         complete=not problems,
         canary=canary,
         timed_out=completed.timed_out,
+        killed=was_killed(completed),
         problems=tuple(problems),
         duration_s=round(completed.duration_s, 3),
         output_tail=completed.text[-_TAIL:],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 Read = Callable[[str], bytes | None]
 
 _MOST_FILES = 2000
+_SOURCES = ("src", "lib", "python")  # an installed package is found there, though the folder stands on no path
 
 
 def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[str], read: Read) -> frozenset[str]:
@@ -19,7 +21,8 @@ def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[s
         roots: folders that stand on `sys.path`, relative to the repository.
     """
     first = tuple(start)
-    folders = tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots]))
+    known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
+    folders = tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
     open_paths, seen = list(first), set(first)
     while open_paths and len(seen) < _MOST_FILES:
         path = open_paths.pop()
@@ -31,20 +34,19 @@ def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[s
 
 
 def _imported(path: str, data: bytes | None, present: Collection[str], folders: tuple[str, ...]) -> Iterator[str]:
-    try:
-        tree = ast.parse(data or b"")
-    except (SyntaxError, ValueError):
+    statements = _statements(data or b"")
+    if statements is None:
         return
     own = str(PurePosixPath(path).parent)
     above = [str(one) for one in PurePosixPath(path).parents if str(one) != "."]
     for parent in above:
         if f"{parent}/conftest.py" in present and path != f"{parent}/conftest.py":
             yield f"{parent}/conftest.py"
-    for node in ast.walk(tree):
+    for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _files(alias.name.replace(".", "/"), (*folders, own), present)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = (node.module or "").replace(".", "/")
             places = (
                 (str(PurePosixPath(path).parents[node.level - 1]),) if _inside(path, node.level) else (*folders, own)
@@ -52,6 +54,16 @@ def _imported(path: str, data: bytes | None, present: Collection[str], folders: 
             yield from _files(base, places, present)
             for alias in node.names:
                 yield from _files(f"{base}/{alias.name}".strip("/"), places, present)
+
+
+@lru_cache(maxsize=4096)
+def _statements(data: bytes) -> tuple[ast.Import | ast.ImportFrom, ...] | None:
+    """The import statements of a source; None when it cannot be read. Each of many test files asks for the same sources."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return None
+    return tuple(one for one in ast.walk(tree) if isinstance(one, (ast.Import, ast.ImportFrom)))
 
 
 def _inside(path: str, level: int) -> bool:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agentforge.errors import ConfigError, ToolchainError
 from agentforge.workspace import process
@@ -23,6 +23,8 @@ told = {"version": list(sys.version_info[:3]), "prefix": sys.prefix, "path": sys
 print(json.dumps({**told, "user_site": user, "has": has}))
 """
 _FOLDERS = (".venv", "venv", "env", ".env")
+_TASK_RUNNERS = (".tox", ".nox")
+_ON_PATH = " on PATH"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +45,13 @@ class Interpreter:
     own: bool
 
 
-def find_interpreter(repo: Path, *, setting: str, environ: Mapping[str, str]) -> Interpreter:
+def find_interpreter(
+    repo: Path, *, setting: str, environ: Mapping[str, str], wanted: Literal["", "pytest"] = ""
+) -> Interpreter:
     """Find the project's python: the setting, the active environment, one in the repository, the one on PATH, our own.
 
+    Args:
+        wanted: of the project's environments, one that has this is taken before one that has not.
     Raises:
         ConfigError: the setting `[test] python` names nothing that can be started.
     """
@@ -54,10 +60,16 @@ def find_interpreter(repo: Path, *, setting: str, environ: Mapping[str, str]) ->
         if found is None:
             raise ConfigError(f"[test] python = {setting!r} cannot be started", hint="give the path of an interpreter")
         return found
+    first = None
     for path, source in _candidates(repo, environ):
+        if first is not None and source.endswith(_ON_PATH):
+            break
         found = _probed(path, source, environ)
-        if found is not None:
+        if found is not None and (found.has_pytest or not wanted):
             return found
+        first = first or found
+    if first is not None:
+        return first
     own = _probed(Path(sys.executable), "the interpreter of agentforge", environ)
     if own is None:
         raise ToolchainError(f"{sys.executable} cannot be started")
@@ -81,6 +93,8 @@ def _candidates(repo: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, 
     poetry = _poetry_environment(repo, environ)
     if poetry:
         yield poetry, f"poetry's environment {poetry.parent.parent}"
+    for path in sorted(path for folder in _TASK_RUNNERS for path in repo.glob(f"{folder}/*/bin/python")):
+        yield path, f"the environment {path.parent.parent.relative_to(repo)} of the repository"
     for name in ("python3", "python"):
         for entry in environ.get("PATH", "").split(":"):
             path = Path(entry or ".") / name
@@ -89,7 +103,7 @@ def _candidates(repo: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, 
                 and path.is_file()
                 and Path(entry).resolve() != Path(sys.prefix).resolve() / "bin"
             ):
-                yield path, f"{name} on PATH"
+                yield path, f"{name}{_ON_PATH}"
                 break
 
 

@@ -13,7 +13,7 @@ _TEXT_LIMIT = 1500
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"^\s*(?:at|❯) (?:.*\()?(?:file://)?(/?[^()\n]+?):(\d+):\d+\)?\s*$", re.MULTILINE)
 _HEAD = re.compile(r"^\s*(?:[\w ]+: |Uncaught )?((?:[A-Z]\w*)?Error)(?: \[(\w+)\])?: (.*)$", re.MULTILINE)
-_EXPORT = re.compile(r"does not provide an export named ['\"]([\w$]+)['\"]")
+_EXPORT = re.compile(r"(?:module ['\"]([^'\"]+)['\"] )?does not provide an export named ['\"]([\w$]+)['\"]")
 _MODULE = re.compile(
     r"(?:Cannot find (?:module|package)|Failed to (?:resolve import|load url)|Does the file exist\?) ?['\"]?([^'\"\s]+)['\"]?"
 )
@@ -93,7 +93,8 @@ def _kind(error: Mapping[str, Any], name: str, message: str, test_file: str) -> 
         return "AssertionError", ()
     exported = _EXPORT.search(message)
     if exported:
-        return "ImportError", (exported[1],)
+        home = (module_name(exported[1], test_file),) if exported[1] else ()
+        return "ImportError", (exported[2], *home)
     absent = _MODULE.search(message)
     if absent or code in ("MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND"):
         return "ModuleNotFoundError", (module_name(absent[1] if absent else "", test_file),)

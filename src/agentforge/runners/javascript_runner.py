@@ -16,6 +16,7 @@ from agentforge.runners.javascript_failures import failure_of_error, failure_of_
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box
 from agentforge.runners.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
 from agentforge.runners.plan import TestPlan
+from agentforge.runners.preparing import named_by_source, prepare, with_failed_build
 from agentforge.runners.typescript_failures import compiler_failures
 
 _REPORTERS = EVIDENCE / "javascript"
@@ -49,21 +50,24 @@ def run_javascript(
         seed: order of the tests where the runner can shuffle (vitest, jest).
     Side effects: a file with planted tests stands in the checkout while the tests run.
     """
-    files = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
+    with borrowed(plan, ground):
+        prepared = prepare(plan, ground, timeout_s=timeout_s)
+    sources = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
+    files = [prepared.built.get(one, one) for one in sources]
     if tests and not files and not any((ground.checkout / one).is_dir() for one in tests):
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
     word = new_word()
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
     place = _plant(plan, ground, word, files, drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed)
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed, checkout=ground.checkout)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
         with borrowed(plan, ground):
             completed = ground.sandbox.run(
                 argv,
-                box=box(plan, ground, env={"CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0"}, read_only=(EVIDENCE,)),
+                box=box(plan, ground, env={"CI": "1"}, read_only=(EVIDENCE,)),
                 timeout_s=timeout_s,
                 stdin=setup,
                 pass_fds=(channel.descriptor,),
@@ -72,7 +76,9 @@ def run_javascript(
         received = channel.close()
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
-    return judged(gathered, completed, plan=plan, planted=planted, tests=tests)
+    chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
+    run = judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
+    return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
 
 
 def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
@@ -111,36 +117,53 @@ def _ending(name: str) -> str:
 
 
 def _first_test(checkout: Path) -> str:
-    """The first test file of a checkout, in the order of its path."""
+    """The first test file of a checkout in the order of its path; one whose name says so comes before a file of a test folder."""
+    found = ""
     for folder, inner, names in os.walk(checkout):
         inner[:] = sorted(name for name in inner if name not in _SKIPPED)
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), checkout)  # noqa: PTH118 - thousands of files
-            if is_test(path):
+            if is_test(path) and (f".{name}".count(".test.") or f".{name}".count(".spec.")):
                 return path
-    return ""
+            found = found or (path if is_test(path) else "")
+    return found
 
 
-def _command(plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None) -> list[str]:
+def _command(
+    plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None, checkout: Path | None = None
+) -> list[str]:
     """The project's own command with our reporter instead of its own."""
     head, rest = list(plan.command[:2]), list(plan.command[2:])
     options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:])
     named = bool(paths)
     if plan.runner == "node":
         report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
-        chosen = list(files) or [*paths, *([canary] if named else [])]
+        chosen = list(files) or [*_expanded(paths, checkout), *([canary] if named else [])]
         return [*head, *report, *options, *chosen]
     if plan.runner == "vitest":
         shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
         extra = [canary] if named and not files else []
-        return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", *shuffle, *files, *extra]
+        return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", "--bail=0", *shuffle, *files, *extra]
     if plan.runner == "jest":
         shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
-        report = ["--ci", "--watchman=false", "--coverage=false", f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"]
+        ours = f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"
+        report = ["--ci", "--watchman=false", "--coverage=false", "--bail=0", ours]
         chosen = ["--runTestsByPath", *files] if files else [canary] if named else []
         return [*plan.command, *report, *shuffle, *chosen]
-    report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel"]
+    report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
     return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
+
+
+def _expanded(paths: Sequence[str], checkout: Path | None) -> list[str]:
+    """The patterns of a script as the shell would have expanded them: node 20 does not do so itself."""
+    found: list[str] = []
+    for path in paths:
+        fitting = []
+        if checkout is not None and any(sign in path for sign in "*?["):
+            below = (one.relative_to(checkout) for one in checkout.glob(path.removeprefix("./")))
+            fitting = sorted(str(one) for one in below if "node_modules" not in one.parts)
+        found += fitting or [path]
+    return found
 
 
 def _told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:

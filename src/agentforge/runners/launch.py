@@ -83,17 +83,19 @@ def box(plan: TestPlan, ground: Ground, *, env: Mapping[str, str], read_only: tu
         env: on top of what every run gets and of the plan's own variables.
     """
     outside = ground.mount_at
-    overlays = tuple(
-        (outside / name, ground.mount_at / name)
-        for name in plan.environments
-        if (outside / name).exists() and (outside != ground.checkout)
-    )
+    lent = [name for name in plan.environments if (outside / name).exists() and outside != ground.checkout]
+    links = [
+        name for name in lent if (ground.checkout / name).is_symlink()
+    ]  # git keeps the link: it leads there by itself
+    overlays = tuple((outside / name, ground.mount_at / name) for name in lent if name not in links)
+    overlays += tuple((Path(source), Path(place)) for source, place in plan.delivered)
+    targets = tuple((outside / name).resolve() for name in links)
     guarded = tuple(ground.mount_at / name for name in ground.protected if (ground.checkout / name).is_file())
     return Box(
         workspace=ground.checkout,
         mount_at=ground.mount_at,
         env={**_environment(plan, ground), **plan.env, **env},
-        read_only=(*read_only, *guarded),
+        read_only=(*read_only, *guarded, *(one for one in targets if not one.is_relative_to(ground.mount_at))),
         writable_paths=(ground.scratch,),
         overlays=overlays,
         interpreters=(Path(plan.interpreter),) if plan.interpreter else (),

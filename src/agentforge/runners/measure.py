@@ -6,8 +6,9 @@ from agentforge.runners.agent_report import AgentReport, report_for_agent
 from agentforge.runners.cache import ResultCache
 from agentforge.runners.measure_baseline import measure_baseline
 from agentforge.runners.measure_green import Promise, honest_edits, measure_green
-from agentforge.runners.measure_red import Suite, measure_red
+from agentforge.runners.measure_red import measure_red
 from agentforge.runners.outside import Outside, measure_outside, unmeasured
+from agentforge.runners.red_suite import Suite
 from agentforge.runners.rig import Rig
 
 __all__ = [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from agentforge.errors import ToolchainError
+from agentforge.runners.causes import causes_of, keeps_away
 from agentforge.runners.classify import ENDLESS
 from agentforge.runners.outcome import SuiteRun
+from agentforge.runners.plan import TestPlan
 from agentforge.runners.rig import Rig, controls, run_tree, sound
 
 _LISTED, _TOLD = 50, 3
@@ -22,31 +25,36 @@ def measure_baseline(rig: Rig, *, tree: str, repeats: int = 3) -> tuple[dict[str
     Args:
         repeats: runs in all of a test that does not pass, >= 1.
     Returns:
-        facts {runner, command, source, tests, passed, failing, flaky, skipped, collection_errors, timed_out, duration_s,
-        problems, canary, measured}, and evidence {passed_ids, flaky_ids, outcomes: id -> outcome}. A test that passed in
-        one run and not in another is flaky and counts as not passed. Where a test does not end, {hung, test_limit_s} say
-        which, and how long one test may take in later runs; it counts as failing.
+        facts {runner, command, source, interpreter, prepare, left_out, tests, passed, failing, flaky, skipped, outcomes,
+        collection_errors, causes, blind, timed_out, duration_s, problems, canary, measured}, and evidence {passed_ids,
+        flaky_ids, outcomes: id -> outcome, durations: id -> seconds}. `outcomes` of the facts counts them by name; `causes`
+        says why files are not loaded; `blind` means that so much is not seen that the rest is no base line. A test that
+        passed in one run and not in another is flaky and counts as not passed. Where a test does not end, {hung,
+        test_limit_s} say which, and how long one test may take in later runs; it counts as failing.
     """
     patient = _patient(rig)
     try:
         first, hung, limit = _bounded(patient, tree, run_tree(patient, tree))
     except ToolchainError as exc:
-        return _nothing(rig, exc.message), {"passed_ids": [], "flaky_ids": [], "outcomes": {}}
+        return _nothing(rig, exc.message), {"passed_ids": [], "flaky_ids": [], "outcomes": {}, "durations": {}}
     outcomes = {nodeid: one.outcome for nodeid, one in first.outcomes.items()}
     passed_once = _passed_again(patient, tree, first, hung=hung, repeats=repeats)
     failing = [nodeid for nodeid in first.failing_ids if nodeid not in passed_once]
     skipped = sum(1 for outcome in outcomes.values() if outcome in ("skipped", "xfailed", "xpassed"))
+    causes = causes_of(first, rig.plan, present=rig.git.list_files(tree), read=rig.read(tree)) if _ailing(first) else ()
     facts = {
         "runner": first.runner,
-        "command": rig.plan.shown_command,
-        "source": rig.plan.source,
+        **_plan_facts(rig.plan),
         "tests": len(outcomes),
         "passed": len(first.passed_ids),
         "skipped": skipped,
+        "outcomes": dict(Counter(outcomes.values())),
         "failing": failing[:_LISTED],
         "failing_count": len(failing),
         "flaky": sorted(passed_once),
         "collection_errors": [error.id for error in first.collection_errors],
+        "causes": [one.value() for one in causes],
+        "blind": keeps_away(first, causes),
         "timed_out": first.timed_out,
         "duration_s": first.duration_s,
         "problems": list(first.problems),
@@ -55,7 +63,10 @@ def measure_baseline(rig: Rig, *, tree: str, repeats: int = 3) -> tuple[dict[str
         "measured": sound(first, rig.plan),
         **({"hung": list(hung), "test_limit_s": limit} if hung else {}),
     }
-    return facts, {"passed_ids": list(first.passed_ids), "flaky_ids": sorted(passed_once), "outcomes": outcomes}
+    durations = {nodeid: round(one.duration_s, 4) for nodeid, one in first.outcomes.items()}
+    return facts, {
+        "passed_ids": list(first.passed_ids), "flaky_ids": sorted(passed_once), "outcomes": outcomes, "durations": durations,
+    }  # fmt: skip
 
 
 def _patient(rig: Rig) -> Rig:
@@ -101,11 +112,23 @@ def _passed_again(rig: Rig, tree: str, first: SuiteRun, *, hung: Collection[str]
     return found
 
 
+def _ailing(run: SuiteRun) -> bool:
+    return bool(run.collection_errors or run.failing_ids)
+
+
+def _plan_facts(plan: TestPlan) -> dict[str, Any]:
+    """How the tests run, as it is shown before anything is written."""
+    return {
+        "command": plan.shown_command, "source": plan.source, "interpreter": plan.interpreter,
+        "prepare": list(plan.prepare), "left_out": list(plan.left_out),
+    }  # fmt: skip
+
+
 def _nothing(rig: Rig, problem: str) -> dict[str, Any]:
     """Facts of a suite that cannot be run at all."""
     return {
-        "runner": rig.plan.runner, "command": rig.plan.shown_command, "source": rig.plan.source, "tests": 0, "passed": 0,
-        "skipped": 0, "failing": [], "failing_count": 0, "flaky": [], "collection_errors": [], "timed_out": False,
-        "duration_s": 0.0, "problems": [problem], "canary": "absent", "measured": False,
+        "runner": rig.plan.runner, **_plan_facts(rig.plan), "tests": 0, "passed": 0, "skipped": 0, "outcomes": {},
+        "failing": [], "failing_count": 0, "flaky": [], "collection_errors": [], "causes": [], "blind": False,
+        "timed_out": False, "duration_s": 0.0, "problems": [problem], "canary": "absent", "measured": False,
         "controls": {"canary": "absent", "complete": False, "agree": None, "timed_out": False, "held": False},
     }  # fmt: skip

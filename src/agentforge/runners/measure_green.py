@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.runners.agent_report import failing_text
+from agentforge.runners.classify import BROKEN, Expectation, mistake
+from agentforge.runners.ended import ended_in
 from agentforge.runners.freeze import Frozen, compare
 from agentforge.runners.identity import file_of, without_parameters
-from agentforge.runners.old_tests import broken_under_old_text
+from agentforge.runners.old_tests import broken_under_old_text, run_old
 from agentforge.runners.outcome import SuiteRun, run_value
 from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
@@ -31,6 +33,10 @@ class Promise:
         scope: paths, folders ("pkg/") or patterns that the specification lets the change touch.
         removed: test files that the specification lets disappear.
         superseded: existing tests (`path::name`) of which the specification says that it changes or removes them.
+        vanished: last names of symbols that the request asks to remove or rename: a test of the base that is measured to fail for
+            want of one of them, and for nothing else, has ended with it.
+        gone: last names of all symbols that the specification removes.
+        inspected: no requirement needs a test, so that there need not be a new one.
         repeats: runs of the new tests in random order, >= 1.
         seed: of the random orders; recorded in the facts.
     """
@@ -40,6 +46,9 @@ class Promise:
     scope: Sequence[str] = ()
     removed: Sequence[str] = ()
     superseded: Sequence[str] = ()
+    vanished: Sequence[str] = ()
+    gone: Sequence[str] = ()
+    inspected: bool = False
     repeats: int = 2
     seed: int = 1
 
@@ -50,8 +59,8 @@ class Promise:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Ids of the new tests, targets and guards."""
-        return tuple(str(test["id"]) for test in self.red.get("tests", ()))
+        """Ids of the new tests, targets and guards; a guard that is skipped here asks for nothing."""
+        return tuple(str(test["id"]) for test in self.red.get("tests", ()) if test.get("outcome") != "skipped")
 
 
 def measure_green(
@@ -64,8 +73,9 @@ def measure_green(
         only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
-        newly_passing, frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed,
-        duration_s, problems, failing_text}, and evidence {whole, repeats}.
+        newly_passing, belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed,
+        out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
+        and evidence {whole, repeats}.
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
@@ -82,17 +92,17 @@ def measure_green(
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
-        "all_tests_pass": held and bool(promise.required) and not failing and not flaky,
+        "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
         "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
-        "suite": {
-            "passed": len(promise.required) - len(failing),
-            "required": len(promise.required),
-            "failing": [{"id": nodeid, "text": text} for nodeid, text in list(failing.items())[:_LISTED]],
-        },
+        "suite": _suite_fact(promise, failing),
         "regressions": lost["regressions"],
         "missing": lost["missing"],
         "superseded": lost["superseded"],
         "newly_passing": _newly_passing(promise, whole),
+        "belongs_to": [
+            *_own_mistakes(failing, (whole, *runs), promise),
+            *_left_behind(lost["regressions"], whole, promise),
+        ],
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
         "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
@@ -110,6 +120,14 @@ def measure_green(
         ),
     }
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
+
+
+def _suite_fact(promise: Promise, failing: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "passed": len(promise.required) - len(failing),
+        "required": len(promise.required),
+        "failing": [{"id": nodeid, "text": text} for nodeid, text in list(failing.items())[:_LISTED]],
+    }
 
 
 def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
@@ -150,8 +168,10 @@ def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: Suit
     inside = all(nodeid in whole.outcomes for nodeid in promise.required)
     count = promise.repeats if passed or not inside else 1
     frozen = tuple(promise.frozen.files)
+    single = rig.plan.runner in ("pytest", "unittest")  # a file may hold many other tests
+    alone = tuple(dict.fromkeys(map(without_parameters, promise.required))) if single else files
     return [
-        run_tree(rig, tree, tests=files, seed=promise.seed + number, edits=edits, protected=frozen)
+        run_tree(rig, tree, tests=alone, seed=promise.seed + number, edits=edits, protected=frozen)
         for number in range(count)
     ]
 
@@ -204,13 +224,49 @@ def _without_replaced(
     """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
     paths = {file_of(one) for one in missing} & set(promise.frozen.files)
     before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
-    if not before:
-        return {"missing": list(missing), "superseded": []}
-    again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
-    held = set(again.passed_ids) if sound(again, rig.plan) else set()
+    held: set[str] = set()
+    if before:
+        again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
+        held = set(again.passed_ids) if sound(again, rig.plan) else set()
     left = [one for one in missing if one not in held]
-    ended = [one for one in left if without_parameters(one) in promise.superseded]
+    gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    ended = [one for one in left if without_parameters(one) in promise.superseded or one in gone]
     return {"missing": [one for one in left if one not in ended], "superseded": ended}
+
+
+def _ended(
+    ids: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> frozenset[str]:
+    """The tests that, as the base has them, fail on the tree for want of what the request asks to remove."""
+    paths = sorted({file_of(one) for one in ids}) if promise.vanished else []
+    before = {path: data for path in paths if (data := rig.git.show(base_tree, path)) is not None}
+    if not before:
+        return frozenset()
+    run = run_old(rig, tree, tests=list(before), files=before, edits=edits, gone=promise.gone)
+    return ended_in(run, ids, promise.vanished)
+
+
+def _own_mistakes(failing: Mapping[str, str], runs: Sequence[SuiteRun], promise: Promise) -> list[dict[str, str]]:
+    """New tests that no implementation can satisfy, because they are broken themselves: RED's to repair."""
+    expected = Expectation(symbols=(), test_files=tuple(promise.frozen.files))
+    rows = []
+    for nodeid in failing:
+        outcomes = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
+        failures = [one.failure for one in outcomes if one.failure is not None and one.failure.exc_type in BROKEN]
+        wrong = mistake(failures[0], expected, running=True) if failures else ""
+        if wrong:
+            rows.append({"stage": "red", "rule": "right-reason", "path": nodeid, "message": f"{nodeid} {wrong}"})
+    return rows
+
+
+def _left_behind(regressions: Sequence[str], whole: SuiteRun, promise: Promise) -> list[dict[str, str]]:
+    """Tests of the base that fail because they still use what the request asks to remove: RED takes them out or changes them."""
+    left = ended_in(whole, regressions, promise.vanished)
+    return [
+        {"stage": "red", "rule": "no-regressions", "path": one,
+         "message": f"{one} uses {', '.join(promise.vanished)}, which the request removes: take it out or change it"}
+        for one in sorted(left)
+    ]  # fmt: skip
 
 
 def _hidden_losses(
@@ -220,11 +276,14 @@ def _hidden_losses(
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     passed = set(promise.baseline.get("passed_ids", ())) - set(promise.baseline.get("flaky_ids", ()))
     known = {*lost["regressions"], *lost["missing"], *lost["superseded"]}
-    broken = broken_under_old_text(rig, tree, changed=changed, base_tree=base_tree, passed=passed, edits=edits)
+    broken = broken_under_old_text(
+        rig, tree, changed=changed, base_tree=base_tree, passed=passed, edits=edits, gone=promise.gone
+    )
     if broken is None:
         return {"unmeasured": ["the tests of the base as they stood there"]}
     left = [one for one in broken if one not in known]
-    ended = [one for one in left if one.partition("[")[0] in promise.superseded]
+    gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
     return {
         "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
         "superseded": sorted({*lost["superseded"], *ended}),

@@ -12,11 +12,20 @@ from agentforge.runners.mutants import measure_mutants
 from agentforge.runners.mutants_by_runs import measure_mutants_by_runs
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.rig import Edits, Rig, run_tree
-from agentforge.runners.statements import Statement, body_of, new_ones, statements
+from agentforge.runners.statements import (
+    Statement,
+    bare_annotations,
+    bodies_at,
+    body_of,
+    branches_not_taken,
+    new_ones,
+    statements,
+)
 from agentforge.runners.traced import Traced, ranges_of, traced_of
 
 _LISTED = 50
 _ALSO_RUN = 300
+_KEEPING = ("refactor", "delete", "analyze")  # actions that change no behaviour of what they touch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +83,7 @@ def measure_strength(
         edits=edits,
         protected=tuple(change.frozen),
         trace=rig.plan.language == "python",
+        traced_files=_looked_at(change),
     )
     traced = traced_of(run)
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
@@ -90,6 +100,12 @@ def measure_strength(
         for name, marks in traced.tests.items()
     }
     return {"coverage": coverage, "mutation": mutation}, {"executed": {n: one for n, one in executed.items() if one}}
+
+
+def _looked_at(change: Change) -> tuple[str, ...]:
+    """The files of which it matters what the tests execute: recording all others would only cost time."""
+    named = [path for ones in change.named.values() for path, _ in ones]
+    return tuple(sorted({*change.lines, *change.shrunk, *named}))
 
 
 def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_tree: str, tree: str) -> dict[str, Any]:
@@ -109,7 +125,12 @@ def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_t
         "blind": blind,
         "executable": len(changed),
         "executed": len(changed) - len(missed),
-        "untested": _listed(missed, changed, change.declared | _owners(rig, change, base_tree)),
+        "untested": _listed(
+            missed,
+            changed,
+            change.declared | _owners(rig, change, base_tree),
+            before=_untested_before(missed, rig, change, traced, base_tree=base_tree, tree=tree),
+        ),
         "requirements": _requirements(rig, change, run, traced, tree=tree, blind=blind),
     }
 
@@ -138,11 +159,53 @@ def _changed_statements(rig: Rig, change: Change, *, base_tree: str, tree: str) 
     return list(new_ones(after, gone))
 
 
-def _listed(missed: Iterable[Statement], changed: Sequence[Statement], known: frozenset[str]) -> list[dict[str, Any]]:
+def _untested_before(
+    missed: Sequence[Statement], rig: Rig, change: Change, traced: Traced, *, base_tree: str, tree: str
+) -> frozenset[Statement]:
+    """Statements that take nothing from the tests: of files of the base that no test loads, such as the configuration of its
+    documentation; of branches for another interpreter; what only spells names in another way where no test of the base ran it;
+    and, where behaviour is to stay as it is, what lies in functions that no test of the base runs."""
+    unloaded = {path for path in change.lines if not traced.lines(path) and rig.git.show(base_tree, path) is not None}
+    found = {one for one in missed if one.path in unloaded}
+    for path in {one.path for one in missed} - unloaded:
+        before = rig.git.show(base_tree, path)
+        elsewhere = branches_not_taken(rig.git.show(tree, path), before, loaded=traced.lines(path))
+        found |= {one for one in missed if one.path == path and not one.bits & ~elsewhere}
+    left = [one for one in missed if one.owner and one.path not in unloaded]
+    respelled = {one: old for one in left if (old := _respelled(one, rig, base_tree=base_tree, tree=tree))}
+    left = left if change.action in _KEEPING else list(respelled)
+    if not left:
+        return frozenset(found)
+    files = {str(test["id"]).partition("::")[0] for test in change.tests} | set(change.impacted[:_ALSO_RUN])
+    present = set(rig.git.list_files(base_tree))
+    base = traced_of(
+        run_tree(rig, base_tree, tests=sorted(one for one in files if one.partition("::")[0] in present), trace=True)
+    )
+    for one in left if base.measured and not base.lost else ():
+        ran = base.lines(one.path)
+        body = body_of(rig.git.show(base_tree, one.path), one.owner) if change.action in _KEEPING else 0
+        if (body and not body & ran) or any(not old.bits & ran for old in respelled.get(one, ())):
+            found.add(one)
+    return frozenset(found)
+
+
+def _respelled(one: Statement, rig: Rig, *, base_tree: str, tree: str) -> list[Statement]:
+    """The statements of the base in the same function that say the same with other names and are gone."""
+    after, before = rig.git.show(tree, one.path), rig.git.show(base_tree, one.path)
+    shape = next((new.shape for new in statements(one.path, after, nameless=True) if new.bits == one.bits), None)
+    kept = {new.shape for new in statements(one.path, after) if new.owner == one.owner}
+    gone = {old.bits for old in statements(one.path, before) if old.owner == one.owner and old.shape not in kept}
+    return [old for old in statements(one.path, before, nameless=True) if old.shape == shape and old.bits in gone]
+
+
+def _listed(
+    missed: Iterable[Statement], changed: Sequence[Statement], known: frozenset[str], *, before: frozenset[Statement]
+) -> list[dict[str, Any]]:
     """Untested statements, those of one function together; `extra` is a new function that nobody declared and nobody runs.
 
     Args:
         known: functions and classes that were declared or stood there before; what lies in them is theirs.
+        before: statements whose place no test ran at the base either.
     """
     missed = tuple(missed)
     whole = {(one.path, one.owner) for one in changed if one.inside} - {
@@ -150,7 +213,7 @@ def _listed(missed: Iterable[Statement], changed: Sequence[Statement], known: fr
     }
     groups: dict[tuple[str, str, bool], list[Statement]] = {}
     for one in missed:
-        groups.setdefault((one.path, one.owner, one.inert), []).append(one)
+        groups.setdefault((one.path, one.owner, one.inert or one in before), []).append(one)
     rows = []
     for (path, owner, inert), ones in list(groups.items())[:_LISTED]:
         bits = 0
@@ -181,29 +244,40 @@ def _requirements(
     rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str, blind: bool
 ) -> list[dict[str, Any]]:
     """For each requirement what its tests execute of the change, and whether that ties them to it."""
-    kinds = {str(test["id"]).partition("[")[0]: str(test.get("kind", "")) for test in change.tests}
+    kinds = {str(test["id"]): str(test.get("kind", "")) for test in change.tests}
     inside, outside = _parts(rig, change, tree=tree)
     near = _near(rig, change, run, traced, tree=tree) if change.requirements else {}
+    executable = any((*inside.values(), *outside.values()))
     rows = []
     for name, declared in change.requirements.items():
-        ids = [one for one in run.outcomes if one.partition("[")[0] in declared or _dotted(one) in declared]
+        ids = [one for one in run.outcomes if not _names_of(one).isdisjoint(declared)]
         tests = [{"id": one, "changes": _changes_of(one, inside, outside, near, traced)} for one in ids]
         told = any(test["changes"] for test in tests)
         told = told and _runs_named(rig, change.named.get(name, ()), ids, traced, tree=tree)
-        note = "" if told else _excuse(ids, kinds, change, near, blind=blind)
+        note = "" if told else _excuse(ids, kinds, change, near, blind=blind, executable=executable)
         rows.append({"id": name, "tests": tests, "touches": told or bool(note), "note": note})
     return rows
 
 
 def _parts(rig: Rig, change: Change, *, tree: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Changed lines inside of functions, and those that are executed when the file is loaded (definitions left out)."""
+    """Lines by which a test shows that it meets the change: those inside of functions, and those that loading the file executes.
+
+    Of a changed head (a default, a decorator, a base class) the lines are those of the functions below it: whoever runs them
+    goes through the head. A bare annotation, as a field of a dataclass is, leaves no trace: it counts as loaded.
+    """
     inside: dict[str, int] = {}
     outside: dict[str, int] = {}
     for path, lines in change.lines.items():
-        for one in statements(path, rig.git.show(tree, path)):
-            if one.bits & lines and not (one.defines and not one.inside):
+        data = rig.git.show(tree, path)
+        for one in statements(path, data):
+            if not one.bits & lines:
+                continue
+            if one.defines:
+                inside[path] = inside.get(path, 0) | bodies_at(data, one.first)
+            else:
                 part = inside if one.inside else outside
                 part[path] = part.get(path, 0) | (one.bits & lines)
+        outside[path] = outside.get(path, 0) | (bare_annotations(data) & lines)
     return inside, outside
 
 
@@ -241,9 +315,12 @@ def _runs_named(rig: Rig, named: Sequence[tuple[str, str]], ids: Sequence[str], 
     return not known or any(traced.tests.get(one, {}).get(path, 0) & lines for path, lines in known for one in ids)
 
 
-def _dotted(nodeid: str) -> str:
-    path, _, rest = nodeid.partition("[")[0].partition("::")
-    return f"{path}::{rest.replace('::', '.')}"
+def _names_of(nodeid: str) -> frozenset[str]:
+    """How RED may declare a test: as the runner names it or with dots, the very row of a parametrised test or all of them."""
+    whole, _, row = nodeid.partition("[")
+    path, _, rest = whole.partition("::")
+    names = (whole, f"{path}::{rest.replace('::', '.')}")
+    return frozenset((*names, *(f"{name}[{row}" for name in names if row)))
 
 
 def _excuse(
@@ -253,6 +330,7 @@ def _excuse(
     near: Mapping[str, frozenset[str]],
     *,
     blind: bool,
+    executable: bool,
 ) -> str:
     """Why tests that execute no changed line may still be about the change; "" when nothing says so."""
     if blind:
@@ -263,7 +341,9 @@ def _excuse(
         return f"the change deletes {', '.join(change.deleted[:3])}"
     if not any(change.lines.values()):
         return "the change only removes lines"
-    if ids and all(kinds.get(one.partition("[")[0]) == "guard" for one in ids):
+    if not executable:
+        return "the change has no line that is executed"
+    if ids and all(kinds.get(one) == "guard" for one in ids):
         return "its tests only guard what was there"
     if any(near.get(one, frozenset()) & change.shrunk for one in ids):
         return "its tests load a file that only lost lines"

@@ -18,7 +18,7 @@ class Bounds:
 
     Attributes:
         most: mutants; 0 switches them off.
-        seconds: wall time of all of them; what is left then is not run.
+        seconds: of CPU for all of them, and twice as many by the clock; what is left then is not run.
         seed: chooses them; recorded.
     """
 

@@ -143,7 +143,7 @@ def _records(
     records: list[dict[str, Any]] = known["records"] if known is not None else []
     if known is None:
         plan = {"rows": rows, "tests": every, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
-        records = _served(rig, tree, plan, edits=edits, timeout_s=bounds.seconds + 2 * _FIRST_RUN_S)
+        records = _served(rig, tree, plan, edits=edits, timeout_s=2 * bounds.seconds + 2 * _FIRST_RUN_S)
         if rig.cache is not None and _whole(records, len(rows)):
             rig.cache.keep(key, {"records": records})
     return list(records)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from agentforge.runners.ended import lacks, without_imports
 from agentforge.runners.freeze import test_functions
+from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.rig import Edits, Rig, run_tree, sound
 from agentforge.workspace.relevance import is_test_path
 
@@ -12,7 +14,14 @@ _LISTED = 50
 
 
 def broken_under_old_text(
-    rig: Rig, tree: str, *, changed: Iterable[str], base_tree: str, passed: Collection[str], edits: Edits
+    rig: Rig,
+    tree: str,
+    *,
+    changed: Iterable[str],
+    base_tree: str,
+    passed: Collection[str],
+    edits: Edits,
+    gone: Collection[str] = (),
 ) -> tuple[str, ...] | None:
     """Run the tests of the base as they stood there, data and fixtures included, and list those that no longer pass.
 
@@ -20,6 +29,7 @@ def broken_under_old_text(
 
     Args:
         passed: ids that passed at the base.
+        gone: names that the specification removes: a file that cannot be loaded for want of one runs without that import.
     Returns:
         () when nothing of the base's tests was changed; None when the run is no evidence.
     """
@@ -32,11 +42,24 @@ def broken_under_old_text(
     wanted = sorted({one.partition("::")[0] for one in concerned} | {path for path in files if _is_run(path, passed)})
     if not wanted:
         return ()
-    run = run_tree(rig, tree, tests=wanted, edits=Edits(files={**edits.files, **files}))
+    run = run_old(rig, tree, tests=wanted, files=files, edits=edits, gone=gone)
     if not sound(run, rig.plan):
         return None
     ran = [one for one in passed if one.partition("::")[0] in wanted]
     return tuple(sorted(one for one in ran if one not in run.passed_ids)[:_LISTED])
+
+
+def run_old(
+    rig: Rig, tree: str, *, tests: Sequence[str], files: Mapping[str, bytes], edits: Edits, gone: Collection[str]
+) -> SuiteRun:
+    """Run tests with old texts of some files; a file that lacks a name which is to go runs without its import.
+
+    That excuses nothing: a test that needs the name fails for want of it.
+    """
+    run = run_tree(rig, tree, tests=tests, edits=Edits(files={**edits.files, **files}))
+    lost = {one.id for one in run.collection_errors if gone and lacks(one.failure, gone)}
+    bare = {path: without_imports(data, gone) for path, data in files.items() if path in lost and path.endswith(".py")}
+    return run_tree(rig, tree, tests=tests, edits=Edits(files={**edits.files, **files, **bare})) if bare else run
 
 
 def _holds_tests(path: str, data: bytes) -> bool:

@@ -69,6 +69,7 @@ class SuiteRun:
         canary: whether the tests that had to fail did fail, and the one that had to come last came last.
         agree: the second channel (JUnit XML) tells the same ids and outcomes; None where the runner has none.
         problems: what makes this run less than evidence, in words.
+        killed: SIGKILL ended the session, and our time limit did not send it: the machine, an operator, or the session itself.
         output_tail: the end of what was printed, for people only.
         coverage: what each test executed, when the run was to record it (see runners/traced.py).
     """
@@ -86,6 +87,7 @@ class SuiteRun:
     command: tuple[str, ...] = ()
     runner: str = ""
     coverage: Mapping[str, Any] | None = None
+    killed: bool = False
 
     @property
     def passed_ids(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ TIME_LIMIT_S = 60.0
 _TEST_FOLDERS = ("test", "tests")
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
+_WIDER = {("int", "float"), ("bool", "int")}  # whoever states the second takes the first
 _NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
 
 
@@ -64,16 +65,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the claims came to: how many were checked, which failed (requirement, text), what could not be checked and why."""
+    """What the claims came to: how many were checked, which failed (requirement, text), what could not be checked and why.
+
+    Attributes:
+        notes: equal values of another type, where nobody stated the type.
+    """
 
     checked: int
     failed: tuple[tuple[str, str], ...]
     unchecked: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def value(self) -> dict[str, Any]:
         """As a fact."""
         failed = [{"requirement": requirement, "text": text} for requirement, text in self.failed]
-        return {"checked": self.checked, "failed": failed, "unchecked": list(self.unchecked)}
+        return {"checked": self.checked, "failed": failed, "unchecked": list(self.unchecked), "notes": list(self.notes)}
 
 
 def check_claims(
@@ -94,12 +100,17 @@ def check_claims(
     looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, names in resolved if names is None]
     groups = [[probe for _, probe in ready[start : start + _GROUP]] for start in range(0, len(ready), _GROUP)]
     answers = [answer for group in evaluate(rig, tree, groups, edits=edits) for answer in group]
-    for (claim, probe), answer in zip(ready, answers, strict=True):
+    for (claim, probe), first in zip(ready, answers, strict=True):
+        answer = _once_more(rig, tree, probe, edits) if first.ended == "ended early" and _never_came(first) else first
         if answer.lost or (answer.stage == "import" and _never_imported(rig, base_tree, probe, answer)):
             looks.append(Look(claim=claim, unchecked="its module cannot be imported outside the test runner"))
             continue
         wrong = judge(claim, answer, symbols)
-        complaint = bool(wrong) and claim.asked and _held_before(rig, base_tree, claim, symbols)
+        before = _answered_before(rig, base_tree, claim, symbols) if wrong else ()
+        if wrong and _only_another_type(claim, answer, symbols, before):
+            looks.append(Look(claim=claim, note=wrong))
+            continue
+        complaint = bool(wrong) and claim.asked and any(not judge(claim, one, symbols) for one in before)
         looks.append(Look(claim=claim, wrong=wrong, unchecked=COMPLAINT if complaint else ""))
     return summed(looks, told=_told)
 
@@ -109,11 +120,12 @@ UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds."""
+    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note."""
 
     claim: Claim
     wrong: str = ""
     unchecked: str = ""
+    note: str = ""
 
 
 def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
@@ -125,7 +137,12 @@ def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
     checked = [one for one in looks if not one.unchecked]
     failed = [(one.claim.requirement, one.wrong) for one in checked if one.wrong]
     unchecked = [f"{told(one.claim)}: {one.unchecked}" for one in looks if one.unchecked]
-    return Verdict(checked=len(checked), failed=tuple(dict.fromkeys(failed)), unchecked=tuple(unchecked))
+    return Verdict(
+        checked=len(checked),
+        failed=tuple(dict.fromkeys(failed)),
+        unchecked=tuple(unchecked),
+        notes=tuple(dict.fromkeys(one.note for one in looks if one.note)),
+    )
 
 
 def evaluate(
@@ -192,7 +209,7 @@ def judge(claim: Claim, answer: Answer, symbols: Sequence[Symbol] = ()) -> str:
 
 
 def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
-    if answer.ended != "done" and answer.value is None and not answer.raised:
+    if _never_came(answer):
         return "never came: " + ("it took too long" if answer.ended == "timed out" else "the process ended")
     if claim.raises:
         wanted = claim.raises.rpartition(".")[2]
@@ -206,6 +223,15 @@ def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
     if "float" in returned and type(expected) is int and answer.value[0] == "float":
         expected = float(expected)
     return difference(answer.value, expected, streams=not returned.startswith(("list", "List", "tuple", "Tuple")))
+
+
+def _once_more(rig: Rig, tree: str, probe: Probe, edits: Edits) -> Answer:
+    """Ask again what got no answer: perhaps the machine ended the process; what ends itself ends again."""
+    return evaluate(rig, tree, [[probe]], edits=edits)[0][0]
+
+
+def _never_came(answer: Answer) -> bool:
+    return answer.ended != "done" and answer.value is None and not answer.raised
 
 
 def _is_builtin(name: str) -> bool:
@@ -248,10 +274,29 @@ def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: Answer) -> b
     return raised == [name for name, _ in answer.raised[:1]]
 
 
-def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> bool:
+def _answered_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> list[Answer]:
+    """What the base gives for the call of a claim; nothing where it has no such thing."""
     names = resolve(claim.call, symbols, read=rig.read(base_tree), roots=rig.plan.roots)
     groups = evaluate(rig, base_tree, [[Probe(source=claim.call, names=names)]]) if names is not None else []
-    return any(not judge(claim, answer, symbols) for group in groups for answer in group if not answer.lost)
+    return [answer for group in groups for answer in group if not answer.lost]
+
+
+def _only_another_type(claim: Claim, answer: Answer, symbols: Sequence[Symbol], before: Sequence[Answer]) -> bool:
+    """Whether a result equals the expected one, and is only of another type of which nobody spoke.
+
+    A tuple for a list, or a list for a tuple, is none: they are not equal. It is where the base already gives one for this call.
+    """
+    if answer.value is None or claim.raises:
+        return False
+    expected, found = literal(claim.returns), str(answer.value[0])
+    if {found, type(expected).__name__} == {"list", "tuple"}:
+        habit = any(one.value is not None and str(one.value[0]) == found for one in before)
+        return habit and not difference([type(expected).__name__, answer.value[1]], expected, how="equal")
+    if difference(answer.value, expected, streams=False, how="equal"):
+        return False
+    stated = set(re.findall(r"\w+", _annotation(claim, symbols)))
+    wanted = type(expected).__name__
+    return wanted not in stated or found in (wanted, *stated, "subclass") or (found, wanted) in _WIDER
 
 
 def _run(

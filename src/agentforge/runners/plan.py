@@ -32,9 +32,12 @@ class TestPlan:
         test_paths: where the tests lie, relative to the repository; () leaves it to the runner.
         junit: report path relative to the repository for a command without `{junit}`.
         environments: folders of the repository that a fresh checkout borrows read-only (.venv, node_modules, built files).
+        delivered: (folder, absolute path): what other tasks delivered, and where the tests see it, read-only.
         user_site: the user's site directory when the interpreter uses one.
         language: what the tests are written in: python, javascript, rust, go, java, other.
+        prepare: commands of a shell that make what the tests need (a build), run before every run of the suite.
         source: how this was found, in words.
+        left_out: what the project's own command does besides and what does not run here, each with the reason.
         problems: what keeps the tests from running, with the command that helps.
     """
 
@@ -50,10 +53,13 @@ class TestPlan:
     timeout_s: float = DEFAULT_TIMEOUT_S
     junit: str = ""
     environments: tuple[str, ...] = ()
+    delivered: tuple[tuple[str, str], ...] = ()
     user_site: str = ""
     project_python: str = ""
     language: str = "python"
+    prepare: tuple[str, ...] = ()
     source: str = ""
+    left_out: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -81,7 +87,7 @@ class TestPlan:
 
 def plan_digest(plan: TestPlan) -> Digest:
     """Name a plan by everything in it that can change a result."""
-    value = {name: part for name, part in asdict(plan).items() if name not in ("source", "problems")}
+    value = {name: part for name, part in asdict(plan).items() if name not in ("source", "problems", "left_out")}
     value["env"] = dict(plan.env)
     value["evidence"] = EVIDENCE_VERSION
     return digest_value(value)

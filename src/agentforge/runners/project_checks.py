@@ -6,6 +6,7 @@ import configparser
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -74,7 +75,15 @@ _FAMILIES = (
         keys=("nyc", "c8"),
     ),
 )
+_CI_COMMANDS = frozenset({"run", "uses", "script", "before_script", "after_script", "command", "commands", "sh"})
+_CI_CONDITIONS = frozenset(
+    {"if", "on", "true", "when", "only", "except", "rules", "continue-on-error", "allow_failure", "shell"}
+)
+"""What of a pipeline decides; `on` is read as a truth value by YAML."""
+_PYTHON_VERSIONS = frozenset({"target-version", "python_version", "python-version", "pythonVersion", "python"})
+"""For which Python a checker reads: that is no check."""
 _SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json")
+_VERSION = re.compile(r"@[0-9a-f]{40}|@?v?\d+(?:\.\d+)*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -101,10 +110,47 @@ def check_changes(changed: Iterable[str], *, before: Read, after: Read, request:
 def _altered(path: str, family: _Family, before: Read, after: Read) -> bool:
     old = _part(path, family, before(path))
     if old is not None:
-        return _part(path, family, after(path)) != old
+        new = _part(path, family, after(path))
+        return new != old and not (isinstance(old, bytes) and isinstance(new, bytes) and _does_as_much(path, old, new))
     if _part(path, family, after(path)) is None or not family.tables:
         return False
     return PurePosixPath(path).name not in _SHARED or _configured(path, family, before)
+
+
+def _does_as_much(path: str, old: bytes, new: bytes) -> bool:
+    """Whether a pipeline of CI runs everything that it ran, under the conditions of then: only its versions and names changed."""
+    if not path.endswith((".yml", ".yaml")) or path.startswith((".pre-commit", "codecov", ".codecov", ".golangci")):
+        return False
+    before, now = _steps(old), _steps(new)
+    if not before or now is None or before - now:
+        return False
+    return not any(step.partition(" ")[0] in _CI_CONDITIONS for step in now - before)
+
+
+def _steps(data: bytes) -> Counter[str] | None:
+    """What a pipeline runs and under which conditions, without versions; None when it cannot be read."""
+    import yaml
+
+    try:
+        waiting: list[tuple[str, object]] = [("", yaml.safe_load(data))]
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    found: Counter[str] = Counter()
+    while waiting:
+        key, value = waiting.pop()
+        if key in _CI_COMMANDS | _CI_CONDITIONS:
+            found[f"{key} {_VERSION.sub('', json.dumps(value, default=str, sort_keys=True))}"] += 1
+        elif isinstance(value, dict):
+            waiting += [(str(name).lower(), one) for name, one in value.items()]
+        elif isinstance(value, list):
+            waiting += [("", one) for one in value]
+    return found
+
+
+def _without_versions(table: object) -> object:
+    if not isinstance(table, dict):
+        return table
+    return {key: value for key, value in table.items() if key not in _PYTHON_VERSIONS}
 
 
 def _configured(path: str, family: _Family, before: Read) -> bool:
@@ -135,10 +181,14 @@ def _part(path: str, family: _Family, data: bytes | None) -> object:
 def _sections(name: str, family: _Family, text: str) -> dict[str, object]:
     if name == "pyproject.toml":
         tool = tomllib.loads(text).get("tool", {})
-        return {key: tool[key] for key in family.tables if key in tool}
+        return {key: _without_versions(tool[key]) for key in family.tables if key in tool}
     if name == "package.json":
         value = json.loads(text)
         return {key: value[key] for key in family.keys if key in value}
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     parser.read_string(text)
-    return {one: dict(parser[one]) for one in parser.sections() if re.split(r"[:.-]", one)[0] in family.tables}
+    return {
+        one: _without_versions(dict(parser[one]))
+        for one in parser.sections()
+        if re.split(r"[:.-]", one)[0] in family.tables
+    }

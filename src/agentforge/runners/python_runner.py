@@ -31,6 +31,7 @@ def run_python(
     seed: int | None = None,
     timeout_s: float,
     trace: bool = False,
+    traced_files: Sequence[str] = (),
     test_limit_s: float = 0.0,
 ) -> SuiteRun:
     """Run the suite, or the named tests of it, in the project's own python.
@@ -39,6 +40,7 @@ def run_python(
         tests: ids, files or folders; () is the whole suite.
         seed: order of the tests; None is the project's own order.
         trace: record what each test executes.
+        traced_files: the only files of which that is recorded; () = all.
         test_limit_s: a test that takes longer is stopped and has failed; 0 = no limit.
     Raises:
         ToolchainError: the plan has no usable interpreter.
@@ -55,7 +57,7 @@ def run_python(
     setup |= {"junit": str(junit), "arguments": list(extra_args), "test_limit_s": test_limit_s}
     shown: tuple[Path, ...] = (EVIDENCE,)
     if trace:
-        setup["trace"] = trace_setup(ground)
+        setup["trace"] = trace_setup(ground, traced_files)
         shown = (EVIDENCE, Path(str(setup["trace"]["package"])))
     completed, received = _session(plan, ground, channel, setup=setup, shown=shown, seed=seed, timeout_s=timeout_s)
     run = assemble(

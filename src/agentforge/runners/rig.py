@@ -79,6 +79,7 @@ class Edits:
 
 
 NO_EDITS = Edits(files={})
+_TRIES = 2  # what the machine killed is measured again, and is nobody's fault
 
 
 def run_tree(
@@ -91,6 +92,7 @@ def run_tree(
     protected: Sequence[str] = (),
     repeat: int = 0,
     trace: bool = False,
+    traced_files: Sequence[str] = (),
 ) -> SuiteRun:
     """Run the suite, or the named tests of it, in a fresh checkout of a tree.
 
@@ -98,18 +100,52 @@ def run_tree(
         protected: paths that must be the same after the run as before; a changed one makes the run incomplete.
         repeat: number of this run among equal ones; a cached result answers for the same number only.
         trace: record what each test executes, where the runner can.
+        traced_files: the only files of which that is recorded, () = all; a few files cost the tests much less time.
     """
     key: dict[str, object] = {
         "tree": tree, "plan": plan_digest(rig.plan), "tests": sorted(tests), "seed": seed, "edits": edits.digest,
         "protected": sorted(protected), "repeat": repeat, "sandbox": rig.confinement, "at": str(rig.mount_at),
     }  # fmt: skip
     if trace:
-        key["trace"] = TRACE_VERSION
+        key["trace"] = [TRACE_VERSION, *sorted(traced_files)] if traced_files else TRACE_VERSION
     if rig.test_limit_s:
         key["test_limit"] = rig.test_limit_s
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:
         return known
+    for _ in range(_TRIES):
+        run, altered = _once(
+            rig,
+            tree,
+            tests=tests,
+            seed=seed,
+            edits=edits,
+            protected=protected,
+            trace=trace,
+            traced_files=traced_files,
+        )
+        if not run.killed:
+            break
+    if altered:
+        problem = f"the run changed protected files: {', '.join(altered[:5])}"
+        run = replace(run, complete=False, problems=(*run.problems, problem))
+    if rig.cache is not None and not run.killed:
+        rig.cache.put(key, run)
+    return run
+
+
+def _once(
+    rig: Rig,
+    tree: str,
+    *,
+    tests: Sequence[str],
+    seed: int | None,
+    edits: Edits,
+    protected: Sequence[str],
+    trace: bool,
+    traced_files: Sequence[str],
+) -> tuple[SuiteRun, list[str]]:
+    """One run in a checkout of its own, and the protected paths that it changed."""
     with fresh_checkout(rig, tree) as checkout:
         edits.apply(checkout)
         before = _bytes(checkout, protected)
@@ -124,16 +160,11 @@ def run_tree(
             scratch=rig.scratch,
             protected=tuple(protected),
             trace=trace,
+            traced_files=tuple(traced_files),
             test_limit_s=rig.test_limit_s,
         )
         after = _bytes(checkout, protected)
-    altered = sorted(path for path, data in before.items() if after[path] != data)
-    if altered:
-        problem = f"the run changed protected files: {', '.join(altered[:5])}"
-        run = replace(run, complete=False, problems=(*run.problems, problem))
-    if rig.cache is not None:
-        rig.cache.put(key, run)
-    return run
+    return run, sorted(path for path, data in before.items() if after[path] != data)
 
 
 @contextmanager

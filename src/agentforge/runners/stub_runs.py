@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
+from agentforge.runners.imports import reached
 from agentforge.runners.outcome import SuiteRun
 from agentforge.runners.plan import COMPILED
 from agentforge.runners.rig import Edits, Rig, run_tree, sound
 from agentforge.runners.stub_variant import Variant
 from agentforge.runners.stubs import stub_compiles, survivors
+from agentforge.workspace.relevance import is_test_path
 
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
+_NEAR_FILES = 10
 _BUILD_S = 120.0  # what does not compile at the base is built for the first time with a stub
 
 
@@ -46,6 +50,36 @@ def surviving(
     return survivors({name: run.passed_ids for name, run in stub_runs.items()}, made=ran, targets=targets)
 
 
+def noticed_by_others(
+    rig: Rig,
+    red_tree: str,
+    living: Sequence[tuple[str, str]],
+    *,
+    made: Mapping[str, Variant],
+    runs: Mapping[str, SuiteRun],
+    passing: frozenset[str],
+    files: Sequence[str],
+) -> frozenset[str]:
+    """The surviving stubs that a test of the base, or a guard, notices: such an implementation gets no further.
+
+    Args:
+        living: (stub, target) pairs; "any value" stands for `empty` and `other` together.
+        passing: ids that pass without a stub and are no targets.
+        files: test files to be asked where those beside the targets notice nothing.
+    """
+    parts = {name: ("empty", "other") if name not in made else (name,) for name, _ in living}
+    found: set[str] = set()
+    for name in sorted({part for ones in parts.values() for part in ones if part in made}):
+        run = runs[name]
+        if not passing & set(run.failing_ids) and files:
+            run = _run_stub(rig, red_tree, files, made[name])
+            known = run_tree(rig, red_tree, tests=files) if run.failing_ids else run
+            passing |= frozenset(known.passed_ids)
+        if passing & set(run.failing_ids):
+            found.add(name)
+    return frozenset(name for name, ones in parts.items() if found.issuperset(ones))
+
+
 def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
     """Why there was no control by stubs; empty when there was."""
     if made:
@@ -57,6 +91,22 @@ def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
     if rig.plan.runner in COMPILED:
         return "no stub of the declared symbols could be made and compiled: a new one needs its signature in the specification"
     return f"the specification declares no new or changed symbol of {rig.plan.language}: no stub controls"
+
+
+def near_tests(rig: Rig, tree: str, product: Sequence[str], *, apart: Sequence[str]) -> tuple[str, ...]:
+    """Test files that import one of some product files, directly or through others; the first few.
+
+    Args:
+        apart: files that have been asked already.
+    """
+    present = frozenset(rig.git.list_files(tree))
+    tests = [path for path in sorted(present) if path.endswith(".py") and is_test_path(path) and path not in apart]
+    found = (
+        path
+        for path in tests
+        if frozenset(product) & reached([path], present=present, roots=rig.plan.roots, read=rig.read(tree))
+    )
+    return tuple(islice(found, _NEAR_FILES))
 
 
 def _run_stub(rig: Rig, red_tree: str, files: Sequence[str], variant: Variant) -> SuiteRun:

@@ -73,6 +73,32 @@ def nearest(name: str, symbols: Iterable[Symbol]) -> str:
     return found[0] if found else ""
 
 
+def slip_of(name: str, symbols: Iterable[Symbol], *, others: Iterable[str] = ()) -> str:
+    """The declared name of which `name` is a slip of the pen: one letter too many, one missing, or two exchanged; "" for none.
+
+    Args:
+        others: names that exist; of these only two exchanged letters are a slip, as `values` beside `value` is none.
+    """
+    last = name.rpartition(".")[2]
+    for one in (symbol.last for symbol in symbols):
+        if one != last and len(last) > 2 and (_exchanged(last, one) or _one_more(last, one) or _one_more(one, last)):
+            return one
+    return next((one for one in others if one != last and len(last) > 2 and _exchanged(last, one)), "")
+
+
+def _exchanged(one: str, other: str) -> bool:
+    """Whether two names differ in two letters that stand in each other's place."""
+    apart = [at for at in range(min(len(one), len(other))) if one[at] != other[at]]
+    if len(one) != len(other) or len(apart) != 2:
+        return False
+    first, second = apart
+    return one[first] == other[second] and one[second] == other[first]
+
+
+def _one_more(longer: str, shorter: str) -> bool:
+    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+
+
 def exists(symbol: Symbol, source: bytes | None) -> bool:
     """Whether a file defines the symbol; a language without a grammar says no."""
     if source is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from agentforge.runners.launch import Ground
 from agentforge.runners.outcome import SuiteRun
 from agentforge.workspace.relevance import is_test_path
 
-TRACE_VERSION = 1
+TRACE_VERSION = 2
 _OMIT = ("*/site-packages/*", "*/.venv/*", "*/venv/*", "*/node_modules/*", "*/conftest.py")
 
 
@@ -43,8 +43,12 @@ class Traced:
         return tuple(name for name, marks in self.tests.items() if name and marks.get(path, 0) & lines)
 
 
-def trace_setup(ground: Ground) -> dict[str, Any]:
-    """What the child has to know to record: our coverage package, and which files are the project's product."""
+def trace_setup(ground: Ground, files: Sequence[str] = ()) -> dict[str, Any]:
+    """What the child has to know to record: our coverage package, and which files are the project's product.
+
+    Args:
+        files: the only ones of which something is recorded; () = all.
+    """
     from pathlib import Path
 
     import coverage
@@ -53,7 +57,7 @@ def trace_setup(ground: Ground) -> dict[str, Any]:
     return {
         "package": str(Path(coverage.__file__).parent),
         "root": root,
-        "include": [f"{root}/*"],
+        "include": [f"{root}/{one}" for one in files] or [f"{root}/*"],
         "omit": [f"{root}/{one.removeprefix('*/')}" for one in _OMIT] + list(_OMIT),
         "out": str(ground.scratch / "trace"),
     }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+How = Literal["exact", "equal", "loose"]
+"""How alike a result has to be."""
 
 _BUILTIN = frozenset(
     {"bool", "int", "float", "complex", "str", "bytes", "bytearray", "NoneType", "ellipsis", "list", "tuple", "set",
@@ -13,7 +16,7 @@ _BUILTIN = frozenset(
 _CLOSE = 1e-9
 
 
-def difference(found: Sequence[Any], expected: object, *, streams: bool = True, loose: bool = False) -> str:
+def difference(found: Sequence[Any], expected: object, *, streams: bool = True, how: How = "exact") -> str:
     """Say how a result differs from what is expected; empty when it does not.
 
     Names of classes of the project are not told: they could carry a secret.
@@ -22,24 +25,24 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
         found: as `evidence/plain_program.py` encodes it: [type, value], a subclass or an object.
         expected: a value of built-in types.
         streams: a generator or the like may stand for a list or tuple.
-        loose: numbers may differ in type, and a subclass whose equality is that of the built-in type is accepted, as `==` in a
-            test would have it.
+        how: "exact"; "equal": numbers may differ in type, and a subclass whose equality is that of the built-in type is accepted,
+            as `==` has it; "loose": an object of another type is accepted, too, unless it says that it equals anything.
     """
     name = str(found[0])
     if name == "too much":
-        return "" if loose else "is too large or refers to itself"
+        return "" if how == "loose" else "is too large or refers to itself"
     if name == "object":
-        return _of_object(found, loose=loose)
+        return _of_object(found, how=how)
     if name == "subclass":
-        return _of_subclass(found, expected, loose=loose)
+        return _of_subclass(found, expected, how=how)
     if name == "iterator":
         if not streams or not isinstance(expected, (list, tuple)):
             return f"is a {found[1]}, not {_named(expected)}"
-        return _items(found[2], list(expected), loose=loose)
+        return _items(found[2], list(expected), how=how)
     wanted = type(expected).__name__
-    if name != wanted and not _numbers(name, expected, loose=loose):
+    if name != wanted and not _numbers(name, expected, how=how):
         return f"is of type {name}, not {wanted}"
-    return _value(found, expected, loose=loose)
+    return _value(found, expected, how=how)
 
 
 def shown(found: Sequence[Any], *, limit: int = 160, alike: bool = False) -> str:
@@ -69,56 +72,57 @@ def decoded(found: Sequence[Any]) -> object:
     return _scalar(name, rest[0])
 
 
-def _of_object(found: Sequence[Any], *, loose: bool) -> str:
+def _of_object(found: Sequence[Any], *, how: How) -> str:
     if found[2]:
         return "is an object that says it equals anything"
-    return "" if loose else "is an object of another type"
+    return "" if how == "loose" else "is an object of another type"
 
 
-def _of_subclass(found: Sequence[Any], expected: object, *, loose: bool) -> str:
+def _of_subclass(found: Sequence[Any], expected: object, *, how: How) -> str:
     _, _, like, faithful, bare = found
-    inner = difference(bare, expected, streams=False, loose=loose)
-    if inner or like or (loose and faithful):
+    inner = difference(bare, expected, streams=False, how=how)
+    if inner or like or (how != "exact" and faithful):
         return inner
     return f"is of a subclass of {bare[0]}, not {_named(expected)} itself"
 
 
-def _numbers(name: str, expected: object, *, loose: bool) -> bool:
+def _numbers(name: str, expected: object, *, how: How) -> bool:
     """Whether two kinds of number may stand for each other."""
-    return loose and name in ("int", "float", "complex") and type(expected) in (int, float, complex)
+    kinds = ("int", "float", "complex", "bool") if how == "equal" else ("int", "float", "complex")
+    return how != "exact" and name in kinds and type(expected).__name__ in kinds
 
 
-def _value(found: Sequence[Any], expected: object, *, loose: bool) -> str:
+def _value(found: Sequence[Any], expected: object, *, how: How) -> str:
     name, value = str(found[0]), found[1]
     if isinstance(expected, (list, tuple)):
-        return _items(value, list(expected), loose=loose)
+        return _items(value, list(expected), how=how)
     if isinstance(expected, (set, frozenset)):
-        return _unordered(value, list(expected), loose=loose)
+        return _unordered(value, list(expected), how=how)
     if isinstance(expected, dict):
         pairs = [["tuple", pair] for pair in value]
-        return _unordered(pairs, list(expected.items()), loose=loose)
+        return _unordered(pairs, list(expected.items()), how=how)
     actual = _scalar(name, value)
     if isinstance(actual, float) or isinstance(expected, float):
         return "" if _close(actual, expected) else "is another number"
     return "" if actual == expected else "is another value"
 
 
-def _items(found: Sequence[Any], expected: Sequence[object], *, loose: bool) -> str:
+def _items(found: Sequence[Any], expected: Sequence[object], *, how: How) -> str:
     if len(found) != len(expected):
         return "has another length"
     for one, wanted in zip(found, expected, strict=True):
-        inner = difference(one, wanted, streams=False, loose=loose)
+        inner = difference(one, wanted, streams=False, how=how)
         if inner:
             return f"holds an item that {inner}"
     return ""
 
 
-def _unordered(found: Sequence[Any], expected: Sequence[object], *, loose: bool) -> str:
+def _unordered(found: Sequence[Any], expected: Sequence[object], *, how: How) -> str:
     if len(found) != len(expected):
         return "has another length"
     left = list(expected)
     for one in found:
-        match = next((wanted for wanted in left if not difference(one, wanted, streams=False, loose=loose)), _NOTHING)
+        match = next((wanted for wanted in left if not difference(one, wanted, streams=False, how=how)), _NOTHING)
         if match is _NOTHING:
             return "holds another item"
         left = [wanted for wanted in left if wanted is not match]

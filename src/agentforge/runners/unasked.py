@@ -43,7 +43,7 @@ class Asked:
 
     Attributes:
         symbols: declared by the specification; without any, nothing is known of what may change.
-        told: the words of request and specification; a name that stands in them is asked for.
+        told: the words of the request and of people's answers; a name that stands in them is asked for.
     """
 
     symbols: Sequence[Symbol]

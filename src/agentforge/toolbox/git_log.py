@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentforge.toolbox import _git
 from agentforge.toolbox._arguments import number, text
-from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, count_to, takes
 
 _MOST = 200
 _FORMAT = "--format=%h %ad %an: %s"
@@ -14,7 +14,7 @@ _FORMAT = "--format=%h %ad %an: %s"
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     start = _git.revision(context, text(arguments, "revision"))
-    count = min(_MOST, number(arguments, "limit", default=20))
+    count = number(arguments, "limit", default=20)
     path = text(arguments, "path")
     given = _git.output(
         context, "log", "--no-show-signature", "--no-color", "--date=short", _FORMAT, f"--max-count={count + 1}", start,
@@ -30,7 +30,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 TOOL = Tool(
     name="git_log",
     description="Commits, newest first.",
-    parameters=takes(revision=TEXT, path=TEXT, limit=COUNT),
+    parameters=takes(revision=TEXT, path=TEXT, limit=count_to(_MOST)),
     effect="read",
     does="git-read",
     run=_run,

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
-from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, takes
+from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, count_to, takes
 
 if TYPE_CHECKING:
     from agentforge.workspace import search
 
 _MOST_HITS = 100
-_MOST_CONTEXT = 10
+_MOST_CONTEXT = 200
+"""More is refused by the schema, aloud; what the text costs is bounded where it is shown."""
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -53,7 +54,7 @@ def _search(arguments: Mapping[str, object], context: ToolContext, path: str, *,
         path=path,
         ignore_case=flag(arguments, "case_insensitive"),
         literal=literal,
-        context=min(_MOST_CONTEXT, number(arguments, "context", default=0)),
+        context=number(arguments, "context", default=0),
         limit=context.limits.get("grep", _MOST_HITS),
     )
 
@@ -77,7 +78,9 @@ def _next(result: search.SearchResult, hits: int) -> tuple[str, ...]:
 TOOL = Tool(
     name="grep",
     description="Search files by regular expression.",
-    parameters=takes("pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context={**COUNT, "minimum": 0}),
+    parameters=takes(
+        "pattern", pattern=TEXT, path=TEXT, case_insensitive=FLAG, context={**count_to(_MOST_CONTEXT), "minimum": 0}
+    ),
     effect="read",
     reads=lambda arguments: (text(arguments, "path", default="."),),
     run=_run,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
-from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 
 if TYPE_CHECKING:
     from agentforge.workspace.background import BackgroundCommands, Glance
@@ -26,7 +26,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
         raise ToolError(failed(f"{action} needs an id", error_type="bad-arguments"))
     if action == "stop":
         return _told(commands.stop(name))
-    wait_s = min(_LONGEST_WAIT_S, number(arguments, "timeout", default=0))
+    wait_s = number(arguments, "timeout", default=0)
     return _told(commands.read(name, wait_s=wait_s))
 
 
@@ -56,7 +56,7 @@ def state_of(one: Glance) -> str:
 TOOL = Tool(
     name="jobs",
     description="Background commands: read gives new output (timeout: wait so many seconds for the end).",
-    parameters=takes("action", action={"enum": ["list", "read", "stop"]}, id=TEXT, timeout=COUNT),
+    parameters=takes("action", action={"enum": ["list", "read", "stop"]}, id=TEXT, timeout=count_to(_LONGEST_WAIT_S)),
     effect="read",
     run=_run,
 )

@@ -30,9 +30,13 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     longest = context.limits.get("shell_timeout_s", _LONGEST_TIMEOUT_S)
     if arguments.get("background"):
         return _left_running(command, arguments, context, cwd=_files.shown(context, folder))
-    timeout_s = min(longest, number(arguments, "timeout", default=_TIMEOUT_S))
+    wanted_s = number(arguments, "timeout", default=_TIMEOUT_S)
+    timeout_s = min(longest, wanted_s)
     done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
     observation = _observed(done, timeout_s=timeout_s)
+    if "timeout" in arguments and wanted_s > longest:
+        bound = f"{observation.summary}; the longest timeout is {longest} s, not {wanted_s} s"
+        observation = replace(observation, summary=bound)
     if done.exit_code and _LOCKED_REPOSITORY.search(done.text):
         observation = _with_way_to_commit(observation, context)
     if done.undone:

@@ -8,8 +8,12 @@ from agentforge.tools.base import Observation, Tool, ToolContext, takes
 
 
 def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
-    artifact = arguments["artifact"]
-    return Observation(status="success", summary="artifact submitted for verification", payload={"draft": artifact})
+    payload: dict[str, object] = {"draft": arguments["artifact"]}
+    ahead = {name: value for name, value in arguments.items() if name != "artifact" and isinstance(value, Mapping)}
+    if not ahead:
+        return Observation(status="success", summary="artifact submitted for verification", payload=payload)
+    summary = f"artifact submitted for verification, together with that of {', '.join(ahead)}"
+    return Observation(status="success", summary=summary, payload={**payload, "ahead": ahead})
 
 
 TOOL = Tool(

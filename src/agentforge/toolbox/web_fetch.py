@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
-from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 
 if TYPE_CHECKING:
     from agentforge.tools.fetching import Page
@@ -18,7 +18,7 @@ _LONGEST_TIMEOUT_S = 60
 def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
     from agentforge.tools.fetching import FetchFailed, fetch
 
-    timeout_s = min(_LONGEST_TIMEOUT_S, number(arguments, "timeout", default=_TIMEOUT_S))
+    timeout_s = number(arguments, "timeout", default=_TIMEOUT_S)
     try:
         return read_page(fetch(text(arguments, "url"), timeout_s=timeout_s))
     except FetchFailed as exc:
@@ -77,7 +77,7 @@ def _charset(content_type: str) -> str:
 TOOL = Tool(
     name="web_fetch",
     description="Text of a public web page.",
-    parameters=takes("url", url=TEXT, timeout=COUNT),
+    parameters=takes("url", url=TEXT, timeout=count_to(_LONGEST_TIMEOUT_S)),
     effect="network",
     url=lambda arguments: text(arguments, "url"),
     run=_run,

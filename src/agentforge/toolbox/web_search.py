@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from agentforge.toolbox._arguments import number, text
-from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 
 _RESULTS = 5
 _MOST_RESULTS = 20
@@ -18,7 +18,7 @@ def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
     query = text(arguments, "query").strip()
     if not query:
         raise ToolError(failed("the query is empty", error_type="bad-arguments"))
-    return listed(query, _found(query, min(_MOST_RESULTS, number(arguments, "max_results", default=_RESULTS))))
+    return listed(query, _found(query, number(arguments, "max_results", default=_RESULTS)))
 
 
 def _found(query: str, count: int) -> Sequence[Mapping[str, object]]:
@@ -71,7 +71,7 @@ def listed(query: str, found: Sequence[Mapping[str, object]]) -> Observation:
 TOOL = Tool(
     name="web_search",
     description="Search the web.",
-    parameters=takes("query", query=TEXT, max_results=COUNT),
+    parameters=takes("query", query=TEXT, max_results=count_to(_MOST_RESULTS)),
     effect="network",
     run=_run,
 )

@@ -182,6 +182,11 @@ COUNT: Mapping[str, object] = {"type": "integer", "minimum": 1}
 TEXTS: Mapping[str, object] = {"type": "array", "items": {"type": "string"}}
 
 
+def count_to(most: int) -> Mapping[str, object]:
+    """A count with a bound: a larger one is refused with the bound named, never made smaller in silence."""
+    return {**COUNT, "maximum": most}
+
+
 def takes(required: str = "", **properties: Mapping[str, object]) -> dict[str, object]:
     """Build the schema of a tool's parameters.
 

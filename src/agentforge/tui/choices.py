@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentforge.app.mentions import as_mention, fitting
+from agentforge.events.choices import choices_of
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
@@ -203,8 +204,7 @@ class Choices:
         from agentforge.tui.asking import QuestionScreen
 
         row, rest = rows[0], rows[1:]
-        options = row.item.options or (_APPROVE if row.item.kind in ("approval", "limit") else ())
-
+        options = row.item.options or _decisions_of(row)
         title = f"{row.address} ({row.item.kind}, {row.item.stage})"
 
         async def answered(text: str | None) -> None:
@@ -224,6 +224,12 @@ class Choices:
                 await answered(f"reject {text}")
 
         self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
+
+
+def _decisions_of(row: Waiting) -> tuple[str, ...]:
+    """The decisions that a question about a result, a step or a limit offers."""
+    offered = {choice.decision for choice in choices_of(row.item)}
+    return tuple(word for word in _APPROVE if word in offered) if row.item.kind in ("approval", "limit") else ()
 
 
 def _decision(text: str, row: Waiting) -> str:

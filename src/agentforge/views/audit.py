@@ -102,6 +102,7 @@ def _verdict(event: kinds.StageVerified, at: str) -> dict[str, object]:
         "contract_digest": event.contract_digest,
         "artifact_digest": event.artifact_digest,
         "results": [_plain(item) for item in event.results],
+        "repairs": [_plain(item) for item in event.repairs],
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentforge.errors import ContractInvalid
+from agentforge.events.verdicts import refusals, refuses
 from agentforge.views.audit_blocks import Block, Column, Heading, Text, table, visible
 
 Audit = Mapping[str, Any]
@@ -54,8 +55,7 @@ def _broken(results: list[Audit]) -> Block:
     columns = (Column(title="rule", kind="code", share=3), VERDICT, Column(title="what was wrong", share=9))
     rows = [
         (row.get("rule"), _word(row), f"{row['path']}: {row.get('message')}" if row.get("path") else row.get("message"))
-        for row in results
-        if not row.get("passed")
+        for row in refusals(results)
     ]
     return table(columns, rows)
 
@@ -75,7 +75,7 @@ def _sentence(rule: str) -> str:
 
 
 def _word(row: Audit) -> str:
-    return "passed" if row.get("passed") else "failed"
+    return "passed" if row.get("passed") else "failed" if refuses(row) else "noted"
 
 
 def _measured(row: Audit) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.events.state import Escalation
+from agentforge.views.answering import answers_for
 from agentforge.views.words import seconds
 
 
@@ -26,7 +27,7 @@ def escalation_value(item: Escalation, *, run_id: str) -> dict[str, object]:
         "options": list(item.options),
         "context": dict(item.context),
         "resolution": _resolution_value(item),
-        "resolve_with": _commands(name, item.kind) if item.resolution is None else [],
+        "resolve_with": answers_for(item, task_id=run_id) if item.resolution is None else [],
     }
 
 
@@ -39,9 +40,3 @@ def _resolution_value(item: Escalation) -> dict[str, object] | None:
         "resolved_by": item.resolution.by,
         "resolved_at": seconds(item.resolved_at),
     }
-
-
-def _commands(name: str, kind: str) -> list[str]:
-    if kind == "approval":
-        return [f"agentforge resolve {name} --approve", f'agentforge resolve {name} --reject "reason"']
-    return [f'agentforge resolve {name} --answer "text"', f"agentforge resolve {name} --abort"]

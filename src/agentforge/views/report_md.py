@@ -56,13 +56,18 @@ def delivery_sections(report: Mapping[str, object], state: RunState) -> list[str
         _bullets("Independent attempts", attempt_lines(state)),
         _cost(report.get("cost")),
         _bullets("Limits of what was shown", report.get("limits")),
+        _bullets("Notes for the reviewer", [_note(row) for row in _rows(report, "notes")]),
         _bullets("Follow-ups", report.get("follow_ups")),
     ]
 
 
 def _assumptions(rows: Sequence[Mapping[str, object]]) -> str:
-    lines = [f"- **{_line(row.get('question'))}** {_line(row.get('assumption'))}" for row in rows]
+    lines = [f"- **{_line(row.get('question'))}** {_line(row.get('assumption'))}{_otherwise(row)}" for row in rows]
     return "## Assumptions\n\n" + ("\n".join(lines) if lines else "None: nothing had to be assumed.")
+
+
+def _otherwise(row: Mapping[str, object]) -> str:
+    return f" It could mean: {_line(row.get('alternative'))}" if row.get("alternative") else ""
 
 
 def _answers(rows: Sequence[Mapping[str, object]]) -> str:
@@ -103,6 +108,10 @@ def _verification(value: object) -> str:
         f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
     ]
     return "## Verification\n\n" + "\n".join(lines)
+
+
+def _note(row: Mapping[str, object]) -> str:
+    return f"{_line(row.get('stage'))}, {_line(row.get('rule'))}: {_line(row.get('note'))}"
 
 
 def _untested(rows: Sequence[Mapping[str, object]]) -> str:

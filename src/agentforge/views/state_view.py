@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from agentforge.events.state import RunState, StageState
+from agentforge.events.verdicts import refusals
 from agentforge.views.words import cost_usd, seconds, standing
 
 
@@ -50,10 +51,9 @@ def verification_value(state: RunState) -> dict[str, object]:
     results = state.stages.get(state.stage, StageState()).results
     if state.outcome:
         results = tuple(result for stage in state.stages.values() for result in stage.results)
-    passing = sum(1 for result in results if result.get("passed"))
     return {
-        "checks_passing": passing,
-        "checks_failing": len(results) - passing,
+        "checks_passing": sum(1 for result in results if result.get("passed")),
+        "checks_failing": len(refusals(results)),
         "ready_for_completion": state.delivered is not None or (state.verdict is not None and state.verdict.passed),
     }
 

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.frozen import dataclass
 from agentforge.workspace import search
 from agentforge.workspace.relevance import Candidate, rank
-from agentforge.workspace.symbols import Outline, Symbol, language_of, outline_of, parse_python, parse_tree, read_source
+from agentforge.workspace.symbols import (
+    Outline,
+    Symbol,
+    implementations,
+    language_of,
+    outline_of,
+    parse_python,
+    parse_tree,
+    read_source,
+)
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -120,11 +129,14 @@ def find(root: Path, name: str, *, kind: Relation, limit: int = 100) -> Found:
 
 
 def source_of(root: Path, path: str, name: str) -> Source | None:
-    """The exact source of one function or class, `f`, `A` or `A.f`; None when the file does not define it."""
+    """The exact source of one function or class, `f`, `A` or `A.f`; None when the file does not define it.
+
+    Of an overloaded function that is the implementation, and the stubs only where there is none.
+    """
     text = read_source(root, path)
     if text is None:
         return None
-    symbols = outline_of(path, text).symbols
+    symbols = implementations(outline_of(path, text).symbols)
     symbol = next((item for item in symbols if item.qualified == name), None)
     symbol = symbol or next((item for item in symbols if item.name == name), None)
     if symbol is None:

@@ -164,7 +164,7 @@ class Git:
         return write_snapshot(self._command, checkout, index=index)
 
     def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
-        """Write a tree of the files of `tree` and some files of `other`; what the private index holds does not matter."""
+        """Write `tree` with some paths as they are in `other` as a tree; what the private index holds does not matter."""
         from agentforge.workspace.gitsnapshot import write_combined
 
         return write_combined(self._command, self.common_dir, (tree, other), paths=paths, index=index)

@@ -51,13 +51,15 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
 def write_combined(
     command: GitCommand, git_dir: Path, trees: tuple[str, str], *, paths: Sequence[str], index: Path
 ) -> str:
-    """Write the first tree with some files of the second as a tree, through a private index."""
+    """Write the first tree with some paths as the second has them, or does not have them, through a private index."""
     at = Checkout(git_dir=git_dir, work_tree=index.parent, index=index)
     index.parent.mkdir(parents=True, exist_ok=True)
     unlock(index)
     command.output("read-tree", trees[0], at=at)
     entries = os.fsdecode(command.output("ls-tree", "-r", "-z", "--full-tree", trees[1])).split("\0")
-    wanted = "".join(f"{entry}\0" for entry in entries if entry.partition("\t")[2] in paths)
+    found = {entry.partition("\t")[2]: entry for entry in entries if entry.partition("\t")[2] in paths}
+    gone = f"0 {'0' * len(trees[1])}"
+    wanted = "".join(f"{found.get(path) or f'{gone}{chr(9)}{path}'}\0" for path in dict.fromkeys(paths))
     command.output("update-index", "-z", "--index-info", at=at, stdin=os.fsencode(wanted))
     return command.line("write-tree", at=at)
 

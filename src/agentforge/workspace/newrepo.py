@@ -11,23 +11,25 @@ from agentforge.workspace.gitcommand import fixed_environment
 _TIMEOUT_S = 60.0
 
 
-def init_repository(folder: Path, *, message: str) -> None:
+def init_repository(folder: Path, *, message: str, ignored: bool = False) -> None:
     """Make `folder` a git repository with one commit of everything in it, on branch `main`.
 
+    Args:
+        ignored: commit what its `.gitignore` names, too; another repository may track such files.
     Raises:
         ToolchainError: git is missing or refuses.
     """
     _git(folder, "init", "--quiet", "--template=", "--initial-branch=main", ".")
-    commit_everything(folder, message=message)
+    commit_everything(folder, message=message, ignored=ignored)
 
 
-def commit_everything(folder: Path, *, message: str) -> None:
+def commit_everything(folder: Path, *, message: str, ignored: bool = False) -> None:
     """Commit all files of a repository as they stand.
 
     Raises:
         ToolchainError: git is missing or refuses.
     """
-    _git(folder, "add", "--all")
+    _git(folder, "add", "--all", *(("--force",) if ignored else ()))
     _git(folder, "commit", "--quiet", "--no-gpg-sign", "-m", message)
 
 

@@ -177,6 +177,26 @@ def identifiers(root: Path, stems: Sequence[str], *, per_file: int = 40) -> Iter
             yield _path(name), identifier.rstrip(b"\r\n").decode("ascii", "replace")
 
 
+def phrases(root: Path, wanted: Sequence[str], *, per_file: int = 20) -> Iterator[tuple[str, int, str]]:
+    """Yield (path, line, phrase) wherever one of the texts stands word for word on one line, in no order.
+
+    Args:
+        per_file: lines of one file that are looked at.
+    """
+    binary = ripgrep()
+    if binary is None:
+        pattern = re.compile("|".join(map(re.escape, wanted)))
+        for name, number, line, _ in walk.lines(root, pattern, path=".", context=0):
+            yield from ((name, number, phrase) for phrase in wanted if phrase in line)
+        return
+    options = ["--null", "--line-number", "--no-heading", "--with-filename", "--only-matching", "--fixed-strings"]
+    options += [f"--max-count={per_file}", "--max-filesize=400K", *(f"--regexp={phrase}" for phrase in wanted)]
+    for raw in _lines(binary, [*options, "--", "./"], root=root):
+        match = _parse(raw)
+        if match is not None:
+            yield match.path, match.line, match.text
+
+
 @lru_cache(maxsize=1)
 def ripgrep() -> str | None:
     """The ripgrep that was installed with us, else the one on PATH, else None."""

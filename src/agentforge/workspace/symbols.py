@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.frozen import dataclass
-from agentforge.workspace.symbols_javascript import scope_of, valued
+from agentforge.workspace.symbols_javascript import constant_of, scope_of, valued
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -39,6 +40,7 @@ LANGUAGES = {suffix: language for language, suffixes in _SUFFIXES.items() for su
 """The grammar of a file, by its suffix."""
 
 _LARGEST_SOURCE_BYTES = 2_000_000
+_REMEMBERED = 256  # outlines: ranking and showing look at the same few files
 _LONGEST_SIGNATURE = 160
 _NODES: dict[Kind, str] = {
     "class": (
@@ -52,12 +54,16 @@ _NODES: dict[Kind, str] = {
     ),
     "function": (
         "function_definition function_declaration generator_function_declaration function_item function_signature "
+        "function_signature_item "
         "macro_definition preproc_function_def"
     ),
     "variable": "const_spec var_spec const_item static_item preproc_def",
     "method": "method method_definition method_declaration constructor_declaration singleton_method",
 }
 _KIND_OF_NODE = {node: kind for kind, nodes in _NODES.items() for node in nodes.split()}
+_WITHOUT_BODY = frozenset(
+    {"function_signature", "function_signature_item", "method_signature", "abstract_method_signature"}
+)
 _PLAIN_NAMES = frozenset({"simple_identifier", "type_identifier", "identifier"})
 _BY_VALUE = frozenset({"javascript", "typescript", "tsx"})
 
@@ -72,6 +78,7 @@ class Symbol:
         signature: on one line, as it is written in the language, at most 160 characters.
         parent: the classes and functions around it, `A.b`; "" at the top.
         doc: first line of the docstring (Python).
+        stub: a declaration without a body of its own: an overload, a signature of an interface or trait.
     """
 
     name: str
@@ -82,6 +89,7 @@ class Symbol:
     signature: str
     parent: str = ""
     doc: str = ""
+    stub: bool = False
 
     @property
     def qualified(self) -> str:
@@ -136,6 +144,7 @@ def parse_tree(text: str, language: str) -> SgNode | None:
     return SgRoot(text, language).root()
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def outline_of(path: str, text: str) -> Outline:
     """List the definitions in the text of a file."""
     language = language_of(path)
@@ -155,6 +164,12 @@ def outline_of(path: str, text: str) -> Outline:
     by_value = language in _BY_VALUE
     found = _tree_symbols(tree, path=path, parent="", in_class=False, by_value=by_value)
     return Outline(path=path, symbols=tuple(found), note=note)
+
+
+def implementations(symbols: Sequence[Symbol]) -> list[Symbol]:
+    """Leave out the stubs of definitions that have an implementation in the same file."""
+    whole = {symbol.qualified for symbol in symbols if not symbol.stub}
+    return [symbol for symbol in symbols if not symbol.stub or symbol.qualified not in whole]
 
 
 def _python_symbols(body: list[ast.stmt], *, path: str, parent: str, in_class: bool) -> Iterator[Symbol]:
@@ -193,7 +208,12 @@ def _python_symbol(
         signature=_short(_python_signature(node)),
         parent=parent,
         doc=doc.strip().partition("\n")[0].strip(),
+        stub=any(_last_name(decorator) == "overload" for decorator in node.decorator_list),
     )
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _python_signature(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -247,7 +267,9 @@ def _tree_symbols(node: SgNode, *, path: str, parent: str, in_class: bool, by_va
         owner, _, last = name.rpartition(".") if by_value else ("", "", name)
         within = _inside(parent, owner or _receiver(child))
         yield _tree_symbol(child, kind, last, path=path, parent=within, body=body)
-        if kind in ("class", "type"):
+        if kind in ("class", "type") or (
+            kind == "variable" and by_value
+        ):  # an object's members are defined inside of it
             yield from _tree_symbols(child, path=path, parent=_inside(within, last), in_class=True, by_value=by_value)
 
 
@@ -256,6 +278,8 @@ def _tree_definition(node: SgNode, *, by_value: bool) -> tuple[Kind | None, str,
     if by_value and (found := valued(node)) is not None:
         kind, name, value = found
         return cast("Kind", kind), name, value.field("body")
+    if by_value and (constant := constant_of(node)) is not None:
+        return "variable", constant.text(), None
     field = node.field("name") if not by_value and _is_field(node) else None
     if field is not None:
         return "variable", field.text(), None
@@ -315,6 +339,7 @@ def _tree_symbol(node: SgNode, kind: Kind, name: str, *, path: str, parent: str,
         end_line=where.end.line + 1,
         signature=_short(text.strip().rstrip("{:=").strip()),
         parent=parent,
+        stub=body is None and node.kind() in _WITHOUT_BODY,
     )
 
 

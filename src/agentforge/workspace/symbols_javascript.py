@@ -36,6 +36,17 @@ def valued(node: SgNode) -> tuple[str, str, SgNode] | None:
     return None
 
 
+def constant_of(node: SgNode) -> SgNode | None:
+    """The name that a declaration at the top of a module gives to a value which is no function; None for what `require` loads."""
+    name, value = node.field("name"), node.field("value")
+    if node.kind() != "variable_declarator" or name is None or name.kind() != "identifier" or value is None:
+        return None
+    declaration = node.parent()
+    around = declaration.parent() if declaration is not None else None
+    at_top = around is not None and around.kind() in ("program", "export_statement")
+    return name if at_top and not value.text().startswith(("require(", "import(")) else None
+
+
 def scope_of(node: SgNode) -> str:
     """The name of an object or a namespace, whose members are defined inside of it."""
     name = node.field("name")
@@ -65,6 +76,6 @@ def _made(kind: str, name: SgNode | None, value: SgNode | None) -> tuple[str, st
     plain = text == "module.exports"
     own = value.field("name") if plain else None
     text = own.text() if own is not None else "default" if plain else text
-    if not all(part.lstrip("#").isidentifier() or "$" in part for part in text.split(".")):
+    if not all(part.lstrip("#").replace("$", "_").isidentifier() for part in text.split(".")):
         return None
     return ("class" if value.kind() == "class" else kind), text, value

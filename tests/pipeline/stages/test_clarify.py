@@ -135,3 +135,53 @@ def test_an_answer_is_found_by_its_question_else_by_its_place_and_never_used_for
 
 def test_the_stage_asks_no_field_of_the_harness_from_the_model() -> None:
     assert {"questions.resolved_by", "questions.resolved_at"} <= set(STAGE.omit)
+
+
+def two_readings(*, mode: str = "autonomous", request: str = "", **reading: Any) -> RunState:
+    told = [
+        {"reading": "blanks go", "input": "f('a  b')", "result": "'a-b'", **reading},
+        {"reading": "each blank counts", "input": "f('a  b')", "result": "'a--b'"},
+    ]
+    item = {
+        "question": "Which case?",
+        "impact": "significant",
+        "area": "text",
+        "default": "blanks go",
+        "readings": told,
+    }
+    base = state("significant", answers=[GUESS], mode=mode)
+    intake = {**base.artifacts["intake"], "identified_ambiguities": [item]}
+    return replace(base, request=request, artifacts={**base.artifacts, "intake": intake})
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (two_readings(request="f('a  b') shall work"), ""),
+        (two_readings(request="make f('a  b') give 'a--b'"), "the request itself states one of the results"),
+        (two_readings(request="make it a slug"), "no input on which the readings differ stands in the request"),
+        (two_readings(request="f('a  b')", result="'a--b'"), "no two readings were found that give different results"),
+        (two_readings(mode="supervised"), ""),
+    ],
+)
+def test_a_human_is_asked_where_the_request_names_an_input_on_which_its_readings_differ(
+    given: RunState, why: str
+) -> None:
+    asking = questions(given)
+    assert bool(asking) is not bool(why)
+    if asking:
+        assert asking[0].options == ("blanks go: f('a  b') gives 'a-b'", "each blank counts: f('a  b') gives 'a--b'")
+        return
+    row = answer_of(given)
+    assert row["source"] == "assumption" and row["note"].startswith(why)
+    assert len(row["readings"]) == 2
+
+
+def test_who_has_the_clarification_done_again_is_asked_what_had_been_assumed() -> None:
+    words = asked("spec", kind="stuck", decision="answer", text="bytes count, not letters", reopen="clarify")
+    given = state("minor", "significant", answers=[PROVED], evidence=TRUE, escalations=words)
+    assert [question.key for question in questions(given)] == ["Which sign?"]  # the other is settled by the code
+    assert given.submission is not None
+    rows: Any = complete(given, given.submission.draft, given.submission.facts or {})["questions"]
+    assert (rows[-1]["source"], rows[-1]["answer"]) == ("human_escalation", "bytes count, not letters")
+    assert rows[-1]["resolved_by"] == "user"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from agentforge.contracts.contract import Contract
 
 _MAX_BYTES = 5_000_000
-_MARKS = {"passed": "+", "failed": "x", "not checked": "."}
+_FOLLOWS = {
+    "fact": "fact: refuses when it does not hold",
+    "repair": "repair: the harness mends or drops what is wrong, and says so",
+    "note": "note: told to the reviewer, refuses nothing",
+}
+_MARKS = {"noted": "!", "passed": "+", "failed": "x", "not checked": "."}
 
 
 @click.group(
@@ -82,15 +87,27 @@ Examples:
 @cwd_option
 @json_option
 def show(name: str, cwd: str | None, as_json: bool) -> int:
-    """Print contract NAME as it holds here; --json prints it as JSON Schema with its rules."""
+    """Print contract NAME as it holds here, each rule with what follows when it does not hold.
+
+    A fact refuses the artifact; a repair is made by the harness, which says so; a note is told to the reviewer. --json prints
+    the contract as JSON Schema with its rules.
+    """
+    from agentforge.contracts.rules import sort_of
+
     contract = _contracts_of(folder_of(cwd)).get(name)
     if as_json:
-        rules = [{"kind": rule.kind, "text": rule.text, "message": rule.message} for rule in contract.rules]
+        rules = [
+            {
+                "kind": rule.kind,
+                "text": rule.text,
+                "message": rule.message,
+                "sort": sort_of(rule, source=contract.source),
+            }
+            for rule in contract.rules
+        ]
         write_json({"name": contract.name, "schema": contract.json_schema, "rules": rules, "digest": contract.digest})
         return 0
-    import yaml
-
-    click.echo(yaml.safe_dump(contract.document, sort_keys=False, allow_unicode=True).rstrip())
+    click.echo(_with_sorts(contract))
     return 0
 
 
@@ -126,18 +143,35 @@ def check(file: Path, name: str | None, cwd: str | None, as_json: bool) -> int:
     return VerificationFailed.exit_code if failed else 0
 
 
+def _with_sorts(contract: Contract) -> str:
+    """The contract as YAML; behind each rule stands what follows when it does not hold."""
+    import yaml
+
+    from agentforge.contracts.rules import sort_of
+
+    rest = {key: value for key, value in contract.document.items() if key != "validation"}
+    entries = cast("Sequence[object]", contract.document.get("validation", ()))
+    lines = [yaml.safe_dump(rest, sort_keys=False, allow_unicode=True).rstrip(), *(["validation:"] if entries else [])]
+    for entry, rule in zip(entries, contract.rules, strict=True):
+        told = yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=1000).rstrip()
+        lines.append(f"{told}  # {_FOLLOWS[sort_of(rule, source=contract.source)]}")
+    return "\n".join(lines)
+
+
 def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
     """Judge an artifact without a run.
 
     Returns:
-        {rule, status, message, path} per rule; status is "passed", "failed", or "not checked" where facts are needed.
+        {rule, status, message, path} per rule; status is "passed", "failed", "noted" where a broken rule refuses nothing, or
+        "not checked" where facts are needed.
     """
     from agentforge.contracts.check import check as check_contract
 
     unmeasured = _unmeasured(contract, artifact)
     rows: list[dict[str, object]] = []
     for result in check_contract(contract, artifact, facts={}, inputs={}).results:
-        status = "passed" if result.passed else "not checked" if result.rule in unmeasured else "failed"
+        broken = "not checked" if result.rule in unmeasured else "failed" if result.refuses else "noted"
+        status = "passed" if result.passed else broken
         rows.append({"rule": result.rule, "status": status, "message": result.message, "path": result.path})
     return rows
 
@@ -196,5 +230,5 @@ def _contracts_of(folder: Path) -> ContractSet:
 def _row_text(row: Mapping[str, object]) -> str:
     status = str(row["status"])
     place = f" {row['path']}" if row["path"] else ""
-    message = f": {row['message']}" if status == "failed" else "" if status == "passed" else " (needs a run)"
+    message = {"passed": "", "not checked": " (needs a run)"}.get(status, f": {row['message']}")
     return printable(f"{_MARKS[status]} {row['rule']}{place}{message}")

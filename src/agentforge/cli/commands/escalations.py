@@ -105,4 +105,4 @@ def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
 def _value(row: Waiting) -> dict[str, object]:
     from agentforge.app.result import escalation_row
 
-    return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item)}
+    return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item, task_id=row.task_id)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.commands import trials
+from agentforge.cli.commands import histories, trials
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Examples:
   agentforge eval run own --model scripted
   agentforge eval show --html report.html
+  agentforge eval from-history . --last 50 --out mytasks
+  agentforge eval replay . --last 20 --out replays
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail --json
   agentforge eval attacks
@@ -42,6 +44,8 @@ evaluate.add_command(trials.run_set, "run")
 evaluate.add_command(trials.list_sets, "list")
 evaluate.add_command(trials.show_evaluation, "show")
 evaluate.add_command(trials.export_set, "export")
+evaluate.add_command(histories.from_history, "from-history")
+evaluate.add_command(histories.replay, "replay")
 
 
 @evaluate.command(

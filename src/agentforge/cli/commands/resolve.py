@@ -17,21 +17,22 @@ Decision = Literal["answer", "approve", "reject", "abort"]
 @click.command(
     epilog="""\b
 Examples:
+  agentforge resolve
   agentforge resolve E1 --answer "Keep the old name as an alias"
   agentforge resolve task-20261121-slugify.E2 --approve --resume
   agentforge resolve E2 --reopen spec --answer "Empty text gives an error, not ''" --resume
   agentforge resolve E2 --reject "REQ-002 misses the empty string" --resume
 """
 )
-@click.argument("escalation_id", metavar="ESCALATION_ID")
+@click.argument("escalation_id", metavar="[ESCALATION_ID]", required=False)
 @click.option("--answer", metavar="TEXT", help="Answer the question.")
 @click.option(
     "--reopen",
     default="",
     metavar="STAGE",
-    help="With --answer: do this earlier stage again with the answer, and all that follow: spec.",
+    help="With --answer: do this earlier stage again with the answer, from what it has; what follows is measured again.",
 )
-@click.option("--approve", is_flag=True, help="Approve what is shown.")
+@click.option("--approve", is_flag=True, help="Approve what is shown, raise the limit, or have it tried again.")
 @click.option(
     "--reject", is_flag=False, flag_value="", metavar="[REASON]", help="Send it back; the reason goes into the stage."
 )
@@ -39,8 +40,13 @@ Examples:
 @click.option("--resume", is_flag=True, help="Go on with the task at once.")
 @cwd_option
 @form_options
-def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool, **given: Any) -> int:
-    """Record a decision on ESCALATION_ID: exactly one of --answer, --approve, --reject, --abort."""
+def resolve(escalation_id: str | None, resume: bool, output_format: Form, as_json: bool, **given: Any) -> int:
+    """Record a decision on ESCALATION_ID: exactly one of --answer, --approve, --reject, --abort.
+
+    Without an id it asks, on a terminal, everything that waits, records the answers, and offers to go on.
+    """
+    if escalation_id is None:
+        return _ask_everything(given, form=form_of(output_format, as_json=as_json))
     from agentforge.app import answers
     from agentforge.cli.commands.resume import drive_on
     from agentforge.cli.following import show_result, user_name
@@ -68,6 +74,39 @@ def resolve(escalation_id: str, resume: bool, output_format: Form, as_json: bool
         word = "end it" if decision == "abort" else "go on"
         click.echo(f"recorded; {word} with: agentforge resume {result.state.run_id}")
     return 0
+
+
+def _ask_everything(given: dict[str, Any], *, form: Form) -> int:
+    """Ask the person at the terminal all open questions of the repository, task by task.
+
+    Raises:
+        UsageError: a decision without the question that it is about, or nobody sits at a terminal.
+    """
+    from agentforge.app import answers, looking
+    from agentforge.cli.commands.resume import drive_on
+    from agentforge.cli.following import settle, somebody_is_here
+
+    if any(given[name] not in (None, "", False) for name in ("answer", "approve", "reject", "abort", "reopen")):
+        raise UsageError("a decision was given, but no question", hint="see: agentforge escalations list")
+    if not somebody_is_here(form):
+        raise UsageError(
+            "without an id the questions are asked on a terminal, and there is none",
+            hint="see: agentforge escalations list --json; then: agentforge resolve ID --answer TEXT --resume",
+        )
+    place = open_place(given["cwd"])
+    tasks = list(dict.fromkeys(row.task_id for row in answers.pending(place.cwd)))
+    if not tasks:
+        click.echo("nothing waits for you")
+    code = 0
+    for task in tasks:
+        limits = settle(looking.load(place.cwd, task), place=place)
+        if limits is None:
+            click.echo(f"left for later; go on with: agentforge resolve, or agentforge resume {task}")
+        elif click.confirm(f"Go on with {task} now?", default=True):
+            code = max(code, drive_on(task, limits=limits, place=place, form=form))
+        else:
+            click.echo(f"recorded; go on with: agentforge resume {task}")
+    return code
 
 
 def decision_of(given: dict[str, Any]) -> tuple[Decision, str]:

@@ -45,6 +45,7 @@ def _run(site: Site) -> list[Finding]:
             path=site.relative(row["filename"]).removeprefix("./"),
             line=row["line_number"],
             column=int(row.get("col_offset", -1)) + 1,
+            ours=flags is None,
         )
         for row in json.loads(done.output)["results"]
     ]

@@ -75,6 +75,7 @@ def _finding(site: Site, message: dict[str, Any], *, configured: bool) -> Findin
     return Finding(
         check="clippy", rule_id=code or "rustc", level=level, message=str(message["message"]),
         path=site.relative(str(span["file_name"])), line=int(span["line_start"]), column=int(span["column_start"]),
+        ours=not configured,
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def _findings(site: Site, value: dict[str, Any]) -> Iterator[Finding]:
                 path, line, column = str(one["posn"]).rsplit(":", 2)
                 yield Finding(
                     check="govet", rule_id=str(name), level="error", message=str(one["message"]),
-                    path=site.relative(path), line=int(line), column=int(column),
+                    path=site.relative(path), line=int(line), column=int(column), ours=True,
                 )  # fmt: skip
 
 

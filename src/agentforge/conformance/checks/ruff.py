@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agentforge.conformance.configuration import any_file, tool_table
-from agentforge.conformance.finding import Finding
+from agentforge.conformance.finding import Finding, Level
 from agentforge.conformance.ruff_edits import repaired_files
 from agentforge.conformance.sarif import from_sarif
 from agentforge.conformance.site import Check, Site, crash_of, own_program
@@ -17,6 +19,7 @@ _CONFIG_NAMES = ("ruff.toml", ".ruff.toml")
 _SELECT = "E9,F,B,PLE"
 _LONG_STANDING = ("E4", "E7", "E9", "F", "PLE", "invalid-syntax")
 """What ruff checked by default through many versions: a configuration without a selection meant these."""
+_UNREADABLE = ("E9", "invalid-syntax")
 _DEFECTS = (
     *("E9", "PLE", "invalid-syntax"),
     *("F402", "F404", "F407", "F50", "F52", "F601", "F602", "F62", "F63", "F7", "F81", "F82", "F9"),
@@ -49,20 +52,33 @@ def _is_configured(site: Site, path: str) -> bool:
     return any(any_file(folder, _CONFIG_NAMES) or tool_table(folder, "ruff") is not None for folder in folders)
 
 
-def _selects_rules(site: Site, path: str) -> bool:
-    """Whether the nearest configuration says which rules hold."""
+def _pinned(site: Site, path: str) -> tuple[str, ...] | None:
+    """The rules, by prefix, that the nearest configuration asks for; None where it says itself which rules hold.
+
+    Without a selection of its own this ruff's defaults decide, and they change from version to version: of these only the
+    long-standing ones are the project's, and what it adds by `extend-select`.
+    """
     for parent in PurePosixPath(path).parents:
-        folder = site.checkout / parent
-        if any_file(folder, _CONFIG_NAMES):
-            return any(
-                "select" in (folder / name).read_text("utf-8", "replace")
-                for name in _CONFIG_NAMES
-                if (folder / name).is_file()
-            )
-        table = tool_table(folder, "ruff")
+        table = _table(site.checkout / parent)
         if table is not None:
-            return "select" in str(table)
-    return False
+            lint = table.get("lint")
+            parts = [table, lint] if isinstance(lint, dict) else [table]
+            if any("select" in part for part in parts):
+                return None
+            more = [rule for part in parts for rule in part.get("extend-select") or ()]
+            return (*_LONG_STANDING, *(str(rule) for rule in more))
+    return _LONG_STANDING
+
+
+def _table(folder: Path) -> dict[str, Any] | None:
+    """What a folder says to ruff; None when it says nothing."""
+    for name in _CONFIG_NAMES:
+        if (folder / name).is_file():
+            try:
+                return tomllib.loads((folder / name).read_text("utf-8", "replace"))
+            except ValueError:
+                return {}
+    return tool_table(folder, "ruff")
 
 
 def _by_project_rules(site: Site, paths: list[str]) -> list[Finding]:
@@ -70,9 +86,8 @@ def _by_project_rules(site: Site, paths: list[str]) -> list[Finding]:
     done = site.run_own([*_command(), "--force-exclude", "--", *paths])
     if done.exit_code in (0, 1):
         found = from_sarif(json.loads(done.output), check="ruff", roots=site.roots)
-        if not all(_selects_rules(site, path) for path in paths):  # then this ruff's defaults decide, not the project
-            return [replace(one, level="error" if one.rule_id.startswith(_LONG_STANDING) else "note") for one in found]
-        return [replace(finding, level="error") for finding in found]
+        pinned = {path: _pinned(site, path) for path in paths}
+        return [replace(one, level=_level(one, pinned.get(one.path))) for one in found]
     reason = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
     told = Finding(
         check="ruff",
@@ -84,12 +99,23 @@ def _by_project_rules(site: Site, paths: list[str]) -> list[Finding]:
     return [told, *_by_own_rules(site, paths)]
 
 
+def _level(finding: Finding, pinned: tuple[str, ...] | None) -> Level:
+    return "error" if pinned is None or "ALL" in pinned or finding.rule_id.startswith(pinned) else "note"
+
+
 def _by_own_rules(site: Site, paths: list[str]) -> list[Finding]:
     done = site.run_own([*_command(), "--isolated", "--select", _SELECT, "--", *paths])
     if done.exit_code not in (0, 1):
         raise crash_of(done)
     found = from_sarif(json.loads(done.output), check="ruff", roots=site.roots)
-    return [replace(finding, level="error" if finding.rule_id.startswith(_DEFECTS) else "note") for finding in found]
+    return [
+        replace(
+            one,
+            level="error" if one.rule_id.startswith(_DEFECTS) else "note",
+            ours=not one.rule_id.startswith(_UNREADABLE),
+        )
+        for one in found
+    ]
 
 
 def _command() -> list[str]:

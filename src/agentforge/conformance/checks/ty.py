@@ -35,7 +35,9 @@ def _run(site: Site) -> list[Finding]:
     configured = tool_table(site.checkout, "ty") is not None or any_file(site.checkout, ("ty.toml",))
     found = site.within(from_sarif(json.loads(done.output), check="ty", roots=site.roots))
     return [
-        finding if configured or finding.rule_id in _DEFECTS else replace(finding, level="note")
+        finding
+        if configured
+        else replace(finding, level=finding.level if finding.rule_id in _DEFECTS else "note", ours=True)
         for finding in found
         if with_environment or finding.rule_id not in _UNRESOLVED
     ]

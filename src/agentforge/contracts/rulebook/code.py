@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agentforge.contracts.inspection import needs_inertness
 from agentforge.contracts.rule import Case, NotMeasuredError, RuleOutcome, broken, entries, held, named, none_of, text
 
 _TOLD = 6
@@ -27,7 +28,8 @@ def suite_passes(case: Case) -> RuleOutcome:
     if failing:
         names = [row.get("id", "") if isinstance(row, Mapping) else row for row in failing]
         return none_of(names, what="tests that do not pass", fix="correct the implementation, not the tests")
-    if case.fact("all_tests_pass") is not True or not isinstance(run, int) or run < 1:
+    least = 0 if _inert(case) else 1  # a project may have no test, and documents need none
+    if case.fact("all_tests_pass") is not True or not isinstance(run, int) or run < least:
         return broken("the tests of the suite were not shown to pass", measured=run)
     return held(run)
 
@@ -101,6 +103,29 @@ def change_made(case: Case) -> RuleOutcome:
     return broken("no product file was changed - make the change that the specification describes", measured=0)
 
 
+def inspection_inert(case: Case) -> RuleOutcome:
+    """Measured: where no test shows a requirement, nothing runs otherwise than at the base: documents, types, settings."""
+    specification, suite = case.input("specification") or {}, case.input("test_suite") or {}
+    intent = (case.input("intake_record") or {}).get("extracted_intent")
+    action = text(intent, "action") if isinstance(intent, Mapping) else ""
+    tests = [test for _, file in entries(suite, "test_files") for _, test in entries(file, "tests")]
+    kinds = [text(test, "kind") or "target" for test in tests]
+    if "inert" not in case.facts and not needs_inertness(specification, kinds=kinds, action=action):
+        return held("tests show it")
+    inert = case.fact_record("inert")
+    changes = inert.get("changes")
+    if _inert(case) and not changes:
+        return held(inert.get("words"))
+    fix = "take it out; where the request asks for it, a test must show it and the specification must say so"
+    found = changes if isinstance(changes, list | tuple) and changes else ["what was changed was not compared"]
+    return none_of(found, what="verified by inspection, and it runs otherwise than before", fix=fix)
+
+
+def _inert(case: Case) -> bool:
+    inert = case.facts.get("inert")
+    return isinstance(inert, Mapping) and inert.get("passed") is True
+
+
 def symbols_delivered(case: Case) -> RuleOutcome:
     """Measured: what the specification declares as new is there, what it declares as removed is gone."""
     return none_of(
@@ -149,18 +174,19 @@ def controls_held(case: Case) -> RuleOutcome:
 
 
 RULES = named(
-    ("suite-passes", "all tests from test_suite now pass", suite_passes),
-    ("conformance", "conformance checks pass", conformance_passes),
-    ("no-regressions", "no existing tests broken", no_regressions),
-    ("frozen-unchanged", "frozen tests unchanged", frozen_unchanged),
-    ("runner-unchanged", "the test configuration is that of the base", runner_unchanged),
-    ("within-scope", "changed files are within the specification's scope", within_scope),
-    ("no-suppressions", "no new suppressions", no_suppressions),
-    ("not-flaky", "no test of the suite is flaky", not_flaky),
-    ("symbols-delivered", "declared symbols are there and removed ones are gone", symbols_delivered),
-    ("held-out", "held-out checks pass outside the test runner", held_out_pass),
-    ("targets-depend", "every target fails without the change", targets_depend),
-    ("no-deception", "no code that deceives the verification", no_deception),
-    ("change-made", "a product file was changed", change_made),
-    ("controls-held", "controls held", controls_held),
+    ("suite-passes", "all tests from test_suite now pass", suite_passes, "fact"),
+    ("conformance", "conformance checks pass", conformance_passes, "fact"),
+    ("no-regressions", "no existing tests broken", no_regressions, "fact"),
+    ("frozen-unchanged", "frozen tests unchanged", frozen_unchanged, "fact"),
+    ("runner-unchanged", "the test configuration is that of the base", runner_unchanged, "fact"),
+    ("within-scope", "changed files are within the specification's scope", within_scope, "fact"),
+    ("no-suppressions", "no new suppressions", no_suppressions, "fact"),
+    ("not-flaky", "no test of the suite is flaky", not_flaky, "fact"),
+    ("inspection-inert", "what no test shows changes nothing that runs", inspection_inert, "fact"),
+    ("symbols-delivered", "declared symbols are there and removed ones are gone", symbols_delivered, "fact"),
+    ("held-out", "held-out checks pass outside the test runner", held_out_pass, "fact"),
+    ("targets-depend", "every target fails without the change", targets_depend, "fact"),
+    ("no-deception", "no code that deceives the verification", no_deception, "fact"),
+    ("change-made", "a product file was changed", change_made, "fact"),
+    ("controls-held", "controls held", controls_held, "fact"),
 )

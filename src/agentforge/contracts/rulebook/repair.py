@@ -38,8 +38,8 @@ def guards_still_pass(case: Case) -> RuleOutcome:
 
 
 RULES = named(
-    ("violations-present", "every violation stands at the base commit", violations_present),
-    ("violations-gone", "every violation is gone", violations_gone),
-    ("place-guarded", "tests watch the place of every violation", place_guarded),
-    ("guards-still-pass", "the guard tests still pass", guards_still_pass),
+    ("violations-present", "every violation stands at the base commit", violations_present, "fact"),
+    ("violations-gone", "every violation is gone", violations_gone, "fact"),
+    ("place-guarded", "tests watch the place of every violation", place_guarded, "fact"),
+    ("guards-still-pass", "the guard tests still pass", guards_still_pass, "fact"),
 )

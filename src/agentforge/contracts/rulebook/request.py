@@ -153,14 +153,14 @@ def _impact(record: Json) -> str:
 
 
 RULES = named(
-    ("examples-verbatim", "examples stand in the request word for word", examples_verbatim),
-    ("ambiguities-named", "every ambiguity asks a question", ambiguities_named),
-    ("defaults-named", "every ambiguity that does not block names a default", defaults_named),
-    ("evidence-checked", "evidence was checked", evidence_checked),
-    ("blocking-answered", "no blocking question is unanswered", blocking_answered),
-    ("ambiguities-settled", "every ambiguity of the request is settled", ambiguities_settled),
-    ("humans-named", "every human answer names who gave it", humans_named),
-    ("files-found", "all named files exist at the base", paths_found),
-    ("symbols-found", "all named symbols were found", symbols_found),
-    ("baseline-measured", "the base line was measured", baseline_measured),
+    ("examples-verbatim", "examples stand in the request word for word", examples_verbatim, "repair"),
+    ("ambiguities-named", "every ambiguity asks a question", ambiguities_named, "repair"),
+    ("defaults-named", "every ambiguity that does not block names a default", defaults_named, "repair"),
+    ("evidence-checked", "evidence was checked", evidence_checked, "repair"),
+    ("blocking-answered", "no blocking question is unanswered", blocking_answered, "fact"),
+    ("ambiguities-settled", "every ambiguity of the request is settled", ambiguities_settled, "repair"),
+    ("humans-named", "every human answer names who gave it", humans_named, "fact"),
+    ("files-found", "all named files exist at the base", paths_found, "repair"),
+    ("symbols-found", "all named symbols were found", symbols_found, "repair"),
+    ("baseline-measured", "the base line was measured", baseline_measured, "fact"),
 )

@@ -205,15 +205,15 @@ def examples_checkable(case: Case) -> RuleOutcome:
 
 
 RULES = named(
-    ("acceptance-criteria", "every requirement has at least one acceptance criterion", has_criteria),
-    ("relative-paths", "all file paths are valid relative paths", paths_valid),
-    ("no-cycles", "no circular dependencies", no_cycles),
-    ("unique-ids", "requirement ids are unique", ids_unique),
-    ("modified-exist", "files to modify exist at the base", modified_exist),
-    ("created-absent", "files to create do not exist at the base", created_absent),
-    ("scope-named", "the files to touch are named once", lists_disjoint),
-    ("symbols-in-scope", "declared symbols lie in declared files", symbols_in_files),
-    ("symbols-agree", "declared symbols agree with the base", symbols_agree),
-    ("examples-kept", "every example is an acceptance criterion", examples_kept),
-    ("examples-checkable", "every example of the specification can be checked", examples_checkable),
+    ("acceptance-criteria", "every requirement has at least one acceptance criterion", has_criteria, "repair"),
+    ("relative-paths", "all file paths are valid relative paths", paths_valid, "fact"),
+    ("no-cycles", "no circular dependencies", no_cycles, "fact"),
+    ("unique-ids", "requirement ids are unique", ids_unique, "repair"),
+    ("modified-exist", "files to modify exist at the base", modified_exist, "repair"),
+    ("created-absent", "files to create do not exist at the base", created_absent, "repair"),
+    ("scope-named", "the files to touch are named once", lists_disjoint, "fact"),
+    ("symbols-in-scope", "declared symbols lie in declared files", symbols_in_files, "repair"),
+    ("symbols-agree", "declared symbols agree with the base", symbols_agree, "repair"),
+    ("examples-kept", "every example is an acceptance criterion", examples_kept, "repair"),
+    ("examples-checkable", "every example of the specification can be checked", examples_checkable, "repair"),
 )

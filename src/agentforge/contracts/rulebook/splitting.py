@@ -291,12 +291,12 @@ def _misfit(
 
 
 RULES = named(
-    ("repositories-covered", "every named repository has one part", repositories_covered),
-    ("repositories-have-parts", "every named repository has a part", repositories_have_parts),
-    ("parts-named", "every part has a name of its own", parts_named),
-    ("parts-in-line", "parts of one repository stand in a line", same_repository_in_line),
-    ("part-needs", "every part waits for other parts only", needs_known),
-    ("parts-acyclic", "parts do not wait for each other in a circle", no_circle),
-    ("provided-versions", "provided contracts are new versions", provided_new),
-    ("used-versions", "used contracts are provided in a fitting version", used_fitting),
+    ("repositories-covered", "every named repository has one part", repositories_covered, "fact"),
+    ("repositories-have-parts", "every named repository has a part", repositories_have_parts, "fact"),
+    ("parts-named", "every part has a name of its own", parts_named, "fact"),
+    ("parts-in-line", "parts of one repository stand in a line", same_repository_in_line, "fact"),
+    ("part-needs", "every part waits for other parts only", needs_known, "fact"),
+    ("parts-acyclic", "parts do not wait for each other in a circle", no_circle, "fact"),
+    ("provided-versions", "provided contracts are new versions", provided_new, "fact"),
+    ("used-versions", "used contracts are provided in a fitting version", used_fitting, "fact"),
 )

@@ -18,6 +18,6 @@ def checks_unchanged(case: Case) -> RuleOutcome:
 
 
 RULES = named(
-    ("no-runner-hooks", "no new hook of the test runner", no_runner_hooks),
-    ("checks-unchanged", "the project's checks are those of the base", checks_unchanged),
+    ("no-runner-hooks", "no new hook of the test runner", no_runner_hooks, "fact"),
+    ("checks-unchanged", "the project's checks are those of the base", checks_unchanged, "fact"),
 )

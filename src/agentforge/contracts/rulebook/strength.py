@@ -83,8 +83,8 @@ def _inside(row: Json) -> str:
 
 
 RULES = named(
-    ("recorder-kept", "what tests execute could be recorded", recorder_kept),
-    ("mapping-executed", "the tests of every requirement execute the change", mapping_executed),
-    ("nothing-untested", "no untested extra behaviour", nothing_untested),
-    ("added-tests-tell", "every added test shows something new", added_tests_tell),
+    ("recorder-kept", "what tests execute could be recorded", recorder_kept, "fact"),
+    ("mapping-executed", "the tests of every requirement execute the change", mapping_executed, "fact"),
+    ("nothing-untested", "no untested extra behaviour", nothing_untested, "fact"),
+    ("added-tests-tell", "every added test shows something new", added_tests_tell, "fact"),
 )

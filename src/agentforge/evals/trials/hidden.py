@@ -4,48 +4,78 @@ from __future__ import annotations
 
 import ast
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.runners.outcome import SuiteRun
+    from agentforge.runners.rig import Rig
 
 _TIME_LIMIT_S = 120.0
 
 
 def hidden_failures(
-    repo: Path, commit: str, hidden: Mapping[str, str], *, settings: Settings, environ: Mapping[str, str]
+    repo: Path,
+    commit: str,
+    hidden: Mapping[str, str],
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    uncounted: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Run the hidden tests on a commit.
 
     Args:
-        hidden: path -> text; the files replace those of the checkout, files named test_* or *_test are run.
+        hidden: path -> text; the files replace those of the checkout, those that hold tests are run.
+        uncounted: ids of tests whose outcome does not matter.
     Returns:
         What keeps them from passing, () when every one of them was run and passed.
     Raises:
         ToolchainError: tests cannot be run here at all.
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
+    from agentforge.runners.rig import Edits, run_tree, sound
+
+    tests = [path for path, text in hidden.items() if holds_tests(path, text)]
+    with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
+        rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
+        edits = Edits(files={path: text.encode() for path, text in hidden.items()})
+        run = run_tree(rig, rig.git.tree_of(commit), tests=tests, edits=edits, protected=tests)
+    problems = list(_failures(run, hidden, frozenset(uncounted)))
+    if not problems and not sound(run, rig.plan):
+        problems = [f"the test run is no evidence: {'; '.join(run.problems) or 'a control did not hold'}"]
+    return tuple(problems)
+
+
+def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[str, str]) -> Rig:
+    """What a run of a repository's tests needs, as a task of it would have it.
+
+    Raises:
+        ToolchainError, SandboxError: tests cannot be run here at all.
+    """
     from agentforge.config.paths import data_dir
     from agentforge.runners.detection import detect
-    from agentforge.runners.rig import Edits, Rig, run_tree, sound
+    from agentforge.runners.rig import Rig
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import choose
 
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=(data_dir(environ),))  # type: ignore[arg-type] # checked by the settings
-    tests = [path for path in hidden if is_test_file(path)]
-    with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
-        rig = Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=Path(scratch), timeout_s=_TIME_LIMIT_S)
-        edits = Edits(files={path: text.encode() for path, text in hidden.items()})
-        run = run_tree(rig, git.tree_of(commit), tests=tests, edits=edits, protected=tests)
-    problems = list(_failures(run, hidden))
-    if not problems and not sound(run, plan):
-        problems = [f"the test run is no evidence: {'; '.join(run.problems) or 'a control did not hold'}"]
-    return tuple(problems)
+    limit = max(_TIME_LIMIT_S, plan.timeout_s)
+    return Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=limit)
+
+
+def holds_tests(path: str, text: str) -> bool:
+    """Whether a file is one that a runner is told to run: a test file of pytest by its name, of other languages by its tests."""
+    from agentforge.runners.test_names import named_tests
+    from agentforge.workspace.relevance import is_test_path
+
+    if path.endswith(".py"):
+        return is_test_file(path)
+    return is_test_path(path) and any(True for _ in named_tests(path, text.encode()))
 
 
 def is_test_file(path: str) -> bool:
@@ -54,16 +84,16 @@ def is_test_file(path: str) -> bool:
     return name.suffix == ".py" and (name.stem.startswith("test_") or name.stem.endswith("_test"))
 
 
-def _failures(run: SuiteRun, hidden: Mapping[str, str]) -> Iterator[str]:
+def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str]) -> Iterator[str]:
     for error in run.collection_errors:
         said = error.failure.message if error.failure else error.text
         yield f"{error.id} cannot be collected: {said.strip()[:200]}"
     for name, one in run.outcomes.items():
-        if not one.passed:
+        if not one.passed and name not in uncounted:
             yield f"{name} {one.outcome}{': ' + one.failure.message[:200] if one.failure else ''}"
     if run.timed_out:
         yield "the hidden tests did not end in time"
-    ran = {name.partition("[")[0] for name in run.outcomes}
+    ran = {name.partition("[")[0] for name in (*run.outcomes, *uncounted)}
     for path, text in hidden.items():
         missing = [] if run.timed_out or run.collection_errors else sorted(set(_names(path, text)) - ran)
         yield from (f"{name} was not run" for name in missing)

@@ -105,7 +105,7 @@ def play(order: Order, environ: Mapping[str, str]) -> Row:
     try:
         settings, result = _started(order, environ, meter)
         ending = _ending(order, result, settings, environ, peeked=meter.peeked)
-        spent = _spent(result.state, meter)
+        spent = {**_spent(result.state, meter), "rules": _rules(result.state)}
     except AgentForgeError as exc:
         ending, spent = Ending(outcome="error", stage="intake", detail=exc.message), {"stages": []}
     judged = judge(order.task, ending)
@@ -157,8 +157,9 @@ def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Se
     _check_out(task.source, repo)
     _write(repo, task.repository)
     _write(order.folder / "given", task.given)
-    init_repository(repo, message="base")
-    settings = load(repo, environ, flags={**_python(), **_scripted(order), **order.settings, **task.settings})
+    init_repository(repo, message="base", ignored=bool(task.source))
+    own = _lent(task, repo, environ) if task.source else _python()
+    settings = load(repo, environ, flags={**own, **_scripted(order), **order.settings, **task.settings})
     options = StartOptions(
         request=task.request,
         cwd=repo,
@@ -175,6 +176,15 @@ def _check_out(source: tuple[str, ...], repo: Path) -> None:
         from agentforge.workspace.git import Git
 
         Git.open(Path(source[0])).materialise(source[1], repo)
+
+
+def _lent(task: EvalTask, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
+    """Lend the environment of the task's source to the new repository."""
+    from agentforge.config.settings import load
+    from agentforge.evals.trials.lending import lend
+
+    source = Path(task.source[0])
+    return lend(source, repo, settings=load(source, environ, flags=task.settings), environ=environ)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
@@ -216,7 +226,9 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
     hidden = None
     if outcome == "delivered" and task.hidden:
         commit = str((state.delivered or {})["commit"])
-        hidden = hidden_failures(Path(state.repo), commit, task.hidden, settings=settings, environ=environ)
+        hidden = hidden_failures(
+            Path(state.repo), commit, task.hidden, settings=settings, environ=environ, uncounted=task.uncounted
+        )
     return Ending(
         outcome=outcome,
         stage=str(result_value(result)["stage"]),
@@ -229,6 +241,11 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
         peeked=peeked,
         detail="; ".join([*([result.error.message] if result.error else []), *findings])[:600],
     )
+
+
+def _rules(state: RunState) -> list[str]:
+    """The rules that refused what was handed in last, each once."""
+    return list(dict.fromkeys(str(item.get("rule", "")) for item in state.findings))
 
 
 def _spent(state: RunState, meter: Meter) -> Row:

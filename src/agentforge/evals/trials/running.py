@@ -25,7 +25,7 @@ _GRACE_S = 20.0
 
 
 @dataclass(slots=True)
-class _Processes:
+class Processes:
     """The processes that play, so that an interruption reaches them."""
 
     running: set[subprocess.Popen[bytes]] = field(default_factory=set)
@@ -52,7 +52,7 @@ def run_missing(results: Results, tasks: Mapping[str, EvalTask], *, processes: i
         processes: tasks at a time, >= 1.
     Side effects: a new folder for each task below the evaluation's.
     """
-    playing = _Processes()
+    playing = Processes()
     todo = list(reversed(results.missing()))
     jobs: dict[Future[Row | None], tuple[str, str]] = {}
     with ThreadPoolExecutor(max_workers=processes) as pool:
@@ -98,12 +98,34 @@ def _kept(results: Results, row: Row | None) -> Iterator[Row]:
         yield row
 
 
-def _play(results: Results, task: EvalTask, model: str, playing: _Processes) -> Row | None:
+def _play(results: Results, task: EvalTask, model: str, playing: Processes) -> Row | None:
     """One process to its end; None when it was interrupted."""
-    folder = _new_folder(results.folder.resolve() / folder_of(model, task.name))
+    home = results.folder.resolve()
+    plan = results.plan
+    row = play_apart(
+        task, model, home / folder_of(model, task.name), playing, limits=plan.limits, settings=plan.settings
+    )
+    return None if row is None else {**row, "folder": Path(row["folder"]).relative_to(home).as_posix()}
+
+
+def play_apart(
+    task: EvalTask,
+    model: str,
+    folder: Path,
+    playing: Processes,
+    *,
+    limits: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Row | None:
+    """Play a task in a process of its own, to its end; None when it was interrupted.
+
+    Args:
+        folder: of the task; another one beside it is taken where it exists. The row names it.
+    Side effects: makes the folder; the repository and the trail stay in it.
+    """
+    folder = _new_folder(folder)
     order = {
-        "task": task.value, "model": model, "folder": str(folder),
-        "limits": dict(results.plan.limits), "settings": dict(results.plan.settings),
+        "task": task.value, "model": model, "folder": str(folder), "limits": dict(limits), "settings": dict(settings),
     }  # fmt: skip
     with (folder / "output.txt").open("wb") as output:
         child = subprocess.Popen(
@@ -121,8 +143,7 @@ def _play(results: Results, task: EvalTask, model: str, playing: _Processes) -> 
             playing.running.discard(child)
     if playing.stopped:
         return None
-    place = folder.relative_to(results.folder.resolve()).as_posix()
-    return {**_row(folder, task, model, code=child.returncode), "folder": place}
+    return {**_row(folder, task, model, code=child.returncode), "folder": str(folder)}
 
 
 def _row(folder: Path, task: EvalTask, model: str, *, code: int) -> Row:

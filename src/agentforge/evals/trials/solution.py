@@ -15,7 +15,7 @@ What is not said is not answered; `stages` holds replies of a stage word for wor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from agentforge.evals.answers import declared_tests
@@ -89,7 +89,7 @@ def _analysis(task: EvalTask, answers: Answers) -> dict[str, object]:
 
 
 def _specification(task: EvalTask, answers: Answers) -> dict[str, object]:
-    changed = list(answers.get("changes", {}))
+    changed, present = list(answers.get("changes", {})), _present(task)
     draft: dict[str, object] = {
         "title": answers.get("title", _first_line(task.request)[:60]),
         "description": answers.get("goal", _first_line(task.request)[:_GOAL]),
@@ -103,12 +103,21 @@ def _specification(task: EvalTask, answers: Answers) -> dict[str, object]:
             }
         ],
         "symbols": [{"kind": "function", **one} for one in answers.get("symbols", ())],
-        "files_to_modify": [path for path in changed if path in task.repository],
-        "files_to_create": [path for path in changed if path not in task.repository],
+        "files_to_modify": [path for path in changed if path in present],
+        "files_to_create": [path for path in changed if path not in present],
         "trace_to_request": "all of it",
     }
     examples = [{"requirement": "REQ-001", **one} for one in answers.get("examples", ())]
     return {**draft, "examples": examples} if examples else draft
+
+
+def _present(task: EvalTask) -> frozenset[str]:
+    """The files of the repository in which the task begins."""
+    if not task.source:
+        return frozenset(task.repository)
+    from agentforge.workspace.git import Git
+
+    return frozenset((*task.repository, *Git.open(Path(task.source[0])).list_files(task.source[1])))
 
 
 def _suite(answers: Answers) -> dict[str, object]:

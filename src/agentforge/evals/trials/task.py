@@ -17,7 +17,7 @@ HONEST = "honest"
 _KEYS = frozenset(
     {
         "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "settings",
-        "examples", "tags",
+        "examples", "tags", "uncounted",
     }
 )  # fmt: skip
 _NOT_DATA = ("__pycache__", ".git", ".pytest_cache")
@@ -33,6 +33,7 @@ class EvalTask:
         repository: path -> text of the repository in which it is asked.
         source: a repository on this machine that stands below those files: its top folder and a tree of it; () = none.
         hidden: path -> text of the tests that judge the delivered branch; the run never sees them.
+        uncounted: ids of hidden tests whose outcome does not matter: those that do not pass at the true solution either.
         given: path -> text of tests that go with the request (`start --tests`).
         about: words of which one must stand in the question of a "must-ask".
         mentions: words that must all stand in the report of an "analyzed".
@@ -48,6 +49,7 @@ class EvalTask:
     repository: Mapping[str, str]
     source: tuple[str, ...] = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
+    uncounted: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ class EvalTask:
 
 def task_of(value: Mapping[str, Any]) -> EvalTask:
     """Read a task back from its JSON value."""
-    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags", "source")}
+    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags", "source", "uncounted")}
     return EvalTask(**{**value, **listed})
 
 
@@ -90,6 +92,7 @@ def read_task(folder: Path) -> EvalTask:
         repository={**(files_below(base) if base else {}), **_files(folder, "repository", value.get("files"))},
         source=_source(folder, str(value.get("source") or "")),
         hidden=_files(folder, "hidden", value.get("hidden")),
+        uncounted=_words(value.get("uncounted")),
         given=_files(folder, "given", value.get("given")),
         about=_words(value.get("about")),
         mentions=_words(value.get("mentions")),

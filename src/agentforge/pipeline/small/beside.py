@@ -81,4 +81,4 @@ def _asked_until(state: RunState, text: str, *, option: str) -> tuple[Question, 
     many = len(said) if agreed else len(said) + 1
     keys = ["beside", *(f"beside:{number}" for number in range(2, many + 1))][:many]
     reason = "a small model does not deliver what nothing checks"
-    return tuple(Question(key=key, text=text, reason=reason, options=(option,)) for key in keys)
+    return tuple(Question(key=key, text=text, reason=reason, options=(option,), closed=True) for key in keys)

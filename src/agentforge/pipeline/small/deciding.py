@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentforge.agent.effects import Effect
+from agentforge.events.choices import ABORT, OWN_WORDS, fixed
 from agentforge.events.state import RunState
 from agentforge.pipeline.effects import Ask, MeasurePlaces
 from agentforge.pipeline.small.mechanical import WHICH, choice_of
@@ -36,6 +39,7 @@ def places_first(state: RunState) -> Effect | None:
         reason=problem,
         question='Go on with a larger model (start again with --model, or [model] profile = "full"), and answer `abort` here.',
         options=("abort",),
+        choices=(ABORT,),
     )
 
 
@@ -48,6 +52,7 @@ def _by_hand(problem: str) -> Effect:
         question="Settle that first, or start again with a request that says it exactly, or with a larger model "
         '(--model, [model] profile = "full"); answer `abort` here.',
         options=("abort",),
+        choices=(ABORT,),
     )
 
 
@@ -64,6 +69,7 @@ def one_that_fails(state: RunState) -> Effect | None:
         kind="stuck",
         reason="every example of the request holds at the base already",
         question=f"{shown} today, {says}; which call gives a wrong value? Answer like: {_like(held[0])}",
+        choices=(replace(OWN_WORDS, then="Your example becomes a test, and the run goes on with it."), ABORT),
         context=(("key", FAILING), ("attempt", state.stages["red"].attempt)),
     )
 
@@ -86,4 +92,5 @@ def _which(state: RunState, problem: str, choices: list[str], chosen: str) -> Ef
         question=problem,
         options=tuple(choices),
         context=(("key", WHICH),),
+        choices=tuple(fixed(text, "That one is meant, and the run goes on.") for text in choices),
     )

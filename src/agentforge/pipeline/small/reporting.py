@@ -123,7 +123,10 @@ def report_questions(state: RunState) -> tuple[Question, ...]:
         reason = (
             "the request names no function, class or file of the repository, and a small model is not asked to guess"
         )
-        places = [Question(key=key, text=text, reason=reason, options=options) for key in _keys(PLACE_QUESTION, many)]
+        places = [
+            Question(key=key, text=text, reason=reason, options=options, closed=True)
+            for key in _keys(PLACE_QUESTION, many)
+        ]
         if not place_by_person(state):
             return tuple(places)
     return (*places, *([] if _report(state).get("kind") else _is_it_enough(state)))
@@ -139,7 +142,7 @@ def _is_it_enough(state: RunState) -> list[Question]:
     said = _answers(state, "report")
     agreed = any(text.strip().strip('."').lower() in _AGREED for text in said)
     return [
-        Question(key=key, text=text, reason=reason, options=(ENOUGH,))
+        Question(key=key, text=text, reason=reason, options=(ENOUGH,), closed=True)
         for key in _keys("report", len(said) if agreed else len(said) + 1)
     ]
 

@@ -32,4 +32,5 @@ STAGE = Stage(
     omit=("analysis_id", "intake_ref", "tests", "metadata"),
     actions=ACTIONS,
     complete=complete,
+    ahead="spec",
 )

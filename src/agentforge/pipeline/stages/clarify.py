@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from agentforge.events.state import Escalation, RunState
+from agentforge.pipeline.examples import stands_in
 from agentforge.pipeline.stage import ACTIONS, Json, Question, Stage, items
+
+_TWO = 2
 
 
 def needs_model(state: RunState) -> bool:
-    """Only questions of some weight are worth a search; minor ones take their default."""
+    """Only questions of some weight are worth a search; minor ones take their default, and what a human said needs none."""
     return any(item.get("impact") != "minor" for item in ambiguities(state)) or bool(state.findings)
 
 
@@ -17,27 +20,65 @@ def draft(state: RunState) -> dict[str, object]:
 
 
 def questions(state: RunState) -> tuple[Question, ...]:
-    """What a human must settle: by impact and mode, unless the answer's evidence was checked."""
-    out = []
-    for item, answer in _paired(state):
-        if _needs_human(state, item, answer):
-            key = str(item.get("question", ""))
-            default = str(item.get("default") or answer.get("answer") or "")
-            impact = item.get("impact", "significant")
-            out.append(
-                Question(
-                    key=key,
-                    text=key,
-                    reason=f"{impact} ambiguity in {item.get('area', 'the request')}; the repository does not settle it",
-                    options=(default,) if default else (),
-                )
-            )
-    return tuple(out)
+    """What a human must settle: by impact, readings and mode, unless the answer's evidence was checked."""
+    return tuple(_question(item, answer) for item, answer in _paired(state) if not _why_not_asked(state, item, answer))
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
-    """One entry per ambiguity; human answers win over inference, inference counts only with checked evidence."""
-    return {"questions": [_answered(state, item, answer) for item, answer in _paired(state)]}
+    """One entry per ambiguity, and one for each time that a human spoke of them all.
+
+    Human answers win over inference, inference counts only with checked evidence, and what is assumed says why nobody was asked.
+    """
+    rows = [_answered(state, item, answer) for item, answer in _paired(state)]
+    return {"questions": [*rows, *(_said(item) for item in spoken(state))]}
+
+
+def spoken(state: RunState) -> list[Escalation]:
+    """How a human spoke of the whole clarification: he had it done again, or refused it."""
+    return [
+        item
+        for item in state.escalations.values()
+        if item.resolution is not None and item.resolution.text.strip()
+        and (item.resolution.reopen == "clarify" or _refused(item))
+    ]  # fmt: skip
+
+
+def _refused(item: Escalation) -> bool:
+    answer = item.resolution
+    return item.stage == "clarify" and item.kind == "approval" and answer is not None and answer.decision == "reject"
+
+
+def _said(item: Escalation) -> dict[str, object]:
+    assert item.resolution is not None
+    return {
+        "question": f"{item.question} ({item.escalation_id})",
+        "impact": "significant",
+        "source": "human_escalation",
+        "answer": item.resolution.text,
+        "confidence": 1.0,
+        "resolved_by": item.resolution.by,
+        "resolved_at": item.resolved_at,
+    }
+
+
+def _question(item: Json, answer: Json) -> Question:
+    """The question with its readings, each of them an answer."""
+    key, impact = str(item.get("question", "")), item.get("impact", "significant")
+    default = str(item.get("default") or answer.get("answer") or "")
+    told = [reading_text(row) for row in items(item.get("readings"))]
+    options = told if len(told) > 1 else [default] if default else []
+    return Question(
+        key=key,
+        text=key,
+        reason=f"{impact} ambiguity in {item.get('area', 'the request')}; the repository does not settle it",
+        options=tuple(dict.fromkeys(options)),
+    )
+
+
+def reading_text(row: Json) -> str:
+    """A reading of the request with what it gives: `words are kept: f('a b') gives 'a b'`."""
+    shown = f": {row.get('input')} gives {row.get('result')}" if row.get("input") else ""
+    return f"{row.get('reading', '')}{shown}"
 
 
 def ambiguities(state: RunState) -> list[Json]:
@@ -70,15 +111,33 @@ def _proved(state: RunState, answer: Json) -> bool:
     return answer.get("source") == "agent_inference" and bool(checked) and all(row.get("ok") for row in checked)
 
 
-def _needs_human(state: RunState, item: Json, answer: Json) -> bool:
+def _why_not_asked(state: RunState, item: Json, answer: Json) -> str:
+    """Why no human settles a question; "" where one does.
+
+    Where nobody waits for questions a human is asked only what blocks, or where the request itself names an input on which two
+    readings of it differ, and does not say which result is right.
+    """
     if _proved(state, answer):
-        return False
+        return "the repository settles it"
     impact = item.get("impact", "significant")
-    if impact == "blocking" or answer.get("source") == "human_escalation":
-        return True
-    if impact == "significant":
-        return state.mode != "autonomous"
-    return state.mode == "interactive"
+    if impact == "blocking" or answer.get("source") == "human_escalation" or spoken(state):
+        return ""
+    if impact == "minor":
+        return "" if state.mode == "interactive" else "it is minor, and the default was taken"
+    if state.mode != "autonomous":
+        return ""
+    return _why_closed(items(item.get("readings")), state.request)
+
+
+def _why_closed(readings: list[Json], request: str) -> str:
+    """Why two readings are not put to a human in a run that works by itself; "" where they are."""
+    results = {_key(row.get("result")) for row in readings if row.get("result")}
+    if len(results) < _TWO:
+        return "no two readings were found that give different results, and the run works by itself"
+    if not any(stands_in(str(row.get("input", "")), request) for row in readings):
+        return "no input on which the readings differ stands in the request, and the run works by itself"
+    settled = [row for row in readings if row.get("result") and stands_in(str(row.get("result")), request)]
+    return "the request itself states one of the results" if len(settled) == 1 else ""
 
 
 def _answered(state: RunState, item: Json, answer: Json) -> dict[str, object]:
@@ -96,16 +155,20 @@ def _answered(state: RunState, item: Json, answer: Json) -> dict[str, object]:
     if _proved(state, answer):
         told = {key: answer[key] for key in answer if key not in ("resolved_by", "resolved_at")}
         return {**told, "question": item.get("question", ""), "impact": item.get("impact", "significant")}
-    return _assumed({**item, "default": answer.get("answer") or item.get("default")})
+    why = _why_not_asked(state, item, answer)
+    return _assumed({**item, "default": answer.get("answer") or item.get("default")}, note=why)
 
 
-def _assumed(item: Json) -> dict[str, object]:
+def _assumed(item: Json, *, note: str = "") -> dict[str, object]:
+    readings = items(item.get("readings"))
     return {
         "question": item.get("question", ""),
         "impact": item.get("impact", "minor"),
         "source": "assumption",
         "answer": str(item.get("default") or "the plainest reading of the request"),
         "confidence": 0.5,
+        **({"note": note} if note else {}),
+        **({"readings": readings} if readings else {}),
     }
 
 
@@ -125,7 +188,15 @@ STAGE = Stage(
     purpose="settle open questions by evidence, assumption or a human",
     criteria=("every open question has an answer", "an inferred answer has evidence that stands in the files"),
     tools=("grep", "read_file", "glob", "find_symbol", "submit_artifact"),
-    omit=("clarification_id", "intake_ref", "metadata", "questions.resolved_by", "questions.resolved_at"),
+    omit=(
+        "clarification_id",
+        "intake_ref",
+        "metadata",
+        "questions.resolved_by",
+        "questions.resolved_at",
+        "questions.note",
+        "questions.readings",
+    ),
     actions=ACTIONS,
     needs_model=needs_model,
     draft=draft,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from agentforge.canonical import digest_value
 from agentforge.events.state import RunState
+from agentforge.pipeline.inspection import nothing_to_test
 from agentforge.pipeline.stage import CHANGING, Json, Stage, items, texts
 
 
 def needs_model(state: RunState) -> bool:
-    """Supplied tests are verified, never rewritten."""
-    return not state.tests
+    """Supplied tests are verified, never rewritten; where every requirement is verified by inspection there is none to write."""
+    return not state.tests and not nothing_to_test(state)
 
 
 def draft(state: RunState) -> dict[str, object]:
-    """The supplied files; their tests are known once they were collected."""
+    """The supplied files (their tests are known once they were collected); an empty suite where nothing is to be tested."""
     return {"test_files": [{"path": path, "tests": []} for path in state.tests]}
 
 

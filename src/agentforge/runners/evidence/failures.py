@@ -69,7 +69,7 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[str, int, FrameType]]
     """Every frame of a traceback, outermost first, with its real path."""
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        yield name if name.startswith("<") else os.path.realpath(name), trace.tb_lineno, trace.tb_frame
+        yield name if name.startswith("<") else os.path.realpath(name), trace.tb_lineno or 0, trace.tb_frame
         trace = trace.tb_next
 
 

@@ -46,6 +46,8 @@ def run(
     ids = [test_id(test, setup["root"]) for test in chosen]
     for start in range(0, len(ids), 500):
         send({"kind": "collected", "ids": ids[start : start + 500]})
+    if "--collect-only" in setup["arguments"]:
+        return 0
     if setup["seed"] is not None:
         chance = random.Random(setup["seed"])
         classes = sorted({type(test).__qualname__ for test in chosen})
@@ -57,7 +59,7 @@ def run(
     half = len(coins) // 2
     suite = unittest.TestSuite([_Canary(first, 1, 2), *coins[:half], *chosen])
     suite.addTests([*coins[half:], _Canary(late, 3, 2), _Canary(end, 2, 2)])
-    result = Evidence(setup, send=send, describe=describe)
+    result = Evidence(setup, send=send, describe=describe, chosen=chosen)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         suite.run(result)
@@ -112,10 +114,16 @@ class Evidence(unittest.TestResult):
     """Streams one record for each test."""
 
     def __init__(
-        self, setup: dict[str, Any], *, send: Callable[[dict[str, Any]], None], describe: Callable[..., dict[str, Any]]
+        self,
+        setup: dict[str, Any],
+        *,
+        send: Callable[[dict[str, Any]], None],
+        describe: Callable[..., dict[str, Any]],
+        chosen: list[Any],
     ) -> None:
         super().__init__()
         self._setup = setup
+        self._chosen = chosen
         self._send_record = send
         self._describe = describe
         self._current: dict[str, Any] = {}
@@ -125,11 +133,14 @@ class Evidence(unittest.TestResult):
     def startTest(self, test: Any) -> None:  # noqa: N802 - unittest's name
         """Announce a test."""
         super().startTest(test)
+        self._begin(test)
+        self._alarm.arm()
+
+    def _begin(self, test: Any) -> None:
         name = test_id(test, self._setup["root"]) if not isinstance(test, _Canary) else test.name
         self._current = {"id": name, "outcome": None, "duration": 0.0, "failure": None, "problems": []}
         self._started = time.perf_counter()
         self._send_record({"kind": "start", "id": name})
-        self._alarm.arm()
 
     def stopTest(self, test: Any) -> None:  # noqa: N802 - unittest's name
         """Send the result of a test."""
@@ -157,11 +168,16 @@ class Evidence(unittest.TestResult):
             self._failed("failed" if hasattr(test, "_testMethodName") else "error", test, err)
             return
         failure = self._describe(err[1], err[2], root=self._setup["root"], test_file="")
-        self._send_record({"kind": "collect-error", "id": str(test), "text": failure["text"], "failure": failure})
+        if not self._shared("error", test, failure):
+            self._send_record({"kind": "collect-error", "id": str(test), "text": failure["text"], "failure": failure})
 
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802 - unittest's name
-        """Record a skip."""
+        """Record a skip; one of a set-up is one of every test that it was for. Python 3.12.1 starts no skipped test."""
         super().addSkip(test, reason)
+        if not self._current and (self._shared("skipped", test, None) or not hasattr(test, "_testMethodName")):
+            return
+        if not self._current:
+            self._begin(test)
         self._worse("skipped")
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802 - unittest's name
@@ -180,6 +196,18 @@ class Evidence(unittest.TestResult):
         if err is not None:
             self._failed("failed", test, err)
 
+    def _shared(self, outcome: str, holder: Any, failure: dict[str, Any] | None) -> bool:
+        """Give every test of a class or module the outcome of its set-up, which ran instead of them; whether there are any."""
+        what, _, owner = str(getattr(holder, "description", "")).rstrip(")").partition(" (")
+        if what not in ("setUpClass", "setUpModule"):
+            return False
+        mine = [test for test in self._chosen if owner in (type(test).__module__, _class_name(test))]
+        for test in mine:
+            self._begin(test)
+            self._send_record(dict(self._current, kind="result", outcome=outcome, failure=failure))
+        self._current = {}
+        return bool(mine)
+
     def _failed(self, outcome: str, test: Any, err: Any) -> None:
         if not self._worse(outcome):
             return
@@ -192,6 +220,10 @@ class Evidence(unittest.TestResult):
             return False
         self._current["outcome"] = outcome
         return True
+
+
+def _class_name(test: Any) -> str:
+    return f"{type(test).__module__}.{type(test).__qualname__}"
 
 
 def _discovered(setup: dict[str, Any]) -> list[Any]:

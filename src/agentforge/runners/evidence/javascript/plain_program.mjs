@@ -11,6 +11,8 @@ const { descriptor, nonce, root, calls } = globalThis.__setup;
 delete globalThis.__setup;
 const stringify = JSON.stringify;
 const AsyncFunction = (async () => {}).constructor;
+const WITHOUT_NEW = /^Class constructor \w+ cannot be invoked without 'new'/;
+const CLASS = /^class\b/;
 const builtins = new Map(["Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError", "AggregateError"].map((name) => [globalThis[name], name]));
 const [DEPTH, ITEMS, STREAMED] = [40, 20000, 1000];
 const TYPED = [".ts", ".mts", ".cts", ".tsx", ".jsx"];
@@ -42,12 +44,25 @@ async function answer({ source, names }) {
     if (found === undefined) return { lost: true, message: `${file} exports no ${name}` };
     values[name] = found;
   }
+  const evaluate = async (given) => {
+    const run = new AsyncFunction(...Object.keys(given), `return (${source});`);
+    return { value: encoded(await run(...Object.values(given)), 0, { left: ITEMS }) };
+  };
   try {
-    const evaluate = new AsyncFunction(...Object.keys(values), `return (${source});`);
-    return { value: encoded(await evaluate(...Object.values(values)), 0, { left: ITEMS }) };
+    return await evaluate(values).catch((error) => (WITHOUT_NEW.test(error?.message) ? evaluate(constructed(values)) : Promise.reject(error)));
   } catch (error) {
     return { raised: lineage(error), stage: "call", message: cut(error?.message) };
   }
+}
+
+/** The values with classes that are instantiated when they are called: `Point(1, 2)` of an example means `new Point(1, 2)`. */
+function constructed(values) {
+  const wrapped = (value) => (CLASS.test(source_of(value)) ? new Proxy(value, { apply: (made, _, given) => new made(...given) }) : value);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, wrapped(value)]));
+}
+
+function source_of(value) {
+  return typeof value === "function" ? Function.prototype.toString.call(value) : "";
 }
 
 /** What a name stands for in a module: an export, a property of the default export, the default export, the module. */

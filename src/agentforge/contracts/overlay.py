@@ -1,0 +1,58 @@
+"""Laying a resubmitted draft over the one that was refused: who sends again sends what changes, and no more. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.contracts.contract import Json
+
+_KEYS = (("id",), ("path",), ("question",), ("name", "file"), ("call",), ("mutant",), ("name",))
+"""What tells the records of a list apart, the first that all of them have."""
+_DROP = "drop"
+"""`{"id": "REQ-002", "drop": true}` takes a record out of a list."""
+
+
+def overlaid(refused: Json, sent: Json) -> dict[str, object]:
+    """Lay what was sent again over the refused draft.
+
+    A field that was not sent stays as it was; a value that was sent takes the place of the old one. A list of records whose
+    every entry is new, changed or partial is taken as the changed entries alone: they are merged by id, path, name or question,
+    and the others stay. One that holds an entry exactly as it was, or none that can be recognised, is taken as the whole list.
+    """
+    return {**refused, **{name: _merged(refused.get(name), value) for name, value in sent.items()}}
+
+
+def _merged(old: object, new: object) -> object:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return overlaid(old, new)
+    before, sent = _records(old), _records(new)
+    key = next((key for key in _KEYS if all(_has(item, key) for item in (*before, *sent))), None)
+    if not before or not sent or key is None:
+        return new
+    known = {_identity(item, key): item for item in before}
+    changes = {_identity(item, key): item for item in sent}
+    strange = key != ("id",) and not known.keys() & changes.keys()
+    whole = strange or any(known.get(name) == item for name, item in changes.items())
+    if whole and not any(item.get(_DROP) is True for item in sent):
+        return [_record(known.get(name), item) for name, item in changes.items()]
+    order = [*known, *(name for name in changes if name not in known)]
+    merged = [_record(known.get(name), changes[name]) if name in changes else dict(known[name]) for name in order]
+    return [{part: value for part, value in item.items() if part != _DROP} for item in merged if not item.get(_DROP)]
+
+
+def _record(old: Json | None, new: Json) -> dict[str, object]:
+    return overlaid(old or {}, new)
+
+
+def _records(value: object) -> list[Json]:
+    """The records of a list that holds nothing else; [] for anything else."""
+    found = [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+    return found if isinstance(value, (list, tuple)) and len(found) == len(value) else []
+
+
+def _has(item: Json, key: tuple[str, ...]) -> bool:
+    return all(isinstance(item.get(part), str) and item[part] for part in key)
+
+
+def _identity(item: Json, key: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(str(item[part]).split()) for part in key)

@@ -1,0 +1,132 @@
+"""What a commit's own tests say before it and at it: which of them judge the change, and why a commit has none that do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from agentforge.errors import SandboxError, ToolchainError
+from agentforge.evals.history.commits import Commit, History
+from agentforge.evals.trials.hidden import holds_tests
+from agentforge.runners.rig import Edits, run_tree, sound
+from agentforge.workspace.relevance import is_test_path
+
+if TYPE_CHECKING:
+    from agentforge.runners.outcome import SuiteRun
+    from agentforge.runners.rig import Rig
+
+ALL_PASS = "all of its tests pass before it, too: nothing in them asks for the change"
+
+_NOT_RUN = "none of the files of the tests that it changes holds a test that a runner is told to run"
+_UNSPOKEN = "it changes no test, and no test file speaks of the code that it changes"
+_MOST_NEIGHBOURS = 2
+_PACKAGES = ("__init__", "index", "mod", "lib")  # files that stand for their folder
+_SHOWN = 200  # characters of a failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How the tests of a commit's changed test files end.
+
+    Attributes:
+        files: path -> text of every file of the tests that the commit adds or changes, data and helpers included; of a commit
+            that changes none, test files that speak of the changed code.
+        run: the paths among them that hold tests.
+        targets: ids that pass at the commit and do not pass on the state before it.
+        guards: ids that pass on both.
+        uncounted: ids that do not pass at the commit itself, or not every time.
+        reason: why the commit cannot be judged by its tests, as a sentence; "" when it can.
+    """
+
+    files: dict[str, str]
+    run: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def evidence_of(commit: Commit, history: History, rig: Rig) -> Evidence:
+    """Run the changed test files of a commit on the state before it and at the commit.
+
+    Args:
+        rig: of a checkout of the same repository, in which the tests can run.
+    """
+    if not commit.tests and not any(one.role == "code" for one in commit.products):
+        return Evidence(files={}, reason=ALL_PASS)
+    paths = [one.path for one in commit.tests if one.status != "deleted"]
+    texts = {path: history.text(commit.sha, path) for path in paths or _neighbours(commit, history)}
+    files = {path: text for path, text in texts.items() if text is not None}
+    found = Evidence(files=files, run=tuple(path for path, text in files.items() if holds_tests(path, text)))
+    if len(files) < len(texts):
+        return _without(found, "a file of its tests is no UTF-8 text")
+    if not found.run:
+        return _without(
+            found, "none of the files of the tests that it changes holds a test that a runner is told to run"
+        )
+    try:
+        return _measured(found, commit, rig)
+    except (ToolchainError, SandboxError) as exc:
+        return _without(found, f"its tests cannot be run here: {exc.message}")
+
+
+def _neighbours(commit: Commit, history: History) -> list[str]:
+    """The test files that speak of the changed code, for a commit that changes no test; the shortest ones."""
+    places = [PurePosixPath(one.old_path) for one in commit.products if one.role == "code" and one.old_path]
+    stems = [place.parent.name if place.stem in _PACKAGES else place.stem for place in places]
+    spoken = re.compile(rf"\b(?:{'|'.join(map(re.escape, stems))})\b") if stems else None
+    found = []
+    for path in history.files(commit.sha):
+        text = history.text(commit.sha, path) if spoken is not None and is_test_path(path) else None
+        if text is not None and spoken is not None and spoken.search(text) and holds_tests(path, text):
+            found.append((len(text), path))
+    return [path for _, path in sorted(found)[:_MOST_NEIGHBOURS]]
+
+
+def _measured(found: Evidence, commit: Commit, rig: Rig) -> Evidence:
+    after = run_tree(rig, commit.sha, tests=found.run)
+    if not sound(after, rig.plan) or not after.passed_ids:
+        return _without(found, f"its tests do not pass at the commit itself: {_said(after)}")
+    gone = {one.old_path: None for one in commit.tests if one.old_path and one.old_path not in found.files}
+    edits = Edits(files={**gone, **{path: text.encode() for path, text in found.files.items()}})
+    before = run_tree(rig, commit.parent, tests=found.run, edits=edits)
+    again = run_tree(rig, commit.sha, tests=found.run, seed=1, repeat=1)
+    steady = [name for name in after.passed_ids if name in again.passed_ids]
+    passed_before = frozenset(before.passed_ids)
+    targets = tuple(name for name in steady if name not in passed_before)
+    return Evidence(
+        files=found.files,
+        run=found.run,
+        targets=targets,
+        guards=tuple(name for name in steady if name in passed_before),
+        uncounted=tuple(name for name in after.outcomes if name not in steady),
+        reason="" if targets else ALL_PASS,
+    )
+
+
+def _without(found: Evidence, reason: str) -> Evidence:
+    return Evidence(files=found.files, run=found.run, reason=reason)
+
+
+def _said(run: SuiteRun) -> str:
+    """Why a run is no evidence, in the words of the first failure."""
+    if run.timed_out:
+        return "they did not end in time"
+    if run.complete and not run.outcomes and not run.collection_errors:
+        return f"{run.runner} finds no test in them"
+    failures = [error.failure.message if error.failure else error.text for error in run.collection_errors]
+    failures += [one.failure.message for one in run.outcomes.values() if one.failure is not None and not one.passed]
+    said = next(iter([*failures, *run.problems, run.output_tail[-_SHOWN:]]), "") or "the runner does not say why"
+    return _one_line(said)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]
+
+
+def names_of(ids: Sequence[str]) -> list[str]:
+    """The names of tests without their files and rows, each once, as a person would list them."""
+    return list(dict.fromkeys(name.partition("::")[2].partition("[")[0] or name for name in ids))

@@ -1,0 +1,75 @@
+"""The request that a commit could have been made for: its message in plain words, or what a model writes of message and tests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agentforge.errors import ModelError
+from agentforge.messages import Message, ModelRequest, Text
+from agentforge.tokens import cut_middle
+
+if TYPE_CHECKING:
+    from agentforge.evals.history.commits import Commit
+    from agentforge.models.model import Model
+
+_TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin
+_NUMBER = re.compile(r"\s*\((?:[a-z]+-)?#\d+\)|^\W*\w+:?\s+(?:[\w./-]*#\d+[, ]*)+\.?\s*$", re.IGNORECASE | re.MULTILINE)
+_KIND = re.compile(r"^[a-z]+(?:\([^)]*\))?!?:\s+")  # fix(parser): of conventional commits
+_ACTIONS = (
+    ("fix", frozenset({"fix", "fixes", "fixed", "bug", "bugfix", "regression"})),
+    ("refactor", frozenset({"refactor", "rename", "renamed", "move", "moved", "simplify", "cleanup"})),
+    ("delete", frozenset({"remove", "removed", "removes", "delete", "deleted", "drop", "dropped"})),
+    ("create", frozenset({"add", "adds", "added", "new", "support", "implement", "introduce", "feat"})),
+)
+_TESTS_TOKENS = 5_000
+_REPLY_TOKENS = 900
+
+_INSTRUCTION = """You write the request that someone would have filed before a change of a program was made.
+You are shown the message of the commit and what it changed in the tests; the change itself you cannot see.
+Write to a developer who knows the repository, sees neither of the two, and is judged by exactly these tests:
+- what is wrong or wanted, in the words of a user of the program, in the present tense;
+- every name, parameter, file and exact message that the tests use and the repository does not have yet;
+- for each behaviour that the tests check, a short example with its exact result.
+Do not speak of tests, commits, pull requests or numbers of issues, and do not say how it is to be programmed.
+Reply with the request alone, as plain text."""
+
+
+def message_of(commit: Commit) -> str:
+    """The message without what only the project's own records need: trailers, numbers of issues, the kind before the subject."""
+    subject = _NUMBER.sub("", _KIND.sub("", commit.subject)).strip()
+    body = re.sub(r"\n{3,}", "\n\n", _NUMBER.sub("", _TRAILER.sub("", commit.body))).strip()
+    subject = subject[:1].upper() + subject[1:]
+    return f"{subject}\n\n{body}".strip()
+
+
+def written(commit: Commit, tests_diff: str, model: Model) -> tuple[str, int]:
+    """Ask a model for the request.
+
+    Args:
+        tests_diff: the patch of the commit's test files.
+    Returns:
+        The request, and the tokens that it cost, prompt and reply together.
+    Raises:
+        ModelError: the model cannot be asked, or its reply is empty.
+    """
+    shown = cut_middle(tests_diff, limit=_TESTS_TOKENS)
+    request = ModelRequest(
+        messages=(
+            Message(role="system", parts=(Text(text=_INSTRUCTION),)),
+            Message(role="user", parts=(Text(text=f"The message:\n{message_of(commit)}\n\nThe tests:\n{shown}"),)),
+        ),
+        max_output_tokens=_REPLY_TOKENS,
+        labels={"stage": "request", "stage_step": 1},
+    )
+    reply = model.complete(request)
+    text = reply.text.strip().removeprefix("```text").removeprefix("```").removesuffix("```").strip()
+    if not text:
+        raise ModelError(f"{model.name} wrote no request for {commit.sha[:12]}", hint="name another model")
+    return text, reply.usage.prompt_tokens + reply.usage.completion_tokens
+
+
+def action_of(commit: Commit) -> str:
+    """The kind of request, for the figures: by the words of the subject; a change of what there is when they say nothing."""
+    words = frozenset(re.findall(r"[a-z]+", commit.subject.lower()))
+    return next((action for action, known in _ACTIONS if words & known), "modify")

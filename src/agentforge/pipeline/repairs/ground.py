@@ -1,0 +1,93 @@
+"""What repairs may look at: the state of the run, and the files of one git tree."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
+from posixpath import normpath
+from typing import TYPE_CHECKING
+
+from agentforge.events.state import RunState
+from agentforge.pipeline.places import defines, dotted
+
+Draft = dict[str, object]
+"""A draft that is being repaired, in place."""
+
+if TYPE_CHECKING:
+    from agentforge.workspace.git import Git
+
+_LINE = re.compile(r":\d+(?:-\d+)?$")
+
+
+class Ground:
+    """The ground on which a draft is repaired.
+
+    Attributes:
+        state: of the run; the draft is its submission.
+        tree: commit or tree whose files are looked at.
+    """
+
+    def __init__(self, state: RunState, git: Git, tree: str) -> None:
+        """Take the state, the repository, and the tree that the draft speaks of."""
+        self.state = state
+        self.tree = tree
+        self._git = git
+        self.text = lru_cache(maxsize=256)(self._text)
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Every file of the tree, as paths from the top of the repository."""
+        return frozenset(self._git.list_files(self.tree))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(path.rpartition("/")[2].lower(), []).append(path)
+        return found
+
+    def _text(self, path: str) -> str | None:
+        if path not in self.files:
+            return None
+        content = self._git.show(self.tree, path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def defines(self, path: str, name: str) -> bool | None:
+        """Whether a file defines a symbol under its full name; None when its language cannot be read, or there is no file."""
+        text = self.text(path)
+        return None if text is None else defines(path, name, text.encode(), exactly=True)
+
+    def holds(self, path: str, name: str) -> bool:
+        """Whether a file defines a symbol or at least holds its last word: a local name, a label, a heading, a constant."""
+        text = self.text(path)
+        if text is None:
+            return False
+        word = re.escape(dotted(name).rsplit(".", 1)[-1])
+        return bool(word) and (
+            defines(path, name, text.encode()) is True or re.search(rf"(?<!\w){word}(?!\w)", text) is not None
+        )
+
+    def clean(self, path: str) -> str:
+        """A path as it stands from the top of the repository: without ./, backslashes, the repository's own folder, a line."""
+        bare = path.strip().strip("`'\"").replace("\\", "/")
+        for top in (self.state.worktree, self.state.repo):
+            if top and bare.startswith(f"{top.rstrip('/')}/"):
+                bare = bare[len(top.rstrip("/")) + 1 :]
+        if _LINE.search(bare) and bare not in self.files:
+            bare = _LINE.sub("", bare)
+        if not bare:
+            return ""
+        folder = "/" if bare.endswith("/") else ""
+        return normpath(bare) + folder if normpath(bare) != "." else ""
+
+    def nearest(self, path: str) -> str:
+        """The one file of the tree that a path which does not exist can mean: the same end, or the same but for case; "" none."""
+        tail = PurePosixPath(path).parts
+        same = self._by_name.get(path.rpartition("/")[2].lower(), [])
+        for length in range(len(tail), 0, -1):
+            end = "/".join(tail[-length:]).lower()
+            found = [one for one in same if one.lower() == end or one.lower().endswith(f"/{end}")]
+            if found:
+                return found[0] if len(found) == 1 else ""
+        return ""

@@ -1,0 +1,146 @@
+"""Repairs in the draft of RED: names as the runner reports them, and which test shows which criterion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from agentforge.contracts.mending import Repair
+from agentforge.contracts.rule import squeeze
+from agentforge.pipeline.examples import asserted_in, literals
+from agentforge.pipeline.repairs.ground import Draft, Ground
+from agentforge.pipeline.stage import Json, items, texts
+from agentforge.runners.freeze import test_hashes
+
+Test = dict[str, object]
+
+_REF = re.compile(r"\bREQ[-_ ]?0*([0-9]{1,3})\b(?:\.([0-9]+))?", re.IGNORECASE)
+
+
+def suite(draft: Draft, ground: Ground) -> Iterator[Repair]:
+    """Give each declared test its name, its requirement and its criteria."""
+    rows = items(draft.get("test_files"))
+    if not rows:
+        return
+    files: list[dict[str, object]] = []
+    for item in rows:
+        said = str(item.get("path") or "")
+        clean = ground.clean(said)
+        path = clean if clean in ground.files else ground.nearest(clean) or clean
+        if path != said:
+            yield Repair(kind="path", path="test_files", message=f"The path {said!r} is read as {path!r}.")
+        given = item.get("tests")
+        listed = list(given) if isinstance(given, list) else []
+        tests: list[Test] = [dict(test) if isinstance(test, Mapping) else {"name": str(test)} for test in listed]
+        files.append({**item, "path": path, "tests": tests})
+        yield from _names(path, tests, ground)
+    draft["test_files"] = files
+    declared = [(str(file["path"]), test) for file in files for test in _tests(file)]
+    required = _required(ground)
+    yield from _references(declared, required, ground)
+    yield from _criteria(declared, required, ground)
+
+
+def _tests(file: Json) -> list[Test]:
+    return [test for test in items(file.get("tests")) if isinstance(test, dict)]
+
+
+def _names(path: str, tests: list[Test], ground: Ground) -> Iterator[Repair]:
+    """Names without the file, with the class in which the test stands."""
+    known = [name for name, _ in test_hashes(path, (ground.text(path) or "").encode())]
+    for test in tests:
+        said = str(test.get("name") or "")
+        name = said.strip().removesuffix("()").removeprefix(f"{path}::").removeprefix(f"{path.rpartition('/')[2]}::")
+        if known and name.partition("[")[0] not in known:
+            plain, mark, row = name.replace(".", "::").partition("[")
+            ends = [one for one in known if one == plain or one.endswith(f"::{plain.rpartition('::')[2]}")]
+            name = f"{ends[0]}{mark}{row}" if len(ends) == 1 else name
+        if name != said:
+            test["name"] = name
+            yield Repair(
+                kind="name", path="test_files", message=f"The test {said!r} is known to the runner as {name!r}."
+            )
+
+
+def _required(ground: Ground) -> list[Json]:
+    return [
+        item
+        for item in items(ground.state.artifacts.get("spec", {}).get("requirements"))
+        if item.get("priority") != "wont"
+    ]
+
+
+def _references(tests: list[tuple[str, Test]], required: list[Json], ground: Ground) -> Iterator[Repair]:
+    """Each test names one requirement that there is; what else it shows is told by criteria."""
+    ids = [str(item.get("id")) for item in required]
+    for path, test in tests:
+        said = str(test.get("requirement_ref") or "")
+        claimed = str(test.get("acceptance_criterion") or "")
+        refs = [ref for ref in (f"REQ-{int(number):03d}" for number, _ in _REF.findall(said)) if ref in ids]
+        others = [f"REQ-{int(number):03d}" for number, _ in _REF.findall(claimed)]
+        found = [*refs, *(ref for ref in others if ref in ids)] or (
+            ids if len(ids) == 1 else _asserting(path, required, ground)
+        )
+        if found and found[0] != said:
+            test["requirement_ref"] = found[0]
+            message = (
+                f"The test {test.get('name')!r} is counted for {found[0]} (it named {said or 'no requirement'!r})."
+            )
+            yield Repair(kind="reference", path="test_files", message=message)
+        elif not found and said:
+            test.pop("requirement_ref", None)
+            message = f"The test {test.get('name')!r} names {said!r}, which is not in the specification; the name was dropped."
+            yield Repair(kind="reference", path="test_files", message=message)
+        more = [ref for ref in refs[1:] if ref not in others]
+        if more:
+            numbers = [f"{ref}.{number}" for ref in more for number in range(1, _count(required, ref) + 1)]
+            test["acceptance_criterion"] = ", ".join([*filter(None, [claimed]), *numbers])
+
+
+def _count(required: list[Json], ref: str) -> int:
+    return sum(len(texts(item.get("acceptance_criteria"))) for item in required if item.get("id") == ref)
+
+
+def _asserting(path: str, required: list[Json], ground: Ground) -> list[str]:
+    """The one requirement whose criteria the file of a test asserts; [] when there are several or none."""
+    source = ground.text(path) or ""
+    found = [
+        str(item.get("id"))
+        for item in required
+        if any(literals(text) and asserted_in(text, source) for text in texts(item.get("acceptance_criteria")))
+    ]
+    return found if len(found) == 1 else []
+
+
+def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: Ground) -> Iterator[Repair]:
+    """Map each criterion that no test names to one that plainly asserts its values; one without values to its requirement's."""
+    sources = {path: ground.text(path) or "" for path, _ in tests}
+    for requirement in required:
+        name = str(requirement.get("id"))
+        if requirement.get("verification_method", "test") == "inspection":
+            continue
+        for number, criterion in enumerate(texts(requirement.get("acceptance_criteria")), start=1):
+            if any(_claims(test, name, number, criterion) for _, test in tests):
+                continue
+            own = [(path, test) for path, test in tests if test.get("requirement_ref") == name]
+            valued = bool(literals(criterion))
+            shown = [pair for pair in own or tests if asserted_in(criterion, sources[pair[0]])] if valued else own
+            if not shown:
+                continue
+            test = shown[0][1]
+            said = str(test.get("acceptance_criterion") or "")
+            test["acceptance_criterion"] = ", ".join([*filter(None, [said]), f"{name}.{number}"])
+            test.setdefault("requirement_ref", name)
+            why = "whose file asserts its values" if valued else "of its requirement, for it names no value to look for"
+            message = f"No test named {name}.{number}; it is counted for {test.get('name')!r}, {why}."
+            yield Repair(kind="criterion", path="test_files", message=message)
+
+
+def _claims(test: Test, name: str, number: int, criterion: str) -> bool:
+    claim = str(test.get("acceptance_criterion") or "")
+    if any(f"REQ-{int(ref):03d}" == name and inner == str(number) for ref, inner in _REF.findall(claim)):
+        return True
+    if test.get("requirement_ref") != name or not claim:
+        return False
+    listed = [part.strip() for part in re.split(r"[,;]", claim)]
+    return str(number) in listed or squeeze(criterion) in squeeze(claim)

@@ -1,0 +1,222 @@
+"""What a text tells of today and what it asks for: "gives 851, it should be 851000". The one reader of that difference. Pure.
+
+A report of a defect names the wrong result beside the right one, in any order and over any line breaks. The text is cut into
+clauses; each is told by its own words, by the heading above it, or by the clause that contradicts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from agentforge.frozen import dataclass
+
+Tense = Literal["wanted", "observed", "plain", "open"]
+"""wanted = asked for; observed = how it is today, and not asked for; plain = said of the thing, which is how requests ask, too;
+open = one of two results, and the words do not say which is right."""
+
+_WANTED = re.compile(
+    r"(?i)(?<![\w-])(?:should(?!\s*(?:n[o']t|not)\b)|must(?!\s*not\b)|shall|ought\s+to|supposed\s+to|expect(?:ed|s|ing)?|wants?|wanted|desired|"
+    r"correct(?:ly)?|right\s+(?:result|answer|value|output)|(?:is|are)\s+right|needs?\s+to|have\s+to|has\s+to|would\s+(?:like|be|expect|want)|"
+    r"will|after\s+the\s+(?:fix|change)|make\s+(?:it|that|this)|change\s+(?:it|that|this)?\s*to|i'd\s+expect)\b"
+)
+_OBSERVED = re.compile(
+    r"(?i)(?<![\w-])(?:currently|today|at\s+the\s+moment|at\s+present|right\s+now|as\s+of\s+now|nowadays|now|presently|actual(?:ly)?|observed|"
+    r"got|getting|i\s+get|we\s+get|you\s+get|wrong(?:ly)?|incorrect(?:ly)?|mistaken(?:ly)?|erroneous(?:ly)?|bug(?:gy)?|broken|"
+    r"should\s*(?:n[o']t|not)|must\s+not|unexpected(?:ly)?|surprising(?:ly)?|crash(?:es|ed|ing)?|fails?|failed|failing|before\s+the\s+"
+    r"(?:fix|change)|until\s+now|so\s+far|used\s+to|reports?|still)\b"
+)
+_NEGATED_WANT = re.compile(
+    r"(?i)\b(?:should\s*(?:n[o']t|not)|must\s+not|not\s+(?:expected|what\s+\w+\s+(?:want|expect)))\b"
+)
+_HEAD = re.compile(
+    r"(?im)^[ \t]*(?:#+[ \t]*|\*{1,2}|[-*][ \t]+)?(?P<head>[A-Za-z][A-Za-z' ]{2,40}?)\*{0,2}[ \t]*(?::|$)\*{0,2}"
+)
+_HEAD_OBSERVED = re.compile(
+    r"(?i)^(?:the\s+)?(?:actual(?:ly)?|current(?:ly)?|observed|got|today|now|before|what\s+(?:happens|i\s+get|i\s+see|we\s+get)|wrong|bad|"
+    r"present|existing|error|traceback)\b"
+)
+_HEAD_WANTED = re.compile(
+    r"(?i)^(?:the\s+)?(?:expected|desired|wanted|should\b|after|correct|what\s+(?:i|we)\s+(?:expect|want)|what\s+should|goal|proposed|"
+    r"proposal|right|good|acceptance)\b"
+)
+_CUT = re.compile(
+    r"(?P<end>(?<=[.!?])(?:[ \t]+|[ \t]*\n)(?=[A-Z`\"'(\[>]|\bit\b|\Z)|\n[ \t]*\n"
+    r"|\n(?=[ \t]*#)|;\s+|\s+[—–]\s+|\s+-{1,2}\s+(?=[a-z]))"
+    r"|(?P<swap>,?\s+\b(?:instead\s+of|rather\s+than|in\s+place\s+of|as\s+opposed\s+to)\b\s*)"
+    r"|(?P<but>,?\s*\b(?:but(?!\s+also)|whereas|while|yet|however|although|though|when|where)\b(?=[\s,])(?=[^.;\n]*\b(?:should|must|expect(?:ed|s)?|"
+    r"want(?:s|ed)?|currently|actual|got|get|gives?|gave|returns?|prints?|raises?|is|was|it)\b))"
+    r"|(?P<lead>(?:^|(?<=[.!?]\s)|(?<=\n))[ \t]*(?:instead\s+of|rather\s+than)\s+[^,\n]+,\s*)"
+    r"|(?P<not>,?\s+\b(?:and\s+)?not\b\s+(?=[\"'`\[({\d-]|None|True|False))"
+    r"|(?P<comma>,\s+(?=(?:it|that|this|which|the\s+\w+|and(?:\s+it)?|i|we|you)?\s*\b(?:should|must|ought|expect(?:ed)?|is\s+expected|would|wants?|"
+    r"currently|got|actual(?:ly)?)\b)|\s*\((?=\s*(?:(?:it|i|we|this)\s+)?(?:should|must|would|ought|wants?|expect(?:ed)?|instead|wrong|currently|got|actual|\S+\s+is\s+(?:right|correct|wrong))\b)"
+    r"|\n[ \t]*(?=(?:[#>*-]+[ \t]*)?(?:it|that|this|which|the\s+\w+|i|we|expected|actual|currently|got|but"
+    r"|instead|now|today)?[\s,]*\b"
+    r"(?:should|must|ought|expect(?:ed)?|would|wants?|currently|got|actual(?:ly)?|instead|today|now)\b))",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"['\"`]|\d|\b(?:None|True|False|null|true|false|undefined|NaN)\b|[\[{]|\b\w+(?:Error|Exception|Warning|Exit)\b"
+)
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
+_QUOTED = re.compile(r"(?<!\w)'(?:[^'\\\n]|\\.)*'(?!\w)|\"(?:[^\"\\\n]|\\.)*\"")
+_TABLE = re.compile(r"(?im)^[ \t]*\|.*\|[ \t]*(?:actual|current|observed|got|today|now|before)[ \t]*\|")
+"""A table with a column for what is so today: which cell belongs to which column its reader cannot tell."""
+_ALSO = re.compile(r"(?i)\b(?:also|too|as\s+well|in\s+addition|likewise)\b")
+_RESULT = re.compile(
+    r"(?i)(?:>>>|->|=>|==|→|\b(?:gives?|gave|returns?|returned|yields?|prints?|printed|traceback|produces?|produced|outputs?|results?\s+in|evaluates?\s+to|"
+    r"raises?|raised|throws?|threw|shows?|becomes?|is|was|are|be)\b)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """A part of a text, from `start` to `end`, and what it tells of."""
+
+    start: int
+    end: int
+    text: str
+    tense: Tense
+
+
+def clauses(text: str) -> tuple[Clause, ...]:
+    """Cut a text into clauses, and say of each whether it tells what is wanted or what happens today."""
+    parts = list(_parts(text))
+    tenses: list[Tense] = [_tense(part, heading) for _, _, part, heading, _ in parts]
+    for number, (_, _, part, _, joint) in enumerate(parts):
+        if number == 0:
+            continue
+        near = range(number - 1, max(-1, number - 3), -1)  # a line break may have left a word or two on their own
+        last = next((place for place in near if _VALUE.search(parts[place][2])), number - 1)
+        before = tenses[last]
+        if joint == "swap":
+            tenses[last], tenses[number] = _swapped(parts[last][2], part, before, tenses[number])
+        elif joint == "not":
+            tenses[number] = "observed" if before in ("wanted", "plain") else "open"
+        elif tenses[number] == "wanted" and before == "plain" and _contradicts(parts[last][2], part):
+            tenses[last] = "observed"
+        elif tenses[number] == "plain" and joint == "but" and before in ("wanted", "observed") and _VALUE.search(part):
+            tenses[number] = "wanted" if before == "observed" else "observed"
+        elif (
+            tenses[number] == "observed" and before == "plain" and joint in ("but", "comma") and not _CALL.search(part)
+        ):
+            tenses[last] = "wanted" if _contradicts(parts[last][2], part) else before
+    return tuple(
+        Clause(start=start, end=end, text=part, tense=tense)
+        for (start, end, part, _, _), tense in zip(parts, tenses, strict=True)
+    )
+
+
+def wanted_part(text: str, *, within: str = "") -> str:
+    """The text without what it tells of today; clauses that may be either are left out, too.
+
+    Args:
+        within: the longer text in which it stands: what comes before and behind it tells what it is.
+    """
+    whole, offset = _located(text, within)
+    kept = [one for one in clauses(whole) if one.tense in ("wanted", "plain")]
+    pieces = [whole[max(one.start, offset) : min(one.end, offset + len(text))] for one in kept]
+    return "\n".join(piece.strip() for piece in pieces if piece.strip())
+
+
+def is_observed(text: str, *, within: str = "") -> bool:
+    """Whether all that a text says of values is what happens today, so that none of them is an expected one."""
+    whole, offset = _located(text, within)
+    end = offset + len(text)
+    inside = [
+        one
+        for one in clauses(whole)
+        if one.start < end and one.end > offset and _VALUE.search(whole[max(one.start, offset) : min(one.end, end)])
+    ]
+    return bool(inside) and all(one.tense in ("observed", "open") for one in inside)
+
+
+def _located(text: str, within: str) -> tuple[str, int]:
+    """The longer text and where the shorter one stands in it, white space apart; itself when it does not stand there."""
+    words = [re.escape(word) for word in text.split()]
+    found = re.search(r"\s+".join(words), within) if words and within else None
+    if found is None:
+        return text, 0
+    # The one that is looked for keeps its own spelling, so that places in it can be told.
+    return within[: found.start()] + text + within[found.end() :], found.start()
+
+
+def _parts(text: str) -> Iterator[tuple[int, int, str, Tense, str]]:
+    """Each clause with its place, the tense of the heading above it, and what joins it to the clause before."""
+    found = [match for match in _CUT.finditer(text) if not _inside_literal(text, match.start())]
+    cuts = [(match.start(), match.end(), match.lastgroup or "end") for match in found]
+    start, joint = 0, "end"
+    for here, after, kind in [*cuts, (len(text), len(text), "end")]:
+        part = text[start:here]
+        if part.strip():
+            yield start, here, part, _heading(text, start, here), joint
+            joint = kind
+        elif kind != "end":
+            joint = kind
+        start = after
+
+
+def _inside_literal(text: str, place: int) -> bool:
+    """Whether a place lies inside quotes or brackets of its line."""
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    bare = re.sub(r"\w'\w|```+\w*", "", line)
+    return any(bare.count(sign) % 2 for sign in '"`') or bare.count("'") % 2 == 1 or bare.count("[") > bare.count("]")
+
+
+def _heading(text: str, start: int, end: int) -> Tense:
+    """What the last heading at or before a clause says of everything below it."""
+    tense: Tense = "plain"
+    for match in _HEAD.finditer(text, 0, end):
+        if match.start() >= end:
+            break
+        head = match.group("head")
+        if _HEAD_OBSERVED.match(head):
+            tense = "observed"
+        elif _HEAD_WANTED.match(head):
+            tense = "wanted"
+        elif match.group().lstrip().startswith("#") or (match.group().rstrip().endswith(":") and match.start() < start):
+            tense = "plain"
+    return tense
+
+
+def _tense(part: str, heading: Tense) -> Tense:
+    said = _QUOTED.sub("''", part)
+    if _TABLE.search(said):
+        return "open"
+    if _NEGATED_WANT.search(said):
+        return "observed"
+    wanted, observed = _WANTED.search(said), _OBSERVED.search(said)
+    if wanted and observed:
+        return "wanted" if wanted.start() > observed.start() or heading == "wanted" else _first_of_both(part, heading)
+    if wanted:
+        return "wanted"
+    return "observed" if observed else heading
+
+
+def _first_of_both(part: str, heading: Tense) -> Tense:
+    """`should ... currently ...` in one clause: what is wanted is said first, and how it is only in passing."""
+    return "wanted" if heading == "plain" else heading
+
+
+def _swapped(before: str, part: str, first: Tense, second: Tense) -> tuple[Tense, Tense]:
+    """`A instead of B`: what is said to be so today is A, unless A is what is asked for."""
+    if first == "wanted":
+        return "wanted", "observed"
+    if not _VALUE.search(part):
+        return first, second
+    return ("observed", "wanted") if _RESULT.search(before) else ("wanted", "observed")
+
+
+def _contradicts(before: str, part: str) -> bool:
+    """Whether a clause that says what is wanted speaks of the same thing as the one before it, and gives it another value."""
+    if _ALSO.search(part) or not _VALUE.search(part) or not (_VALUE.search(before) and _RESULT.search(before)):
+        return False
+    own = {match.group() for match in _CALL.finditer(part)}
+    return not own or bool(own & {match.group() for match in _CALL.finditer(before)} and _same_call(before, part))
+
+
+def _same_call(before: str, part: str) -> bool:
+    """Whether both name a call with the very same arguments."""
+    calls = [re.findall(r"[A-Za-z_][\w.]*\([^()]*\)", text) for text in (before, part)]
+    return bool({"".join(one.split()) for one in calls[0]} & {"".join(one.split()) for one in calls[1]})

@@ -1,0 +1,156 @@
+"""Reading commits: real repositories made by git, one odd commit each."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentforge.errors import RepositoryError, UsageError
+from agentforge.evals.history.commits import MOST_FILES, Commit, History, LeftOut, chosen_commits, role_of
+
+from .past import Past
+
+
+def test_a_change_tells_its_files_their_roles_and_their_lines(history: Past) -> None:
+    history.commit("base", {"kit.py": "a = 1\nb = 2\nc = 3\n", "tests/test_kit.py": "x = 1\n", "README.md": "Kit\n"})
+    history.commit(
+        "Count from two\n\nThe first was never used.",
+        {"kit.py": "a = 1\nb = 3\nc = 3\nd = 4\n", "tests/test_kit.py": "x = 1\ny = 2\n", "README.md": "Kit 2\n"},
+    )
+
+    (newest, _) = History(history.folder).read()
+
+    assert isinstance(newest, Commit)
+    assert (newest.subject, newest.body) == ("Count from two", "The first was never used.")
+    by_path = {one.path: one for one in newest.files}
+    assert {path: one.role for path, one in by_path.items()} == {
+        "README.md": "document", "kit.py": "code", "tests/test_kit.py": "test",
+    }  # fmt: skip
+    assert by_path["kit.py"].old_lines == ((2, 2),)
+    assert by_path["kit.py"].insertions == (3,)
+    assert by_path["kit.py"].new_lines == ((2, 2), (4, 4))
+    assert [one.path for one in newest.tests] == ["tests/test_kit.py"]
+    assert [one.path for one in newest.products] == ["README.md", "kit.py"]
+
+
+def test_a_renamed_file_is_one_change_with_both_paths(history: Past) -> None:
+    text = "".join(f"line_{number} = {number}\n" for number in range(20))
+    history.commit("base", {"old.py": text, "tests/test_it.py": "a = 1\n"})
+    history.remove("old.py")
+    history.commit("rename", {"new.py": text, "tests/test_it.py": "a = 2\n"})
+
+    newest = next(History(history.folder).read())
+
+    assert isinstance(newest, Commit)
+    assert [(one.status, one.old_path, one.path) for one in newest.products] == [("renamed", "old.py", "new.py")]
+
+
+def test_each_commit_that_is_no_task_is_left_out_with_its_reason(history: Past) -> None:
+    history.commit("first", {"kit.py": "a = 1\n", "tests/test_kit.py": "x = 1\n"})
+    history.commit("code alone", {"kit.py": "a = 2\n"})
+    history.commit("tests alone", {"tests/test_kit.py": "x = 2\n"})
+    history.commit("locked", {"package-lock.json": "{}\n"})
+    history.commit("picture", {"logo.png": b"\x89PNG\0\0", "tests/test_kit.py": "x = 3\n"})
+    history.commit("flood", {f"parts/p{number}.py": "a = 1\n" for number in range(MOST_FILES + 1)})
+    history.commit("nothing", {})
+    history.branch("side")
+    history.commit("beside", {"kit.py": "a = 4\n", "tests/test_kit.py": "x = 4\n"})
+    history.git("checkout", "-q", "main")
+    history.commit("meanwhile", {"other.py": "a = 1\n", "tests/test_other.py": "x = 1\n"})
+    history.git("merge", "-q", "--no-ff", "-m", "joined", "side")
+
+    read = list(History(history.folder).read())
+
+    assert {one.subject: one.reason for one in read if isinstance(one, LeftOut)} == {
+        "first": "root", "code alone": "no-tests", "tests alone": "only-tests", "locked": "generated", "picture": "binary",
+        "flood": "too-large", "nothing": "empty", "joined": "merge",
+    }  # fmt: skip
+    assert {one.subject for one in read if isinstance(one, Commit)} == {"beside", "meanwhile"}
+    assert all(one.message for one in read if isinstance(one, LeftOut))
+
+
+def test_what_is_kept_is_said_by_who_reads(history: Past) -> None:
+    history.commit("first", {"kit.py": "a = 1\n"})
+    history.commit("code alone", {"kit.py": "a = 2\n"})
+
+    newest = next(History(history.folder).read(keep=frozenset({"no-tests"})))
+
+    assert isinstance(newest, Commit)
+
+
+def test_the_end_of_a_shallow_clone_is_no_first_commit(history: Past, tmp_path: Path) -> None:
+    history.commit("first", {"kit.py": "a = 1\n"})
+    history.commit("second", {"kit.py": "a = 2\n"})
+    subprocess.run(
+        ["git", "clone", "-q", "--depth=1", f"file://{history.folder}", str(tmp_path / "shallow")],
+        check=True, env=history.environ,
+    )  # fmt: skip
+
+    (only,) = History(tmp_path / "shallow").read()
+
+    assert isinstance(only, LeftOut)
+    assert only.reason == "shallow"
+
+
+def test_a_submodule_that_moves_leaves_the_commit_out(history: Past) -> None:
+    history.commit("first", {"tests/test_kit.py": "a = 1\n"})
+    history.git("update-index", "--add", "--cacheinfo", f"160000,{history.head()},part")
+    history.git("commit", "-q", "-m", "part")
+
+    newest = next(History(history.folder).read())
+
+    assert isinstance(newest, LeftOut)
+    assert newest.reason == "submodule"
+
+
+def test_a_file_that_becomes_a_link_keeps_the_others_lines(history: Past) -> None:
+    history.commit("first", {"a.py": "a = 1\n", "z.py": "z = 1\n", "tests/test_z.py": "z = 1\n"})
+    history.remove("a.py")
+    (history.folder / "a.py").symlink_to("z.py")
+    history.commit("link", {"z.py": "z = 2\n", "tests/test_z.py": "z = 2\n"})
+
+    newest = next(History(history.folder).read())
+
+    assert isinstance(newest, Commit)
+    assert {one.path: one.new_lines for one in newest.files}["z.py"] == ((1, 1),)
+
+
+def test_a_bare_repository_is_read_and_named_commits_come_in_their_order(history: Past, tmp_path: Path) -> None:
+    history.commit("first", {"kit.py": "a = 1\n", "tests/test_kit.py": "x = 1\n"})
+    history.commit("second", {"kit.py": "a = 2\n", "tests/test_kit.py": "x = 2\n"})
+    history.commit("third", {"kit.py": "a = 3\n", "tests/test_kit.py": "x = 3\n"})
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", str(history.folder), str(tmp_path / "bare")], check=True, env=history.environ
+    )
+    bare = History(tmp_path / "bare")
+
+    assert [one.subject for one in bare.read(shas=("HEAD~1", "HEAD"))] == ["second", "third"]
+    assert [one.subject for one in bare.read(last=1)] == ["third"]
+    assert bare.text("HEAD", "kit.py") == "a = 3\n"
+    assert bare.text("HEAD", "none.py") is None
+
+
+def test_what_is_no_repository_or_no_commit_is_refused(history: Past, tmp_path: Path) -> None:
+    history.commit("first", {"kit.py": "a = 1\n"})
+    with pytest.raises(RepositoryError, match="no git repository"):
+        History(tmp_path)
+    with pytest.raises(RepositoryError, match="no folder"):
+        History(tmp_path / "none")
+    with pytest.raises(RepositoryError, match="no commit 'gone'"):
+        list(History(history.folder).read(shas=("gone",)))
+    with pytest.raises(UsageError, match="names no commits"):
+        chosen_commits("a..b")
+    assert chosen_commits("a, b c") == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("src/kit.py", "code"), ("kit.test.ts", "test"), ("tests/data/a.json", "test"), ("CHANGES.rst", "document"),
+        ("setup.cfg", "configuration"), ("vendor/x/y.go", "generated"), ("Cargo.lock", "generated"),
+    ],
+)  # fmt: skip
+def test_a_role_is_told_by_the_path(path: str, role: str) -> None:
+    assert role_of(path) == role

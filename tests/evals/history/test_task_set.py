@@ -1,0 +1,127 @@
+"""A task set from a real history: made by the command, played by `eval run`, judged by the commit's own tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agentforge.cli.entry import run
+from agentforge.evals.history.commits import Commit, History
+from agentforge.evals.history.requests import action_of, message_of
+from agentforge.evals.trials.loading import load_set
+
+from .past import Past
+
+BASE = "def first(words):\n    return words[0]\n"
+FIXED = 'def first(words):\n    return words[0] if words else ""\n'
+OLD_TEST = "from kit import first\n\n\ndef test_one():\n    assert first(['a']) == 'a'\n"
+NEW_TEST = (
+    OLD_TEST
+    + "\n\ndef test_none():\n    assert first([]) == ''\n\n\ndef test_here():\n    assert False, 'never here'\n"
+)
+
+
+@pytest.fixture
+def past(history: Past, monkeypatch: pytest.MonkeyPatch) -> Past:
+    """A project with a fix, a commit whose test passes before, and one whose test needs what is not here."""
+    monkeypatch.setenv("AGENTFORGE_HOME", str(history.folder.parent / "home"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    history.commit("base", {"kit.py": BASE, "tests/test_kit.py": OLD_TEST, "pytest.ini": "[pytest]\npythonpath = .\n"})
+    history.commit(
+        "fix: first() of nothing (#12)\n\nIt raised an IndexError.\n\nFixes #11\nSigned-off-by: A <a@example.org>",
+        {"kit.py": FIXED, "tests/test_kit.py": NEW_TEST, "tests/data.json": "{}\n"},
+    )
+    history.commit("Say it twice", {"README.md": "Kit\n", "tests/test_kit.py": NEW_TEST + "\n# twice\n"})
+    history.commit("Ask the service", {"kit.py": FIXED + "\n", "tests/test_kit.py": "import no_such_service\n"})
+    return history
+
+
+def test_a_commit_whose_tests_fail_before_it_becomes_a_task_and_the_others_are_named(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "set"
+
+    assert run(["eval", "from-history", str(past.folder), "--last", "9", "--out", str(out)]) == 0
+
+    assert "1 tasks of 4 commits, 3 left out." in capfd.readouterr().out
+    (task,) = load_set(str(out)).tasks
+    assert task.request == "First() of nothing\n\nIt raised an IndexError."
+    assert task.action == "fix"
+    assert set(task.hidden) == {"tests/test_kit.py", "tests/data.json"}
+    assert task.uncounted == ("tests/test_kit.py::test_here",)
+    assert task.source == (str(past.folder), past.git("rev-parse", "HEAD~3^{tree}"))
+    assert "unedited" in task.tags
+    left = (out / "left-out.txt").read_text("utf-8")
+    assert "Say it twice: all of its tests pass before it, too" in left
+    assert "Ask the service: its tests do not pass at the commit itself: " in left
+    assert "no_such_service" in left
+    assert "base: it is the first commit" in left
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_the_set_is_played_and_judged_by_the_hidden_tests(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "set"
+    assert run(["eval", "from-history", str(past.folder), "--commits", "HEAD~2", "--out", str(out)]) == 0
+    (folder,) = (path.parent for path in out.glob("*/task.yaml"))
+    test = "from kit import first\n\n\ndef test_first_of_nothing():\n    assert first([]) == ''\n"
+    answers = {
+        "criteria": ["first([]) returns an empty string"],
+        "symbols": [{"name": "first", "file": "kit.py", "signature": "(words)", "change": "changed"}],
+        "tests": {"tests/test_first.py": test},
+        "changes": {"kit.py": FIXED},
+        "files": ["kit.py"],
+    }
+    (folder / "answers").mkdir()
+    (folder / "answers" / "honest.yaml").write_text(yaml.safe_dump(answers), "utf-8")
+    capfd.readouterr()
+
+    assert run(["eval", "run", str(out), "--model", "scripted", "--out", str(tmp_path / "played"), "--json"]) == 0
+
+    (row,) = json.loads(capfd.readouterr().out)["rows"]
+    assert (row["verdict"], row["why"]) == ("right", "")
+    assert row["hidden"] == {"passed": True, "failures": []}
+
+
+def test_a_model_writes_the_request_from_the_message_and_the_tests(past: Past, tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(yaml.safe_dump({"request": [{"text": "first([]) shall return ''."}]}), "utf-8")
+    words = ["--commits", "HEAD~2", "--out", str(tmp_path / "set"), "--model", f"scripted/{script}"]
+
+    assert run(["eval", "from-history", str(past.folder), *words]) == 0
+
+    (task,) = load_set(str(tmp_path / "set")).tasks
+    assert task.request == "first([]) shall return ''."
+    assert task.tags == ("history",)
+
+
+def test_without_a_task_nothing_is_written(past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "deep" / "set"
+    assert run(["eval", "from-history", str(past.folder), "--last", "2", "--out", str(out)]) == 4
+    assert "Nothing was written." in capfd.readouterr().out
+    assert list((tmp_path / "deep").iterdir()) == []
+
+
+def test_a_folder_that_holds_something_and_a_bare_repository_are_refused(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").write_text("kept")
+    assert run(["eval", "from-history", str(past.folder), "--out", str(tmp_path / "full")]) == 2
+    assert "is not empty" in capfd.readouterr().err
+    past.git("clone", "-q", "--bare", str(past.folder), str(tmp_path / "bare"))
+    assert run(["eval", "from-history", str(tmp_path / "bare"), "--out", str(tmp_path / "set")]) == 2
+    assert "is a bare repository" in capfd.readouterr().err
+    assert (tmp_path / "full" / "a").read_text() == "kept"
+
+
+def test_a_message_loses_what_only_the_project_needs(past: Past) -> None:
+    commit = next(
+        one for one in History(past.folder).read() if isinstance(one, Commit) and one.subject.startswith("fix")
+    )
+    assert message_of(commit) == "First() of nothing\n\nIt raised an IndexError."
+    assert action_of(commit) == "fix"

@@ -1,0 +1,221 @@
+"""What the harness mends in drafts before it measures: bookkeeping never refuses honest work, and each mend is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from agentforge_states import BASELINE, before, inside
+
+from agentforge.contracts.check import check
+from agentforge.events.state import Submission
+from agentforge.pipeline.facts import analyze_facts, spec_facts
+from agentforge.pipeline.judging import contract_of
+from agentforge.pipeline.repairs.table import Mended, mended
+from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.stages import load_stages
+
+Make = Callable[..., Runtime]
+
+
+def repaired(made: Runtime, stage: str, draft: dict[str, Any], **changes: Any) -> tuple[dict[str, Any], list[str]]:
+    """The draft as it is judged, and the kinds of what was repaired."""
+    result = mending(made, stage, draft, **changes)
+    return dict(result.draft), [str(row["repair"]) for row in result.repairs]
+
+
+def mending(made: Runtime, stage: str, draft: dict[str, Any], *, by: str = "model", **changes: Any) -> Mended:
+    state = before(stage, base_commit=made.git.head()) if stage != "intake" else inside("intake")
+    state = replace(state, repo=str(made.repo), submission=Submission(draft=draft, by=by), **changes)
+    one = load_stages()[stage]
+    return mended(state, one, contract_of(one, made), made)
+
+
+SPEC: dict[str, Any] = {
+    "title": "Loud",
+    "description": "d",
+    "requirements": [
+        {"id": "REQ-001", "description": "slugify works", "acceptance_criteria": ["slugify('A b') -> 'a-b'"]}
+    ],
+    "files_to_modify": ["kit/text.py"],
+}
+
+
+def test_a_sound_draft_is_left_as_it_is(runtime: Make) -> None:
+    assert mending(runtime(), "spec", SPEC) == Mended(draft=SPEC)
+
+
+def test_what_the_user_or_the_harness_submits_is_never_touched(runtime: Make) -> None:
+    draft = {**SPEC, "requirements": [{"id": "R1", "description": "x"}]}
+    assert mending(runtime(), "spec", draft, by="user").draft == draft
+
+
+@pytest.mark.parametrize(
+    ("said", "ids"),
+    [
+        (["", ""], ["REQ-001", "REQ-002"]),
+        (["REQ-1", "R2"], ["REQ-001", "REQ-002"]),
+        (["REQ-001", "REQ-001"], ["REQ-001", "REQ-002"]),
+        (["2", "REQ-002"], ["REQ-001", "REQ-002"]),
+        ([7, None], ["REQ-007", "REQ-001"]),
+    ],
+)
+def test_requirements_are_numbered(runtime: Make, said: list[Any], ids: list[str]) -> None:
+    rows = [{"id": one, "description": f"{number} works"} for number, one in enumerate(said)]
+    draft, told = repaired(runtime(), "spec", {**SPEC, "requirements": rows})
+    assert [item["id"] for item in draft["requirements"]] == ids
+    assert {"number", "criterion"} <= set(told)
+    assert all(item["acceptance_criteria"] for item in draft["requirements"])
+
+
+def test_paths_are_read_as_git_knows_them(runtime: Make) -> None:
+    made = runtime()
+    modify = ["./kit/text.py", "kit\\__init__.py", f"{made.repo}/kit/macro.xyz", "text.py", "kit/new.py", "kit/"]
+    draft, _ = repaired(made, "spec", {**SPEC, "files_to_modify": modify, "files_to_create": ["kit/text.py:3"]})
+    assert draft["files_to_modify"] == ["kit/text.py", "kit/__init__.py", "kit/macro.xyz"]
+    assert draft["files_to_create"] == ["kit/new.py"]
+
+
+def test_symbols_get_their_file_and_their_change_or_go(runtime: Make) -> None:
+    symbols = [
+        {"name": "shout", "change": "new"},
+        {"name": "Shout.loud", "file": "./kit/text.py", "kind": "method", "change": "changed"},
+        {"name": "area", "file": "kit/shapes.py", "kind": "function", "change": "new"},
+        {"name": "nowhere", "file": "kit/text.py", "kind": "function", "change": "changed"},
+        {"name": "loud", "file": "kit/text.py", "kind": "function", "change": "new"},
+    ]
+    draft, told = repaired(runtime(), "spec", {**SPEC, "symbols": symbols})
+    assert [(item["name"], item["file"], item["change"], item["kind"]) for item in draft["symbols"]] == [
+        ("shout", "kit/text.py", "changed", "function"),
+        ("Shout.loud", "kit/text.py", "changed", "method"),
+        ("area", "kit/shapes.py", "new", "function"),
+        ("loud", "kit/text.py", "new", "function"),  # a method of that name is something else
+    ]
+    assert draft["files_to_create"] == ["kit/shapes.py"]
+    assert told.count("symbol") == 5
+
+
+def test_examples_of_the_request_become_criteria_and_wrong_results_of_today_do_not(runtime: Make) -> None:
+    request = "slugify('A b') -> 'a-b'. width('x') gives 2, it should be 1."
+    intake = {"examples": ["slugify('A b') -> 'a-b'", "width('x') gives 2, it should be 1"]}
+    rows = [
+        {"id": "REQ-001", "description": "width counts", "acceptance_criteria": ["an 'x' is counted once"]},
+        {"id": "REQ-002", "description": "slugify joins words", "acceptance_criteria": ["lower case"]},
+    ]
+    state = {"request": request, "artifacts": {"intake": intake}}
+    draft, told = repaired(runtime(), "spec", {**SPEC, "requirements": rows}, **state)
+    first, second = (item["acceptance_criteria"] for item in draft["requirements"])
+    assert second == ["lower case", "slugify('A b') -> 'a-b'"]
+    assert "it should be 1" in first[-1] and "gives 2" not in first[-1]
+    assert told == ["example", "example"]
+
+
+def test_examples_that_nothing_can_check_are_left_out(runtime: Make) -> None:
+    symbols = [{"name": "slugify", "file": "kit/slug.py", "kind": "function", "change": "new"}]
+    examples = [
+        {"call": "slugify('A')", "returns": "'a'"},
+        {"call": "app.get('/x').json", "returns": "1"},
+        {"call": "slugify(text)", "returns": "text.lower()"},
+        {"call": "make_client().slug('A')", "returns": "'a'"},
+        {"call": "Sub().render()", "returns": "'a'"},
+    ]
+    draft, told = repaired(runtime(), "spec", {**SPEC, "symbols": symbols, "examples": examples})
+    assert [item["call"] for item in draft["examples"]] == ["slugify('A')"]
+    assert told.count("example") == 4 + 0
+
+
+def test_what_the_repairs_leave_of_a_poor_specification_passes_its_contract(runtime: Make) -> None:
+    made = runtime()
+    poor = {
+        "title": "x" * 300,
+        "requirements": [{"description": "slugify joins", "priority": "MUST", "verification_method": "unit test"}],
+        "symbols": [{"name": "shout", "change": "new"}, {"file": "kit/none.py"}],
+        "files_to_modify": "./kit/text.py",
+        "files_to_create": None,
+        "constraints": "stay small",
+        "dependencies": None,
+        "estimated_complexity": "low",
+    }
+    draft, _ = repaired(made, "spec", poor)
+    state = replace(before("spec", base_commit=made.git.head()), submission=Submission(draft=draft, by="model"))
+    facts = spec_facts(state, draft, made)
+    stage = load_stages()["spec"]
+    verdict = check(contract_of(stage, made), stage.complete(state, draft, facts), facts=facts, inputs=state.artifacts)
+    assert [item.message for item in verdict.results if not item.passed] == []
+
+
+def test_an_analysis_names_what_is_there(runtime: Make) -> None:
+    made = runtime()
+    draft = {
+        "summary": "s",
+        "impacted_files": ["./kit/text.py", "kit/gone.py", "text.py"],
+        "modules": [{"path": "kit\\text.py"}, {"path": "none.py"}],
+        "symbols": [
+            {"name": "upper", "file": "kit/text.py", "line": 12},
+            {"name": "shout", "file": "kit/gone.py", "line": "12"},
+            {"name": "invented", "file": "kit/text.py"},
+        ],
+    }
+    after, told = repaired(made, "analyze", draft)
+    assert (after["impacted_files"], after["modules"]) == (["kit/text.py"], [{"path": "kit/text.py"}])
+    assert [(item["name"], item["file"], item.get("line")) for item in after["symbols"]] == [
+        ("upper", "kit/text.py", 12), ("shout", "kit/text.py", 12),
+    ]  # fmt: skip
+    assert {"path", "symbol"} <= set(told)
+    state = replace(before("analyze", base_commit=made.git.head()), facts={"baseline": BASELINE})
+    facts: Any = analyze_facts(state, after, made)
+    assert all(row["found"] for row in facts["symbols"]) and all(row["exists"] for row in facts["paths"])
+
+
+def test_intake_keeps_wrong_results_apart_from_examples(runtime: Make) -> None:
+    request = "f('a') -> 'b'. parse('851k') gives 851,\nit should be 851000."
+    draft = {
+        "extracted_intent": {"action": "bugfix"},
+        "examples": ["f('a') -> 'b'", "parse('851k') gives 851", "f('z')"],
+        "identified_ambiguities": [{"area": "x"}, {"question": "Case?"}, {"question": "Why?", "impact": "blocking"}],
+    }
+    after, told = repaired(runtime(), "intake", draft, request=request)
+    assert (after["examples"], after["observed"]) == (["f('a') -> 'b'"], ["parse('851k') gives 851"])
+    assert after["extracted_intent"]["action"] == "fix"
+    assert [(item["question"], bool(item.get("default"))) for item in after["identified_ambiguities"]] == [
+        ("Case?", True), ("Why?", False),
+    ]  # fmt: skip
+    assert sorted(told) == ["default", "example", "form", "observed", "question"]
+
+
+def suite_of(made: Runtime, source: str) -> None:
+    (made.worktree / "tests/test_slug.py").write_text(source, "utf-8")
+
+
+def test_tests_are_known_by_the_names_that_the_runner_reports(runtime: Make) -> None:
+    made = runtime()
+    suite_of(made, "class TestSlug:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n")
+    names = ["tests/test_slug.py::test_a", "TestSlug.test_a", "test_b()", "test_slug.py::test_b", "test_b[x]"]
+    files = [{"path": "./tests/test_slug.py", "tests": names}]
+    draft, _ = repaired(made, "red", {"test_files": files})
+    assert [test["name"] for test in draft["test_files"][0]["tests"]] == [
+        "TestSlug::test_a", "TestSlug::test_a", "test_b", "test_b", "test_b[x]",
+    ]  # fmt: skip
+
+
+def test_references_and_criteria_are_mapped_where_one_candidate_fits(runtime: Make) -> None:
+    made = runtime()
+    suite_of(made, "def test_a():\n    assert slugify('A b') == 'a-b'\n\n\ndef test_b():\n    pass\n")
+    tests = [
+        {"name": "test_a", "requirement_ref": "REQ-1, REQ-2", "acceptance_criterion": "1"},
+        {"name": "test_b", "acceptance_criterion": "REQ-001.2"},
+    ]
+    draft, _ = repaired(made, "red", {"test_files": [{"path": "tests/test_slug.py", "tests": tests}]})
+    first, second = draft["test_files"][0]["tests"]
+    assert (first["requirement_ref"], first["acceptance_criterion"]) == ("REQ-001", "1, REQ-002.1")
+    assert second["requirement_ref"] == "REQ-001"
+
+
+def test_a_criterion_whose_values_no_test_asserts_is_not_mapped(runtime: Make) -> None:
+    made = runtime()
+    suite_of(made, "def test_a():\n    assert slugify('A') == 'a'\n")
+    tests = [{"name": "test_a", "requirement_ref": "REQ-001", "acceptance_criterion": "REQ-001.2, REQ-002.1"}]
+    draft, _ = repaired(made, "red", {"test_files": [{"path": "tests/test_slug.py", "tests": tests}]})
+    assert "REQ-001.1" not in draft["test_files"][0]["tests"][0]["acceptance_criterion"]
