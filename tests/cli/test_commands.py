@@ -170,7 +170,7 @@ def test_an_artifact_is_checked_and_every_failure_is_told(capsys: pytest.Capture
 
 
 def test_rules_about_measurements_are_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "suite.yaml").write_text("suite_id: S\nspec_ref: X\ntest_files: []\n")
+    (tmp_path / "suite.yaml").write_text("suite_id: S\nspec_ref: X\ntest_files: 7\n")
     found = _json(capsys, "contracts", "check", "suite.yaml", "--contract", "test_suite", "--json", code=4)
     statuses = {check["rule"]: check["status"] for check in found["checks"]}
     assert statuses["schema"] == "failed"

@@ -25,7 +25,7 @@ def _script() -> Script:
         **good,
         "analyze": [reply(("read_file", {"path": "textkit.py"})), reply(submit(analysis()))],
         "spec": [
-            reply(submit(specification(_CRITERIA, _SYMBOL, title="x" * 200))),
+            reply(submit(specification(_CRITERIA, _SYMBOL, requirements=[]))),
             reply(submit(specification(_CRITERIA, _SYMBOL))),
         ],
         "green": [reply(edit("no such text", "nothing")), *good["green"]],
@@ -56,6 +56,16 @@ def forked(old: World, task: str) -> str:
     child = str(made.json["task_id"])
     assert old.run("resume", child, "--json").json["outcome"] == "delivered"
     return child
+
+
+@pytest.fixture(scope="module")
+def paused(old: World, task: str) -> dict[str, Any]:
+    """What a run that stops after two steps tells of itself beside the delivered one."""
+    done = old.run(
+        "start", REQUEST, "--model", old.model(_script()), "--compare-to", task, "--json", "--max-steps", "2"
+    )
+    assert done.code == 6
+    return dict(done.json)
 
 
 def _folder(world: World, task: str) -> Path:
@@ -109,18 +119,18 @@ def _everything(world: World, task: str) -> tuple[object, ...]:
 def test_a_changed_contract_is_named_where_it_first_matters(old: World, task: str) -> None:
     folder = old.repo / ".agentforge" / "contracts"
     folder.mkdir()
-    file = folder / "specification.yaml"
-    file.write_text("contract: specification\nextends: specification\nschema:\n  owner:\n    type: string\n")
+    file = folder / "test_suite.yaml"
+    file.write_text("contract: test_suite\nextends: test_suite\nschema:\n  owner:\n    type: string\n")
     try:
         done = old.run("replay", task, "--json")
     finally:
         file.unlink()
         folder.rmdir()
     found = done.json["divergence"]
-    assert (done.code, found["stage"], found["event"], found["field"]) == (4, "spec", "ModelCalled", "request"), (
+    assert (done.code, found["stage"], found["event"], found["field"]) == (4, "red", "ModelCalled", "request"), (
         done.out
     )
-    assert done.json["names"] == ["tool submit_artifact (contract specification)"]
+    assert done.json["names"] == ["tool submit_artifact (contract test_suite)"]
     assert done.json["changed"] == ["contracts"]
 
 
@@ -252,12 +262,8 @@ def test_two_runs_stand_side_by_side(old: World, task: str, forked: str, tmp_pat
     assert task in html
 
 
-def test_a_new_run_is_compared_with_an_old_one(old: World, task: str) -> None:
-    done = old.run(
-        "start", REQUEST, "--model", old.model(_script()), "--compare-to", task, "--json", "--max-steps", "2"
-    )
-    assert done.code == 6
-    shown = {row["name"]: (row["a"] is None, row["b"] is None) for row in done.json["comparison"]["stages"]}
+def test_a_new_run_is_compared_with_an_old_one(old: World, task: str, paused: dict[str, Any]) -> None:
+    shown = {row["name"]: (row["a"] is None, row["b"] is None) for row in paused["comparison"]["stages"]}
     assert (shown["intake"], shown["green"]) == ((False, False), (False, True))
     unknown = old.run("start", REQUEST, "--compare-to", "task-1", "--json")
     assert unknown.code == 2
@@ -279,11 +285,12 @@ def test_the_cost_of_a_run_adds_up_and_a_fork_pays_only_its_own(old: World, task
     assert "no price is known" in old.run("cost", task).out
 
 
-def test_marks_are_recorded_and_counted(old: World, task: str, forked: str, tmp_path: Path) -> None:
+def test_marks_are_recorded_and_counted(
+    old: World, task: str, forked: str, paused: dict[str, Any], tmp_path: Path
+) -> None:
     assert old.run("mark", forked, "rework", "--note", "wrong name").code == 0
     assert old.run("mark", task, "defect", "--json").json["marks"][0]["by"] == "ann"
-    paused = next(row["task_id"] for row in old.run("status", "--json").json if row["outcome"] != "delivered")
-    assert old.run("mark", paused, "defect").code == 8
+    assert old.run("mark", paused["task_id"], "defect").code == 8
     assert [old.run("verify", name).code for name in (task, forked)] == [0, 0]
     plot = tmp_path / "weeks.svg"
     value = old.run("metrics", "--json", "--plot", str(plot)).json
