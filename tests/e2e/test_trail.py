@@ -127,9 +127,7 @@ def test_a_changed_contract_is_named_where_it_first_matters(old: World, task: st
         file.unlink()
         folder.rmdir()
     found = done.json["divergence"]
-    assert (done.code, found["stage"], found["event"], found["field"]) == (4, "red", "ModelCalled", "request"), (
-        done.out
-    )
+    assert (done.code, found["stage"], found["event"], found["field"]) == (4, "red", "ModelCalled", "request"), done.out
     assert done.json["names"] == ["tool submit_artifact (contract test_suite)"]
     assert done.json["changed"] == ["contracts"]
 

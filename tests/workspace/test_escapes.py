@@ -26,3 +26,5 @@ def test_the_attempts_are_real_where_nothing_confines_them() -> None:
     if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12 << 30:  # a small machine refuses by itself
         assert not found["memory"]
     assert found["threads"] is None
+    assert found["kernel"] is not None
+    assert found["namespace"] is not None

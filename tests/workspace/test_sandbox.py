@@ -77,6 +77,31 @@ class TestBubblewrap:
         done = shell(boxed, "grep -E 'Cap(Eff|Prm|Inh)' /proc/self/status", box)
         assert {line.split()[1] for line in done.text.splitlines()} == {"0" * 16}
 
+    def test_no_setting_of_the_kernel_can_be_opened_for_writing(self, boxed: Sandbox, box: Box) -> None:
+        opened = "find /proc/sys /proc/irq /proc/fs /proc/bus /proc/mtrr -type f -writable 2>/dev/null"
+        assert shell(boxed, opened, box).output == b""
+        assert "/proc/sys/kernel" in shell(boxed, "find /proc/sys -type f -readable 2>/dev/null", box).text
+
+    @pytest.mark.parametrize("call", ["libc.unshare(NEW)", "libc.syscall(CLONE, NEW | 17, 0, 0, 0, 0)"])
+    def test_a_user_namespace_inside_is_refused(self, boxed: Sandbox, box: Box, call: str) -> None:
+        inside = (
+            "import ctypes, os; libc = ctypes.CDLL(None); NEW = 0x10000000;"
+            f"CLONE = {{'x86_64': 56, 'aarch64': 220}}[os.uname().machine]; print({call})"
+        )
+        assert boxed.run(["python3", "-c", inside], box=box, timeout_s=20).text == "-1\n"
+
+    def test_a_bubblewrap_that_cannot_forbid_namespaces_is_used_without(self, box: Box, tmp_path: Path) -> None:
+        older = tmp_path / "older" / "bwrap"
+        older.parent.mkdir()
+        older.write_text(
+            '#!/bin/sh\ncase "$*" in *--disable-userns*) echo "bwrap: Unknown option --disable-userns" >&2; exit 1;; esac\n'
+            f'exec {shutil.which("bwrap")} "$@"\n'
+        )
+        older.chmod(0o755)
+        sandbox = choose("bubblewrap", {**os.environ, "PATH": f"{older.parent}:{os.environ['PATH']}"})
+        assert shell(sandbox, "cat hello.txt", box).text == "from the worktree\n"
+        assert shell(sandbox, "unshare -U true", box).exit_code != 0  # the filter of system calls holds it
+
     def test_home_is_empty_but_for_toolchains(self, box: Box, tmp_path: Path) -> None:
         home = tmp_path / "home"
         for name in (".ssh/id_ed25519", ".cargo/credentials.toml", ".cargo/bin/tool", ".aws/credentials", ".netrc"):

@@ -17,15 +17,12 @@ from agentforge.workspace import mounts, process
 from agentforge.workspace.bounds import limited
 from agentforge.workspace.loopback import staying
 from agentforge.workspace.process import Bounds, Completed, with_descriptors
-from agentforge.workspace.sandbox import Box, Kind, Network
+from agentforge.workspace.sandbox import ISOLATION, Box, Kind, Network, isolation
 from agentforge.workspace.toolchain import child_environment
 from agentforge.workspace.ward import ward_of
 
 if TYPE_CHECKING:
     from agentforge.workspace.loopback import SharedLoopback
-
-# As root bubblewrap keeps every capability of the new user namespace, and with them remounting: drop them by name.
-ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
 
 _CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
 _END_MS = 2000
@@ -71,10 +68,12 @@ class Bubblewrap:
             proxy = proxy_for(self.network)
             given += proxy.mounts()
             argv, env = proxy.command(argv), {**env, **proxy.variables()}
+        # Who enters a network makes a namespace inside the one that owns it, so that one is closed by the filter alone.
+        walls = ISOLATION if shared is not None and box.lasting else isolation(self.program)
         inner = ["--chdir", str(box.mount_at / box.cwd), "--", *limited(argv, env)]
         with BoxStatus.opened(kept_by=shared if box.lasting else None) as status:
             done = process.run(
-                [*entering, self.program, *status.arguments(), *ISOLATION, *given, *inner],
+                [*entering, self.program, *status.arguments(), *walls, *given, *inner],
                 cwd=Path("/"),
                 env=env,
                 on_start=status.started,

@@ -18,6 +18,8 @@ from typing import Any
 
 _MANY_THREADS = 6000
 _MUCH_MEMORY_BYTES = 9 << 30
+_NEW_USER = 0x10000000
+_OF_THE_KERNEL = ("/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/sysrq-trigger", "/proc/mtrr")
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 
 
@@ -42,6 +44,8 @@ def main(plan: dict[str, Any]) -> None:
         "signal": lambda: _signal(plan["parent"], plan["cmdline_digest"]),
         "keyring": _keyring,
         "terminal": _terminal,
+        "kernel": _kernel,
+        "namespace": _namespace,
         "memory": _memory,
         "threads": _threads if plan["bomb"] else str,
     }
@@ -138,6 +142,28 @@ def _terminal() -> str:
     descriptor = os.open("/dev/tty", os.O_RDWR)
     fcntl.ioctl(descriptor, 0x5412, b"x")  # TIOCSTI
     return "typed into the terminal"
+
+
+def _kernel() -> str:
+    """Open settings of the kernel for writing; nothing is written."""
+    opened = []
+    for top in _OF_THE_KERNEL:
+        inner = [pathlib.Path(folder, name) for folder, _, files in os.walk(top) for name in files]
+        for path in inner or [pathlib.Path(top)]:
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+            except OSError:
+                continue
+            opened.append(str(path))
+    return f"{opened[0]} and {len(opened) - 1} more could be written" if opened else ""
+
+
+def _namespace() -> str:
+    """Ask for a user namespace in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        os._exit(ctypes.CDLL(None).unshare(_NEW_USER) != 0)
+    return "" if os.waitpid(child, 0)[1] else "a user namespace of its own, with every capability in it"
 
 
 def _memory() -> str:

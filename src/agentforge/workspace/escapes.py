@@ -41,6 +41,8 @@ _NAMES = {
     "keyring": "read the session's keyring",
     "terminal": "type into the terminal",
     "alive": "keep a process alive after the end",
+    "kernel": "open settings of the kernel for writing",
+    "namespace": "make a user namespace of its own",
     "memory": "take 9 GiB of memory",
     "threads": "start 6000 processes",
     "output": "send 50 MB of output",

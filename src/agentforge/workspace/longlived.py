@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
-from agentforge.workspace.sandbox import Automatic
+from agentforge.workspace.sandbox import Automatic, isolation
 from agentforge.workspace.toolchain import child_environment
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, 
 
 @contextmanager
 def _walls(program: str, rest: list[str]) -> Iterator[Start]:
-    from agentforge.workspace.bubblewrap import ISOLATION, BoxStatus
+    from agentforge.workspace.bubblewrap import BoxStatus
 
     with BoxStatus.opened(kept_by=None) as status:
-        argv = (program, *status.arguments(), *ISOLATION, *rest)
+        argv = (program, *status.arguments(), *isolation(program), *rest)
         yield Start(argv=argv, inherits=status.inherited, started=status.started)
 
 

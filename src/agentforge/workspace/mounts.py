@@ -21,6 +21,8 @@ _SECRETS = (
     *("/etc/ssl/private", "/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard", "/etc/docker"),
     *("/etc/NetworkManager/system-connections", "/var/lib/docker", "/var/lib/kubelet", "/var/lib/containerd"),
 )
+# The kernel lets root's number write here without any capability; what it is set to holds for the whole machine.
+_OF_THE_KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
 _MOST_GUARDED = 2500
 
 
@@ -90,6 +92,8 @@ def _machine(
     own = dict(environ).get("AGENTFORGE_HOME")  # signing keys, other tasks
     hidden = _hidden_roots((home, *((Path(own),) if own else ()), *more_hidden))
     given = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    for name in _OF_THE_KERNEL:
+        given += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     for path in hidden:
         given += ["--tmpfs", str(path)]
     for secret in _SECRETS:

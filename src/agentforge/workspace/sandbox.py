@@ -22,6 +22,10 @@ Preference = Literal["auto", "bubblewrap", "landlock", "none"]
 Network = Literal["off", "on"] | tuple[str, ...]
 """What commands may reach: nothing but a private loopback, everything, or the hosts that are listed (see `hostlist`)."""
 
+# As root bubblewrap keeps every capability of the new user namespace, and with them remounting: drop them by name.
+ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+_NO_NESTING = ("--unshare-user", "--disable-userns")  # bubblewrap 0.8 and newer
+
 _INSTALL_HINT = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or choose the sandbox `none`"
 
 
@@ -200,12 +204,26 @@ def _program(environ: Mapping[str, str]) -> str | None:
     return shutil.which("bwrap", path=environ.get("PATH"))
 
 
-@cache
+def isolation(program: str) -> tuple[str, ...]:
+    """The walls that this bubblewrap can build: no user namespace inside, where it can forbid that."""
+    return _walls(program)[0]
+
+
 def _probe(program: str) -> str:
-    """Run `true` the way that commands are run; what bwrap complains about, empty when nothing."""
-    from agentforge.workspace.bubblewrap import ISOLATION
+    """What bubblewrap complains about when `true` is run the way that commands are run; empty when nothing."""
+    return _walls(program)[1]
+
+
+@cache
+def _walls(program: str) -> tuple[tuple[str, ...], str]:
     from agentforge.workspace.toolchain import child_environment
 
-    argv = [program, *ISOLATION, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    done = process.run([*argv, "--", "true"], cwd=None, env=child_environment({}, {}), timeout_s=10)
-    return "" if done.exit_code == 0 else done.text.strip() or f"bwrap ended with {done.exit_code}"
+    machine = ("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
+    complaint = ""
+    for walls in ((*ISOLATION, *_NO_NESTING), ISOLATION):
+        argv = [program, *walls, *machine, "--", "true"]
+        done = process.run(argv, cwd=None, env=child_environment({}, {}), timeout_s=10)
+        if done.exit_code == 0:
+            return walls, ""
+        complaint = done.text.strip() or f"bwrap ended with {done.exit_code}"
+    return ISOLATION, complaint
