@@ -1,6 +1,7 @@
 """What it costs that a run travels: pushes to a bare remote on this disk, many runs at one remote, two machines at once.
 
-`python bench/travel.py --runs 10000` prints one line per figure; without `--runs` a remote holds 1,000 runs at most. Remote and clones lie in a temporary folder; nothing else is touched.
+`python bench/travel.py --runs 10000` prints one line per figure; without `--runs` a remote holds 1,000 runs at most. Remote
+and clones lie in a temporary folder; nothing else is touched.
 """
 
 from __future__ import annotations
