@@ -207,7 +207,7 @@ def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
         return found
 
     for number in range(rounds):
-        (job,) = timed("look", lambda: ledger.ready(ahead=number + 1))[:1]
+        (job,) = timed("look", lambda n=number: ledger.ready(ahead=n + 1))[:1]
         timed("list", lambda: ledger.jobs(statuses=("queued", "running"), limit=100))
         timed("find", lambda n=number: ledger.find(f"task-20260101-many-{n:07}"))
         timed("claim", lambda one=job: ledger.begin((sent := ledger.send(one)).id, sent.attempt, worker="w"))
