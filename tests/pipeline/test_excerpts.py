@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.context.packer import fill
 from agentforge.context.sections import Level, View
-from agentforge.pipeline.excerpts import code_view, frozen_view, style_views
+from agentforge.pipeline.excerpts import code_view
 
 LICENCE = "".join(f"# Redistribution clause number {number} of this licence applies.\n" for number in range(40))
 BODY = "".join(f"    value_{number} = compute(value_{number - 1}, {number})\n" for number in range(1, 200))
@@ -17,14 +17,6 @@ LONG = (
     f'{LICENCE}\n"""A module."""\n\nimport os\nLIMIT = 3\n\n\ndef walk(value_0):\n{BODY}    return value_199\n\n\n'
     f"{OVERLOADS}def find(key):\n    return LIMIT + key\n\n\nclass Tree:\n    def grow(self):\n        return 1\n"
 )
-TESTS = (
-    "import pytest\nfrom kit.long import walk, find\n\n\n@pytest.fixture\ndef wood():\n    return 1\n\n\n"
-    + "".join(
-        f"def test_{name}_{number}(wood):\n    assert {name}({number}) == {number}\n\n\n"
-        for name in ("walk", "find", "other")
-        for number in range(40)
-    )
-)
 
 
 @pytest.fixture
@@ -32,9 +24,7 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "tests").mkdir()
     (tmp_path / "long.py").write_text(LONG)
     (tmp_path / "guide.md").write_text("".join(f"line number {number} of the guide\n" for number in range(1, 400)))
-    (tmp_path / "tests" / "test_long.py").write_text(TESTS)
     (tmp_path / "tests" / "test_other.py").write_text("def test_nothing():\n    pass\n")
-    (tmp_path / "tests" / "long.json").write_text('{"walk": "find"}')
     return tmp_path
 
 
@@ -95,44 +85,20 @@ def test_a_file_that_was_named_alone_is_shown_as_far_as_there_is_room(root: Path
     assert "line number 2 of the guide" in text_of(code_view(root, "guide.md"), room=900, least=Level.LIKELY)
 
 
-def test_tests_are_shown_with_imports_fixtures_the_nearest_test_and_the_place_where_new_ones_go(root: Path) -> None:
-    view, *_ = style_views(
-        root,
-        near=["kit/long.py"],
-        tests=["tests/long.json", "tests/test_other.py", "tests/test_long.py"],
-        names=["find"],
-    )
-    text = text_of(view, room=1500)
-    assert view.path == "tests/test_long.py"
-    assert "from kit.long import walk, find" in text and "def wood():" in text
-    assert "def test_find_0(wood):" in text
-    assert "def test_other_39(wood):" in text
+def test_a_small_file_without_room_is_shown_around_the_line_that_matters(root: Path) -> None:
+    (root / "small.py").write_text("".join(f"def part_{number}():\n    return {number}\n\n\n" for number in range(40)))
+    text = text_of(code_view(root, "small.py", names=["part_30"], lines=[122]), room=200)
+    assert "def part_30():" in text and "return 30" in text
+    assert "def part_0():" not in text
 
 
-def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: Path) -> None:
-    view, *_ = style_views(
-        root, near=["long.py"], tests=["tests/test_long.py"], names=["find"], named=["tests/test_other.py"]
-    )
-    assert view.path == "tests/test_other.py"
+def test_the_lines_near_every_named_line_come_before_whole_functions(root: Path) -> None:
+    rows = LONG.split("\n")
+    lines = [rows.index(f"    value_{number} = compute(value_{number - 1}, {number})") + 1 for number in (20, 90, 160)]
+    text = text_of(code_view(root, "long.py", names=["walk"], lines=lines), room=1400)
+    assert all(f"{line + away} " in text for line in lines for away in (-8, 8))
 
 
-def test_a_binary_file_among_the_tests_is_no_example_of_how_tests_look(root: Path) -> None:
-    names = ("tests/package.zip", "tests/test_long_recorded.py")
-    for name in names:
-        (root / name).write_bytes(b"PK\x03\x04\0\0find long")
-    shown = style_views(root, near=["kit/long.py"], tests=[*names, "tests/test_long.py"], names=["find"], named=names)
-    assert not {view.path for view in shown} & set(names)
+def test_a_binary_file_is_not_shown(root: Path) -> None:
+    (root / "tests" / "package.zip").write_bytes(b"PK\x03\x04\0\0find long")
     assert code_view(root, "tests/package.zip") is None
-
-
-def test_of_a_long_frozen_file_the_declared_tests_are_law(root: Path) -> None:
-    view = frozen_view(root, "tests/test_long.py", ["test_walk_7"], whole=500)
-    assert view is not None
-    law = [want for want in view.wants if want.level == Level.LAW]
-    assert [view.lines[number] for number in range(law[0].first, law[0].last + 1)] == [
-        "def test_walk_7(wood):",
-        "    assert walk(7) == 7",
-    ]
-    assert "def wood():" in text_of(view, room=600)
-    whole = frozen_view(root, "tests/test_long.py", ["test_walk_7"], whole=50_000)
-    assert whole is not None and whole.wants[0].last >= 300

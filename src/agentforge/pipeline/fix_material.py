@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from agentforge.context.sections import Level, Piece, Section
 from agentforge.events.state import RunState
-from agentforge.pipeline.excerpts import code_view, frozen_view, style_views
+from agentforge.pipeline.excerpts import code_view
+from agentforge.pipeline.excerpts_of_tests import style_views
+from agentforge.pipeline.material import frozen_tests
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import fix_scope, suite_files
 from agentforge.pipeline.stage import Json, items, texts
 
 _FILES_SHOWN = 12
-_FROZEN_WHOLE = 1500
 
 
 def gather_fix(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
@@ -38,11 +39,10 @@ def _guard(state: RunState, runtime: Runtime) -> list[Section]:
 
 def _change(state: RunState, runtime: Runtime) -> list[Section]:
     rows = _violations(state)
-    guards = [frozen_view(runtime.worktree, path, (), whole=_FROZEN_WHOLE) for path in suite_files(state)]
     return [
         Piece(name="the violations (measured)", text=_told(rows), level=Level.LAW),
         Piece(name="files that you may write", text="\n".join(fix_scope(state)), level=Level.LAW),
-        *(view for view in guards if view is not None),
+        *frozen_tests(runtime, dict.fromkeys(suite_files(state), ()), state),
         *_code(rows, runtime),
     ]
 

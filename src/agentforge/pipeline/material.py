@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from agentforge.context.render import render
@@ -22,8 +22,8 @@ _CANDIDATES = 8
 _MAP_SHARE = 20
 """Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
 _FILES_SHOWN = 12
-_FROZEN_WHOLE = 1500
-"""Tokens up to which a frozen test file is law as a whole; of a longer one the declared tests are."""
+_FROZEN_WHOLE, _FROZEN_LAW = 20, 35
+"""Per cent of a step up to which frozen test files are law as a whole, and up to which what is new in them is."""
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 
@@ -120,7 +120,7 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
-    from agentforge.pipeline.excerpts import style_views
+    from agentforge.pipeline.excerpts_of_tests import style_views
     from agentforge.pipeline.held_out import shown_examples
     from agentforge.workspace.relevance import is_test_path
     from agentforge.workspace.symbols import language_of
@@ -131,7 +131,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         frozen = suite_files(state)
         return [
             _specification(spec),
-            *_frozen_tests(runtime, frozen, state),
+            *frozen_tests(runtime, _suite(state), state),
             *_code(runtime, [path for path in files if path not in frozen], places),
         ]
     named = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if is_test_path(path)]
@@ -169,7 +169,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
         _specification(spec),
         Piece(name="files that you may write", text="\n".join(named_files(spec)), level=Level.LAW),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
-        *_frozen_tests(runtime, frozen, state),
+        *frozen_tests(runtime, _suite(state), state),
         *_code(runtime, [path for path in files if path not in frozen], places),
     ]
 
@@ -211,6 +211,7 @@ def _specification(spec: Json) -> Piece:
         text="",
         parts=specification_parts(spec, framed=len(framed_constraints(spec))),
         level=Level.LAW,
+        order=-1,
     )
 
 
@@ -282,31 +283,46 @@ def _candidates(words: str, runtime: Runtime) -> list[Section]:
 
 
 def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
-    """The user's own tests, whole; those that are not written yet come from the user's copy."""
-    from agentforge.pipeline.excerpts import frozen_view
+    """The user's own tests; those that are not written yet come from the user's copy."""
+    there = [path for path in state.tests if (runtime.worktree / path).is_file()]
+    copies = {path: runtime.supplied[path] for path in state.tests if path not in there and path in runtime.supplied}
+    return [
+        *frozen_tests(runtime, dict.fromkeys(there, ()), state),
+        *(
+            Piece(
+                name=f"{path} (a test supplied by the user)",
+                text=copy.decode("utf-8", "replace"),
+                level=Level.LAW,
+                foreign=True,
+            )
+            for path, copy in copies.items()
+        ),
+    ]
 
-    out: list[Section] = []
-    for path in state.tests:
-        view = frozen_view(runtime.worktree, path, (), whole=_FROZEN_WHOLE)
-        if view is None and path in runtime.supplied:
-            text = runtime.supplied[path].decode("utf-8", "replace")
-            out.append(Piece(name=f"{path} (a test supplied by the user)", text=text, level=Level.LAW, foreign=True))
-        out += [view] if view is not None else []
-    return out
 
-
-def _frozen_tests(runtime: Runtime, paths: Iterable[str], state: RunState) -> list[Section]:
-    """The files of the suite; of a long file, which held other tests before, the declared tests and what they name."""
-    from agentforge.pipeline.excerpts import frozen_view
-
+def _suite(state: RunState) -> dict[str, Iterable[str]]:
+    """The files of the frozen suite with the tests that RED declared in them."""
     files = {str(row.get("path", "")): row for row in items(state.artifacts.get("red", {}).get("test_files"))}
-    views = []
-    for path in paths:
-        declared = items(files.get(path, {}).get("tests"))
-        names = [str(row.get("name", "")).split("[")[0].replace("::", ".") for row in declared]
-        view = frozen_view(runtime.worktree, path, dict.fromkeys(names), whole=_FROZEN_WHOLE)
-        views += [view] if view is not None else []
-    return [*views]
+    declared = {path: items(files.get(path, {}).get("tests")) for path in suite_files(state)}
+    return {
+        path: dict.fromkeys(str(row.get("name", "")).split("[")[0].replace("::", ".") for row in rows)
+        for path, rows in declared.items()
+    }
+
+
+def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: RunState) -> list[View]:
+    """Views of frozen tests; of long files what the run changed in them comes first.
+
+    Args:
+        suite: by path the names of the tests that are declared there.
+    """
+    from agentforge.pipeline.excerpts_of_tests import frozen_views
+
+    def before(path: str) -> str:
+        return (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace")
+
+    whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
+    return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)
 
 
 def _sketch(state: RunState, runtime: Runtime) -> str:

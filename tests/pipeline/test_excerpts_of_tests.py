@@ -1,0 +1,114 @@
+"""Views of tests: the place where new ones go, and of frozen ones what is new in them before everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentforge.context.packer import fill, law_tokens
+from agentforge.context.sections import Level, View
+from agentforge.pipeline.excerpts_of_tests import frozen_views, style_views
+
+TESTS = (
+    "import pytest\nfrom kit.long import walk, find\n\n\n@pytest.fixture\ndef wood():\n    return 1\n\n\n"
+    + "".join(
+        f"def test_{name}_{number}(wood):\n    assert {name}({number}) == {number}\n\n\n"
+        for name in ("walk", "find", "other")
+        for number in range(40)
+    )
+)
+
+
+ADDED = "def test_added(wood):\n    assert walk(77) == 77\n\n\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_long.py").write_text(TESTS)
+    (tmp_path / "tests" / "test_other.py").write_text("def test_nothing():\n    pass\n")
+    (tmp_path / "tests" / "long.json").write_text('{"walk": "find"}')
+    return tmp_path
+
+
+def text_of(view: View, *, room: int) -> str:
+    return fill([view], room=room, least=Level.NAMED).text
+
+
+def law_of(view: View) -> list[str]:
+    wants = [want for want in view.wants if want.level == Level.LAW]
+    return [view.lines[number] for want in wants for number in range(want.first, want.last + 1)]
+
+
+def test_tests_are_shown_with_imports_fixtures_the_nearest_test_and_the_place_where_new_ones_go(root: Path) -> None:
+    view, *_ = style_views(
+        root,
+        near=["kit/long.py"],
+        tests=["tests/long.json", "tests/test_other.py", "tests/test_long.py"],
+        names=["find"],
+    )
+    text = text_of(view, room=1500)
+    assert view.path == "tests/test_long.py"
+    assert "from kit.long import walk, find" in text and "def wood():" in text
+    assert "def test_find_0(wood):" in text
+    assert "def test_other_39(wood):" in text
+
+
+def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: Path) -> None:
+    view, *_ = style_views(
+        root, near=["long.py"], tests=["tests/test_long.py"], names=["find"], named=["tests/test_other.py"]
+    )
+    assert view.path == "tests/test_other.py"
+
+
+def test_a_binary_file_among_the_tests_is_no_example_of_how_tests_look(root: Path) -> None:
+    names = ("tests/package.zip", "tests/test_long_recorded.py")
+    for name in names:
+        (root / name).write_bytes(b"PK\x03\x04\0\0find long")
+    shown = style_views(root, near=["kit/long.py"], tests=[*names, "tests/test_long.py"], names=["find"], named=names)
+    assert not {view.path for view in shown} & set(names)
+
+
+def test_of_every_test_file_that_was_named_the_end_is_shown_and_no_other_file(root: Path) -> None:
+    named = [f"tests/test_part_{number}.py" for number in range(6)]
+    for path in named:
+        (root / path).write_text(f"{TESTS}def test_last():\n    assert find(0) == {path[-4]}\n")
+    views = style_views(root, near=["kit/long.py"], tests=["tests/test_long.py", *named], names=["find"], named=named)
+    page = fill(views, room=2000, least=Level.NAMED)
+    assert {view.path for view in views} == set(named)
+    assert all(f"assert find(0) == {number}" in page.text for number in range(6))
+
+
+def test_of_a_long_frozen_file_what_is_new_in_it_is_law(root: Path) -> None:
+    half = TESTS.index("def test_find_7(")
+    (root / "tests" / "test_long.py").write_text(TESTS[:half] + ADDED + TESTS[half:])
+    suite = {"tests/test_long.py": ["test_added", "test_walk_7"]}
+    (view,) = frozen_views(root, suite, before=lambda _path: TESTS, whole=500, law=900)
+    assert "\n".join(law_of(view)).strip() == ADDED.strip()
+    text = text_of(view, room=700)
+    assert "def wood():" in text and "assert walk(7) == 7" in text
+    assert "test_other_30" not in text
+    (whole,) = frozen_views(root, suite, before=lambda _path: TESTS, whole=50_000, law=900)
+    assert len(law_of(whole)) > 300
+
+
+def test_a_frozen_file_that_the_run_did_not_change_has_its_declared_tests_as_law(root: Path) -> None:
+    (view,) = frozen_views(
+        root, {"tests/test_long.py": ["test_walk_7"]}, before=lambda _path: TESTS, whole=500, law=900
+    )
+    assert law_of(view) == ["def test_walk_7(wood):", "    assert walk(7) == 7"]
+
+
+def test_the_law_of_many_frozen_files_is_bounded_and_shared(root: Path) -> None:
+    paths = [f"tests/test_new_{number}.py" for number in range(4)]
+    for path in paths:
+        (root / path).write_text(TESTS)
+    views = frozen_views(
+        root, {path: [] for path in ("tests/test_other.py", *paths)}, before=lambda _path: "", whole=300, law=1200
+    )
+    assert law_of(views[0]) == ["def test_nothing():", "    pass"]
+    assert all(law_of(view)[:2] == TESTS.split("\n")[:2] for view in views[1:])
+    assert 1000 < law_tokens(views) < 1600
+    rest = [want for want in views[1].wants if want.level == Level.NAMED and want.last >= 300]
+    assert rest and rest[0].why == "new in the frozen tests"
