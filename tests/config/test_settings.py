@@ -43,7 +43,7 @@ def test_every_default_is_a_known_key(project: Path, environ: dict[str, str]) ->
 
 
 def test_each_layer_beats_the_one_below_it(project: Path, environ: dict[str, str], write: Write) -> None:
-    user = write(Path(environ["HOME"]) / ".config/agentforge/config.toml", "[limits]\nmax_steps = 1\nattempts = 1\n")
+    user = write(Path(environ["HOME"]) / ".config/agentforge/config.toml", "[limits]\nmax_steps = 9\nattempts = 1\n")
     own = write(project / ".agentforge/config.toml", "[limits]\nmax_steps = 2\n\n[model]\nname = 'm'\n")
     write(project / ".agentforge/config/settings.yaml", "limits:\n  budget_tokens: 50\n")
     settings = load(project, environ)
@@ -67,10 +67,10 @@ def test_each_layer_beats_the_one_below_it(project: Path, environ: dict[str, str
 
 def test_lists_are_replaced_and_tables_are_merged(project: Path, environ: dict[str, str], write: Write) -> None:
     write(Path(environ["HOME"]) / ".config/agentforge/config.toml", "[test.env]\nA = '1'\n[checks]\ndisable = ['a']\n")
-    write(project / ".agentforge/config.toml", "[test.env]\nB = '2'\n[checks]\ndisable = ['b']\n")
+    write(project / ".agentforge/config.toml", "[test.env]\nB = '2'\n[checks]\ndisable = []\n")
     settings = load(project, environ)
     assert settings.table("test.env") == {"A": "1", "B": "2"}
-    assert settings.get("checks.disable") == ["b"]
+    assert settings.get("checks.disable") == []
 
 
 def test_settings_are_found_from_a_folder_below(project: Path, environ: dict[str, str], write: Write) -> None:
@@ -152,7 +152,7 @@ def test_a_wrong_variable_is_refused(project: Path, environ: dict[str, str], nam
 
 
 def test_a_bound_can_be_taken_away(project: Path, environ: dict[str, str], write: Write) -> None:
-    write(project / ".agentforge/config.toml", "[limits]\nmax_steps = 'none'\n")
+    write(Path(environ["HOME"]) / ".config/agentforge/config.toml", "[limits]\nmax_steps = 'none'\n")
     settings = load(project, {**environ, "AGENTFORGE_BUDGET_TOKENS": "none"})
     assert settings.limits()["max_steps"] is None
     assert settings.limits()["budget_tokens"] is None

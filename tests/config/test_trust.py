@@ -35,7 +35,7 @@ def put(project: Path, name: str, text: str = "x\n") -> Path:
 
 
 def names(project: Path) -> list[str]:
-    return [item.name for item in steering_items(project)]
+    return [item.name for item in steering_items(project, {"HOME": str(project.parent / "home")})]
 
 
 def test_a_project_that_brings_nothing_needs_no_trust(project: Path, environ: dict[str, str]) -> None:
@@ -162,7 +162,7 @@ def test_a_heap_of_files_is_refused(project: Path, monkeypatch: pytest.MonkeyPat
     for number in range(5):
         put(project, f".agentforge/skills/{number}.md")
     with pytest.raises(ConfigError, match="more than 3"):
-        steering_items(project)
+        steering_items(project, {"HOME": str(project.parent / "home")})
 
 
 def test_each_kind_is_asked_about_by_itself(project: Path, environ: dict[str, str]) -> None:

@@ -90,7 +90,7 @@ class Foreign:
             if subprocess.run(copy, capture_output=True).returncode:
                 subprocess.run(["cp", "-a", *copy[2:]], check=True)
         if self.settings:
-            world.settings(self.settings)
+            world.settings(self.settings, trusted=True)
         world.commit_all("the project")
 
     def script(self, *, code: str = "", new: str = "") -> Script:

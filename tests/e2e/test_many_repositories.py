@@ -19,12 +19,12 @@ _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff"
 @pytest.fixture
 def three(world: World, place: Path) -> dict[str, World]:
     """The repositories data, api and app, all known by name."""
-    from agentforge_world import make_world
+    from agentforge_world import make_world, own_settings
 
+    own_settings(world.home, _LIGHT)
     found: dict[str, World] = {}
     for name in ("data", "api", "app"):
         made = make_world(place / name, world.home, pycache=world.pycache, results=place / "results")
-        made.settings(_LIGHT)
         assert made.run("repo", "add", str(made.repo), "--name", name).code == 0
         found[name] = made
     return found

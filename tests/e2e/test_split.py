@@ -18,12 +18,12 @@ _ASKED = ("start", "Show user events everywhere", "--split", "--json")
 @pytest.fixture
 def two(world: World, place: Path) -> dict[str, World]:
     """The repositories data and api, known by name; data holds a contract already."""
-    from agentforge_world import make_world
+    from agentforge_world import make_world, own_settings
 
+    own_settings(world.home, _LIGHT)
     found: dict[str, World] = {}
     for name in ("data", "api"):
         made = make_world(place / name, world.home, pycache=world.pycache, results=place / "results")
-        made.settings(_LIGHT)
         assert made.run("repo", "add", str(made.repo), "--name", name).code == 0
         found[name] = made
     (found["data"].repo / "events.json").write_text('{"version": "1.1.0"}')

@@ -281,11 +281,13 @@ class World:
         self.git(*_COMMIT, "-m", message)
         return self.git("rev-parse", "HEAD")
 
-    def settings(self, text: str) -> None:
-        """Write the project's settings."""
+    def settings(self, text: str, *, trusted: bool = False) -> None:
+        """Write the project's settings; `trusted` agrees to what of them protects less."""
         folder = self.repo / ".agentforge"
         folder.mkdir(exist_ok=True)
         (folder / "config.toml").write_text(text)
+        if trusted:
+            assert self.run("trust", "--yes").code == 0
 
     @property
     def folder(self) -> Path:

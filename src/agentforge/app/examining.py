@@ -79,6 +79,10 @@ def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check
         bare = load(Path("/"), {"AGENTFORGE_HOME": "/nonexistent", "HOME": "/nonexistent"})
         return bare, Check(name="settings", status="error", message=exc.message, detail=exc.hint)
     files = ", ".join(settings.files()) or "no files, defaults hold"
+    if settings.waiting:
+        named = ", ".join(one.key for one in settings.waiting)
+        detail = f"left out, because the project would be protected less: {named}; look, then run agentforge trust"
+        return settings, Check(name="settings", status="warning", message=files, detail=detail)
     return settings, Check(name="settings", status="ok", message=files)
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections.abc import Mapping
+from dataclasses import field
+from functools import cache
 from pathlib import Path
 
+from agentforge.cli.terminal import printable
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.paths import project_top
 from agentforge.config.settings import Settings, load
@@ -20,24 +25,43 @@ class Place:
     cwd: Path
     environ: Mapping[str, str]
     settings: Settings
+    flags: Mapping[str, object] = field(default_factory=dict)
 
 
-def open_place(cwd: str | None, *, flags: Mapping[str, object] | None = None) -> Place:
-    """Read settings and environment for work in `cwd`.
+def open_place(cwd: str | None, *, flags: Mapping[str, object] | None = None, trusting: bool = False) -> Place:
+    """Read settings and environment for work in `cwd`; say what of the project's settings waits for trust.
 
     Args:
         cwd: a folder; None = the current one.
         flags: settings given on the command line, dotted key -> value.
+        trusting: `ensure_trust` comes next and agrees, so that nothing has to be said.
     Raises:
         UsageError: no such folder.
         ConfigError: settings that are wrong.
     """
     folder = folder_of(cwd)
     environ = merged_environment(os.environ, cwd=folder)
-    return Place(cwd=folder, environ=environ, settings=load(folder, environ, flags=flags))
+    settings = load(folder, environ, flags=flags)
+    if settings.waiting and not trusting:
+        _tell_once(waiting_words(settings))
+    return Place(cwd=folder, environ=environ, settings=settings, flags=flags or {})
 
 
-def open_working_place(cwd: str | None) -> Place:
+@cache
+def _tell_once(text: str) -> None:
+    sys.stderr.write(f"note: {printable(text)}\n")
+
+
+def waiting_words(settings: Settings) -> str:
+    """What of the project's settings does not hold, because less would be protected, and what to type."""
+    named = ", ".join(f"{one.key} = {json.dumps(one.value)} ({one.origin})" for one in settings.waiting)
+    return (
+        f"the project sets less protection than holds without it; this is left out: {named}. Look at it, then run "
+        "`agentforge trust`"
+    )
+
+
+def open_working_place(cwd: str | None, *, trusting: bool = False) -> Place:
     """Like `open_place`, for a conversation: without `cwd` the setting of that name says where it happens.
 
     A project's setting leads to a folder of this project only.
@@ -45,13 +69,13 @@ def open_working_place(cwd: str | None) -> Place:
         UsageError: no such folder, or one outside of the project that names it.
         ConfigError: settings that are wrong.
     """
-    place = open_place(cwd)
+    place = open_place(cwd, trusting=trusting)
     wanted = place.settings.text("cwd")
     if cwd or not wanted:
         return place
     base = _base_of(place, wanted)
     folder = folder_of(str(base / Path(wanted).expanduser()))
-    return place if folder == place.cwd else open_place(str(folder))
+    return place if folder == place.cwd else open_place(str(folder), trusting=trusting)
 
 
 def _base_of(place: Place, wanted: str) -> Path:

@@ -47,7 +47,7 @@ def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form
     options = planned(wanted, given["repos"], cwd=place.cwd, environ=place.environ)
     home = open_place(str(options.cwd), flags={"telemetry.log_format": given["log_format"]})
     for row in cast("list[dict[str, str]]", options.bound[REPOSITORIES]):
-        ensure_trust(open_place(row["path"]), given=given["trust"])
+        ensure_trust(open_place(row["path"], trusting=given["trust"]), given=given["trust"])
     options = replace(options, approve=approve)
     if given["detach"]:
         from agentforge.cli.detaching import enqueue
@@ -108,8 +108,7 @@ def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
     if form == "text":
         click.echo(f"-- {printable(label_of(part))}: {part.task_id}")
     try:
-        place = open_place(str(part.path))
-        ensure_trust(place, given=False)
+        place = ensure_trust(open_place(str(part.path)), given=False)
         code = follow(
             lambda watch: tasks.resume(
                 part.path, part.task_id, settings=place.settings, environ=place.environ, watch=watch

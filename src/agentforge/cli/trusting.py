@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge.cli.place import Place, open_place
 from agentforge.cli.terminal import printable
 from agentforge.config.steering import OF_A_TASK
 
 if TYPE_CHECKING:
-    from agentforge.cli.place import Place
     from agentforge.config.trust import Trust
 
 _WORDS = {"new": "+", "changed": "~", "removed": "-"}
 
 
-def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = OF_A_TASK) -> None:
+def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = OF_A_TASK) -> Place:
     """See to it that the project may be used: trusted already, by `--trust`, or by the person at the terminal.
 
+    Returns:
+        The place, with the settings that hold now.
     Raises:
         TrustRequired: nobody is there to ask, or the answer was no; names the files.
     Side effects: prompts; records the trust that was given.
@@ -29,14 +31,17 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = O
     from agentforge.config.trust import grant, require_trust, trusted
     from agentforge.store.clock import utc_now
 
+    granted = False
     for top in tops_of(place):
         trust = trusted(top, place.environ, kinds=kinds)
-        if trust.holds(kinds):
+        if trust.holds(kinds) and not (given and trust.pending({"protection"})):
             continue
         if given or (_somebody_is_here() and _agreed(trust)):
             grant(trust, place.environ, now=utc_now())
+            granted = True
         else:
             require_trust(top, place.environ, kinds=kinds)
+    return open_place(str(place.cwd), flags=place.flags) if granted else place
 
 
 def show(trust: Trust) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -41,10 +42,13 @@ class Settings:
     Attributes:
         values: nested tables, the layers merged (tables deep, lists replaced).
         layers: where they come from, the strongest last.
+        waiting: what the project sets although less would be protected by it; none of it holds before somebody trusts
+            the project.
     """
 
     values: Mapping[str, object]
     layers: tuple[Layer, ...]
+    waiting: tuple[Setting, ...] = ()
 
     def get(self, key: str, default: object = None) -> object:
         """Return the value of a dotted key such as "model.name", or `default` when nobody set it."""
@@ -115,11 +119,10 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
             check(layer)
             known.remember(layer.text, layer.values, project=layer.project)
     stronger = [_environment_layer(environ), _nested("command line", flags or {})]
-    chain = (Layer(name="default", values=DEFAULTS), *layers, *(layer for layer in stronger if layer.values))
-    values: Mapping[str, object] = {}
-    for layer in chain:
-        values = _merged(values, layer.values)
-    settings = Settings(values=values, layers=chain)
+    base = [Layer(name="default", values=DEFAULTS), *(layer for layer in layers if not layer.project)]
+    own, waiting = _agreed([layer for layer in layers if layer.project], base, cwd, environ)
+    chain = (*base, *own, *(layer for layer in stronger if layer.values))
+    settings = Settings(values=merged(chain), layers=chain, waiting=waiting)
     _check_limits(settings)
     if settings.table("stages"):
         from agentforge.config.stage_names import check_stage_names
@@ -146,6 +149,34 @@ def _project_layers(cwd: Path, environ: Mapping[str, str], known: Known) -> list
                 f"{dotted(key)} is set in {toml.place(key)} and in {yaml.place(key)}", hint="keep one of the two"
             )
     return [toml, yaml]
+
+
+def _agreed(
+    layers: list[Layer], base: list[Layer], cwd: Path, environ: Mapping[str, str]
+) -> tuple[list[Layer], tuple[Setting, ...]]:
+    """The project's layers without what would protect less and nobody agreed to; and what was taken out."""
+    if not layers:
+        return layers, ()
+    from agentforge.config.protections import weakened, without
+
+    held = merged(base)
+    found = [(layer, key, value) for layer in layers for key, value in weakened(layer.values, held)]
+    top = project_top(cwd, environ)
+    if not found or top is None:
+        return layers, ()
+    from agentforge.config.trust import agreed_items
+
+    agreed = agreed_items(top, environ)
+    left = [
+        (layer, key, value)
+        for layer, key, value in found
+        if agreed.get(f"{Path(layer.name).relative_to(top)}: {dotted(key)}") != digest_value(value)
+    ]
+    waiting = tuple(Setting(key=dotted(key), value=value, origin=layer.place(key)) for layer, key, value in left)
+    return [
+        replace(layer, values=without(layer.values, frozenset(key for one, key, _ in left if one is layer)))
+        for layer in layers
+    ], waiting
 
 
 def _environment_layer(environ: Mapping[str, str]) -> Layer:
@@ -182,6 +213,14 @@ def _nested(name: str, flat: Mapping[str, object]) -> Layer:
             inner = cast("dict[str, object]", inner.setdefault(table, {}))
         inner[last] = value
     return Layer(name=name, values=values)
+
+
+def merged(layers: Iterable[Layer]) -> Mapping[str, object]:
+    """The values of layers, the strongest last: tables deep, lists replaced."""
+    values: Mapping[str, object] = {}
+    for layer in layers:
+        values = _merged(values, layer.values)
+    return values
 
 
 def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:

@@ -11,13 +11,28 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.canonical import digest_bytes, digest_value
-from agentforge.config.paths import project_files
+from agentforge.config.defaults import DEFAULTS
+from agentforge.config.paths import config_dir, project_files
+from agentforge.config.protections import weakened
 from agentforge.config.repositories import contracts_folders
-from agentforge.config.sources import read_toml, read_yaml
+from agentforge.config.settings import dotted, merged
+from agentforge.config.sources import Layer, read_toml, read_yaml
 from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass
 
-Kind = Literal["hook", "tool", "check", "stage", "contract", "skill", "mcp", "environment", "settings", "instructions"]
+Kind = Literal[
+    "hook",
+    "tool",
+    "check",
+    "stage",
+    "contract",
+    "skill",
+    "mcp",
+    "environment",
+    "settings",
+    "protection",
+    "instructions",
+]
 
 OF_A_TASK: tuple[Kind, ...] = ("hook", "tool", "check", "stage", "contract")
 """What a task of the pipeline uses of a project; skills, servers and instructions are the interactive agent's."""
@@ -75,16 +90,17 @@ class Item:
     digest: str
 
 
-def steering_items(project: Path, *, deep: bool = True) -> tuple[Item, ...]:
+def steering_items(project: Path, environ: Mapping[str, str], *, deep: bool = True) -> tuple[Item, ...]:
     """List what a project would run or be steered by, sorted by name; what cannot be read counts, too.
 
     Args:
+        environ: the user's environment: where the own settings lie, which a project's are compared with.
         deep: look for instructions in every folder, too; that walks through the whole project.
     Raises:
         ConfigError: more files than anybody could look through.
     """
     found: dict[str, Item] = {}
-    for item in chain(_all(project), _instructions_below(project) if deep else ()):
+    for item in chain(_all(project, environ), _instructions_below(project) if deep else ()):
         found.setdefault(item.name, item)
         if len(found) > _MOST_FILES:
             raise ConfigError(
@@ -94,7 +110,7 @@ def steering_items(project: Path, *, deep: bool = True) -> tuple[Item, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
-def _all(project: Path) -> Iterator[Item]:
+def _all(project: Path, environ: Mapping[str, str]) -> Iterator[Item]:
     for folder, kind in _FOLDERS.items():
         for path in _files_below(project / folder):
             yield _item(project, path, kind)
@@ -103,10 +119,12 @@ def _all(project: Path) -> Iterator[Item]:
         if path.is_symlink() or path.is_file():
             yield _item(project, path, kind)
             yield from _named_scripts(project, _json(path), kind)
-    folders = contracts_folders(project, os.environ)
+    folders = contracts_folders(project, environ)
     for path in sorted(path for folder in folders for path in folder.glob("*.yaml")):
         if _may_run(_bytes(path)):
             yield _item(project, path, "contract")
+    own = read_toml(config_dir(environ) / "config.toml", project=False)
+    held = merged(layer for layer in (Layer(name="default", values=DEFAULTS), own) if layer is not None)
     toml, yaml = project_files(project)
     for layer in (read_toml(toml, project=True), read_yaml(yaml, project=True)):
         for key, kind in _SETTINGS.items():
@@ -117,6 +135,9 @@ def _all(project: Path) -> Iterator[Item]:
                 yield from _named_scripts(project, value, kind)
                 if key == "skill_roots":
                     yield from _skill_roots(project, value)
+        for key, value in weakened(layer.values, held) if layer is not None else ():
+            name = f"{Path(layer.name).relative_to(project)}: {dotted(key)}"
+            yield Item(name=name, kind="protection", digest=digest_value(value))
 
 
 def instruction_item(project: Path, path: Path) -> Item:

@@ -78,11 +78,21 @@ def trusted(project: Path, environ: Mapping[str, str], *, kinds: Collection[str]
     """
     project = project.resolve()
     deep = kinds is None or "instructions" in kinds
-    items = steering_items(project, deep=deep)
+    items = steering_items(project, environ, deep=deep)
     known = _read(environ).get(str(project))
     before = {name: digest for name, digest in (known.items if known else {}).items() if deep or not is_nested(name)}
     since = known.since if known else ""
     return Trust(project=project, items=items, changes=tuple(_changes(items, before)), since=since, deep=deep)
+
+
+def agreed_items(project: Path, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """What a person agreed to in a project: digests by name; empty when nobody ever did.
+
+    Raises:
+        StorageError: the record of trust cannot be read, or others could have written it.
+    """
+    known = _read(environ).get(str(project.resolve()))
+    return known.items if known is not None else {}
 
 
 def is_trusted_instruction(project: Path, environ: Mapping[str, str], file: Path) -> bool:
@@ -107,9 +117,10 @@ def require_trust(project: Path, environ: Mapping[str, str], *, kinds: Collectio
     Kinds: "instructions" AGENTS.md and CLAUDE.md at any depth, `developer_instructions`; "skill" skills with their scripts and
     `skill_roots`; "environment" `.env`, which is also where addresses (`*_BASE_URL`) and names of keys would come from;
     "mcp" servers, their addresses and the scripts that start them; "tool" `.agentforge/tools`; "hook" hooks and their scripts;
-    "settings" `subagents`; "check", "stage", "contract" what a task runs. A digest stands for each file, its rights and where
-    a link leads: a changed byte asks again, for its kind alone. A project's settings name no address of a model outside the
-    machine at all: they are refused when they are read (`config.schema`).
+    "settings" `subagents`; "protection" values that protect less than those that hold without the project, which
+    `config.settings` leaves out until then; "check", "stage", "contract" what a task runs. A digest stands for each file, its
+    rights and where a link leads: a changed byte asks again, for its kind alone. A project's settings name no address of a
+    model outside the machine at all: they are refused when they are read (`config.schema`).
 
     Args:
         kinds: what would be used of it; None = everything.

@@ -180,16 +180,19 @@ def _of_dispatch(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str
 
 
 def _of_settings(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
-    """A project's settings file: refused, or loaded."""
+    """A project's settings file: refused, left out until somebody trusts it, or loaded."""
     from agentforge.config.permissions import permission_rules
     from agentforge.config.settings import load
     from agentforge.errors import ConfigError
 
     (ground.workspace / ".agentforge" / "config.toml").write_text(ground.named(case.text), encoding="utf-8")
     try:
-        permission_rules(load(ground.workspace, ground.environ()))
+        settings = load(ground.workspace, ground.environ())
+        permission_rules(settings)
     except ConfigError as exc:
         return "deny", str(exc)
+    if settings.waiting:
+        return "ask", f"waits for trust: {', '.join(one.key for one in settings.waiting)}"
     return "allow", "the settings were loaded"
 
 

@@ -119,7 +119,8 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
     from agentforge.app.pull_review import Wanted, find
 
     limits = limits_of(given)
-    place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
+    flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
+    place = open_place(given["cwd"], flags=flags, trusting=given["trust"])
     wanted = Wanted(
         review=given["from_review"], ci=given["from_ci"], reviewers=given["reviewers"], remote=given["remote"]
     )
@@ -179,7 +180,7 @@ def _answer(found: Found, place: Place, given: dict[str, Any], *, form: Form) ->
     from agentforge.cli.pull_words import left_out_lines
     from agentforge.cli.trusting import ensure_trust
 
-    ensure_trust(place, given=given["trust"])
+    place = ensure_trust(place, given=given["trust"])
     last = found.last.state
     options = StartOptions(
         request=request_of(found),

@@ -196,7 +196,7 @@ def _stream(text: str) -> None:
 
 def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     """Where the work happens, and which session goes on; a session stays in its own folder."""
-    place = open_working_place(given["cwd"])
+    place = open_working_place(given["cwd"], trusting=given["trust"])
     session = given["session"]
     if session and given["latest"]:
         raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
@@ -208,11 +208,11 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
         from agentforge.app.sessions import folder_of_session
 
         there = folder_of_session(place.environ, session)
-        place = open_place(str(there)) if there is not None and there != place.cwd else place
+        place = open_place(str(there), trusting=given["trust"]) if there not in (None, place.cwd) else place
     if given["trust"]:
         from agentforge.cli.trusting import ensure_trust
 
-        ensure_trust(place, given=True, kinds=None)
+        place = ensure_trust(place, given=True, kinds=None)
     return place, session
 
 

@@ -156,8 +156,8 @@ def _start_one(
     from agentforge.cli.following import follow
 
     limits = limits_of(given)
-    place = open_place(given["cwd"], flags={**limit_settings(limits), "telemetry.log_format": given["log_format"]})
-    ensure_trust(place, given=given["trust"])
+    flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
+    place = ensure_trust(open_place(given["cwd"], flags=flags, trusting=given["trust"]), given=given["trust"])
     options = options_of(request, given, place)
     if given["detach"]:
         from agentforge.cli.detaching import enqueue
