@@ -102,6 +102,26 @@ def test_new_symbols_are_exported_as_their_file_exports():
     assert _made([_symbol("Shape", "a.ts", "new", "class", "interface Shape { x: number }")]) == {}
 
 
+def test_a_stub_of_typescript_gives_any_so_that_the_files_that_call_it_still_build():
+    text = "export class Kit { static of(a: string): Kit { return new Kit() } get size(): number { return 1 } }\n"
+    text += (
+        "export const f = (x: number): Kit => new Kit()\nexport async function g(x: Kit): Promise<Kit> { return x }\n"
+    )
+    symbols = [
+        _symbol("Kit.of", "kit.ts"),
+        _symbol("Kit.size", "kit.ts"),
+        _symbol("f", "kit.ts"),
+        _symbol("g", "kit.ts"),
+    ]
+    made = _made([*symbols, _symbol("h", "kit.ts", "new", signature="(x: number) => Kit")], kit_ts=text)["empty"][
+        "kit.ts"
+    ]
+    assert not broken(parsed("kit.ts", made))
+    for head in ("static of(...args: any[]): any {", "get size(): any {", "= (...args: any[]): any =>"):
+        assert head in made
+    assert "async function g(...args: any[]): any {" in made and "export function h(...args: any[]): any {" in made
+
+
 @needs_node
 def test_stubs_run_and_are_what_they_should_be(tmp_path):
     symbols = [

@@ -1,7 +1,8 @@
 """Stub variants of declared JavaScript and TypeScript symbols, made by edits of the syntax tree; see `stubs.py`.
 
 A target that expects any exception rightly passes where everything throws, so the raising stub is no hard one here: it
-refuses a suite of which every target passes under it.
+refuses a suite of which every target passes under it. In TypeScript a stub gives `any`: the type of its value would break files
+that call it, and a build that wrote nothing says nothing of the tests.
 """
 
 from __future__ import annotations
@@ -125,9 +126,9 @@ def _replacement(node: SgNode, symbol: Symbol, choose: Choose) -> list[tuple[int
     """Edits that make a definition wrong."""
     returned = returned_by(symbol.signature, node)
     if node.kind() in FUNCTIONS:
-        return [(*span(node), _function(node, returned, choose))]
+        return [(*span(node), _function(node, returned, choose, typed=_is_typed(symbol)))]
     if node.kind() in CLASSES:
-        return _class(node, returned, choose)
+        return _class(node, returned, choose, typed=_is_typed(symbol))
     if node.kind() == "object":
         inner = [
             child.field("value") if child.kind() == "pair" else child
@@ -136,12 +137,21 @@ def _replacement(node: SgNode, symbol: Symbol, choose: Choose) -> list[tuple[int
         ]
         functions = [one for one in inner if one is not None and one.kind() in FUNCTIONS]
         if functions:
-            return [(*span(one), _function(one, returned, choose)) for one in functions]
+            return [(*span(one), _function(one, returned, choose, typed=_is_typed(symbol))) for one in functions]
     value = choose(returned)
     return [(*span(node), value)] if value else []
 
 
-def _function(node: SgNode, returned: Returned, choose: Choose) -> str:
+def _is_typed(symbol: Symbol) -> bool:
+    return symbol.file.endswith(TYPED)
+
+
+def _anything(*, typed: bool) -> str:
+    """The parameters of a function that takes any arguments, and the type of what it gives."""
+    return "(...args: any[]): any" if typed else "(...args)"
+
+
+def _function(node: SgNode, returned: Returned, choose: Choose, *, typed: bool) -> str:
     """A function of the same kind that takes any arguments."""
     kinds = {child.kind() for child in node.children()}
     generates = "*" in kinds
@@ -149,11 +159,11 @@ def _function(node: SgNode, returned: Returned, choose: Choose) -> str:
     waits = "async " if "async" in kinds or returned.promised else ""
     name = node.field("name")
     if node.kind() == "method_definition":
-        return f"{_method_head(node, name)}{_arguments(node)} {{ {body} }}"
+        return f"{_method_head(node, name)}{_arguments(node, typed=typed)} {{ {body} }}"
     if node.kind() == "arrow_function":
-        return f"{waits}(...args) => {{ {body} }}"
+        return f"{waits}{_anything(typed=typed)} => {{ {body} }}"
     star = "*" if generates else ""
-    return f"{waits}function{star} {name.text() if name is not None else ''}(...args) {{ {body} }}"
+    return f"{waits}function{star} {name.text() if name is not None else ''}{_anything(typed=typed)} {{ {body} }}"
 
 
 def _method_head(node: SgNode, name: SgNode | None) -> str:
@@ -162,9 +172,11 @@ def _method_head(node: SgNode, name: SgNode | None) -> str:
     return node.text()[:end]
 
 
-def _arguments(node: SgNode) -> str:
+def _arguments(node: SgNode, *, typed: bool) -> str:
     kinds = {child.kind() for child in node.children()}
-    return "()" if "get" in kinds else "(value)" if "set" in kinds else "(...args)"
+    if "get" in kinds:
+        return "(): any" if typed else "()"
+    return "(value)" if "set" in kinds else _anything(typed=typed)
 
 
 def _body(returned: Returned, choose: Choose, *, generates: bool) -> str:
@@ -177,7 +189,7 @@ def _body(returned: Returned, choose: Choose, *, generates: bool) -> str:
     return f"return {value};"
 
 
-def _class(node: SgNode, returned: Returned, choose: Choose) -> list[tuple[int, int, str]]:
+def _class(node: SgNode, returned: Returned, choose: Choose, *, typed: bool) -> list[tuple[int, int, str]]:
     """Every method is wrong, and so is every one that does not exist yet."""
     body = node.field("body")
     heritage = next((child for child in node.children() if child.kind() == "class_heritage"), None)
@@ -190,7 +202,7 @@ def _class(node: SgNode, returned: Returned, choose: Choose) -> list[tuple[int, 
             continue
         name = method.field("name")
         is_constructor = method.kind() == "method_definition" and name is not None and name.text() == "constructor"
-        text = "" if is_constructor else _function(method, returned_by("", method), choose)
+        text = "" if is_constructor else _function(method, returned_by("", method), choose, typed=typed)
         edits.append((*span(method), text))
     start = span(body)[0] + 1
     return [(start, start, f" {_constructor(returned, choose, derived=heritage is not None)} "), *edits]
@@ -222,7 +234,8 @@ def _method(symbol: Symbol, choose: Choose) -> str:
     body = _body(returned, choose, generates=False)
     if said.startswith(("get ", "static get ")):
         return f"get {symbol.last}() {{ {body} }} static get {symbol.last}() {{ {body} }}"
-    return f"{wait}{symbol.last}(...args) {{ {body} }} static {wait}{symbol.last}(...args) {{ {body} }}"
+    whole = f"{wait}{symbol.last}{_anything(typed=_is_typed(symbol))} {{ {body} }}"
+    return f"{whole} static {whole}"
 
 
 def _added(file: _File, fresh: dict[str, list[Symbol]], choose: Choose) -> str:
@@ -268,7 +281,7 @@ def _new(name: str, symbols: Sequence[Symbol], choose: Choose) -> str:
         value = choose(_of_constant(own))
         return f"const {name} = {value};" if value else ""
     wait = "async " if returned.promised else ""
-    return f"{wait}function {name}(...args) {{ {_body(returned, choose, generates=False)} }}"
+    return f"{wait}function {name}{_anything(typed=_is_typed(own))} {{ {_body(returned, choose, generates=False)} }}"
 
 
 def _of_constant(symbol: Symbol) -> Returned:
