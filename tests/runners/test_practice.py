@@ -1,4 +1,4 @@
-"""A suppression is told instead of refused only where the same file practises it, and only for rules of taste."""
+"""A suppression is told instead of refused where its file practises it for a rule of taste, or where it is of coverage alone."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ BASE = (
         ("x = f(2)  # type: ignore[arg-type]", False),
         ("y = undefined  # noqa: F821", False),
         ("import pytest; pytest.skip('x')  # noqa: N802", False),
+        ('if __name__ == "__main__":  # pragma: no cover', True),
+        ("except ImportError:  # pragma: no cover  # type: ignore[misc]", False),
     ],
 )
-def test_only_the_practice_of_the_same_file_excuses_a_rule_of_taste(line: str, *, is_told: bool) -> None:
+def test_taste_that_the_file_practises_and_coverage_are_told(line: str, *, is_told: bool) -> None:
     texts = {"before": BASE.encode(), "after": f"{BASE}{line}\n".encode()}
     found = new_suppressions(["a.py"], before=lambda _: texts["before"], after=lambda _: texts["after"])
     refused, told = by_practice(found, before=lambda _: texts["before"])

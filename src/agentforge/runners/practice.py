@@ -1,4 +1,4 @@
-"""Suppressions by the project's own practice: a lint rule of taste that the same file already suppresses by its code."""
+"""New suppressions that are only told: they hide nothing from the verifier, or follow the practice of their own file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from agentforge.runners.suppressions import Read, Suppression, suppressed_lines
 
 _NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _ANY = re.compile(r"#\s*(?:noqa|type:|pragma:|pylint:|mypy:|pyright:|ruff:|nosec|fmt:|ty:)|skip|xfail", re.IGNORECASE)
+_COVERAGE = re.compile(r"#\s*pragma:\s*no\s*(?:cover|branch)\b", re.IGNORECASE)
 _DEFECTS = ("E9", "F4", "F5", "F6", "F7", "F8", "F9", "B", "S", "PLE", "ASYNC", "BLE", "TRY")
 """Rules that hide a defect, not a taste: nobody's practice excuses a new one. F401 and F403 are about taste in a package."""
 _TASTE = ("F401", "F403")
@@ -18,15 +19,22 @@ def by_practice(found: Sequence[Suppression], *, before: Read) -> tuple[list[Sup
     """Part new suppressions into those that are refused and those that are only told.
 
     Told is a `# noqa: CODE` alone on its line, whose every code is of taste and is suppressed by the same code in the same
-    file at the base. Bare ones, type ignores, skips and everything else are refused.
+    file at the base, and a `# pragma: no cover`: which lines no test runs is measured without heeding it. Bare ones, type
+    ignores, skips and everything else are refused.
     """
     refused: list[Suppression] = []
     told: list[Suppression] = []
     for one in found:
         codes = _codes(one.text)
         practised = {code for text in suppressed_lines(one.path, before(one.path)) for code in _codes(text)}
-        (told if codes and codes <= practised else refused).append(one)
+        is_told = _is_of_coverage(one.text) or (codes and codes <= practised)
+        (told if is_told else refused).append(one)
     return refused, told
+
+
+def _is_of_coverage(line: str) -> bool:
+    """Whether a line only tells the project's own measurement of coverage to look away."""
+    return bool(_COVERAGE.search(line)) and len(_ANY.findall(line)) == 1
 
 
 def _codes(line: str) -> frozenset[str]:
