@@ -110,6 +110,18 @@ def test_untested_lines_are_told_apart(measure: Measure) -> None:
     assert told == [("second", "11", True, False), ("second", "13", False, False), ("wipe", "18,20", False, True)]
 
 
+def test_a_benchmark_that_no_test_loads_is_no_untested_behaviour_and_a_module_is(project: Callable[..., Any]) -> None:
+    made = project(BASE)
+    base = made.tree({})
+    timed = "import kit\n\n\ndef run():\n    return kit.first(1)\n"
+    tree = made.tree({"kit.py": BOTH, "tests/test_new.py": TESTS, "benchmark/edges.py": timed, "more/edges.py": timed})
+    lines = {path: bits_of(["1-5"]) for path in ("benchmark/edges.py", "more/edges.py")}
+    change = Change(lines=lines, tests=[{"id": one, "kind": "target"} for one in IDS], frozen=("tests/test_new.py",))
+    facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+    told = {row["path"] for row in facts["coverage"]["untested"] if not row["inert"]}
+    assert told == {"more/edges.py"}
+
+
 def test_moved_code_is_not_untested_behaviour(measure: Measure) -> None:
     moved = "def helper(a):\n    return a\n\n\ndef first(a):\n    return a + 1\n\n\ndef second(a):\n    return a + 2\n"
     assert measure(moved, "1,5-10")["untested"] == []

@@ -22,6 +22,7 @@ from agentforge.runners.statements import (
     statements,
 )
 from agentforge.runners.traced import Traced, ranges_of, traced_of
+from agentforge.workspace.relevance import is_beside
 
 _LISTED = 50
 _ALSO_RUN = 300
@@ -162,10 +163,15 @@ def _changed_statements(rig: Rig, change: Change, *, base_tree: str, tree: str) 
 def _untested_before(
     missed: Sequence[Statement], rig: Rig, change: Change, traced: Traced, *, base_tree: str, tree: str
 ) -> frozenset[Statement]:
-    """Statements that take nothing from the tests: of files of the base that no test loads, such as the configuration of its
-    documentation; of branches for another interpreter; what only spells names in another way where no test of the base ran it;
+    """Statements that take nothing from the tests: of files that no test loads and that stood at the base or lie in a folder of
+    documentation, examples or benchmarks; of branches for another interpreter; what only spells names in another way where no test of the base ran it;
     and, where behaviour is to stay as it is, what lies in functions that no test of the base runs."""
-    unloaded = {path for path in change.lines if not traced.lines(path) and rig.git.show(base_tree, path) is not None}
+    apart = {path for path in change.lines if "/" in path and is_beside(path)}
+    unloaded = {
+        path
+        for path in change.lines
+        if not traced.lines(path) and (path in apart or rig.git.show(base_tree, path) is not None)
+    }
     found = {one for one in missed if one.path in unloaded}
     for path in {one.path for one in missed} - unloaded:
         before = rig.git.show(base_tree, path)
