@@ -164,8 +164,8 @@ def _untested_before(
     missed: Sequence[Statement], rig: Rig, change: Change, traced: Traced, *, base_tree: str, tree: str
 ) -> frozenset[Statement]:
     """Statements that take nothing from the tests: of files that no test loads and that stood at the base or lie in a folder of
-    documentation, examples or benchmarks; of branches for another interpreter; what only spells names in another way where no test of the base ran it;
-    and, where behaviour is to stay as it is, what lies in functions that no test of the base runs."""
+    documentation, examples or benchmarks; of branches for another interpreter; what only spells names in another way where no
+    test of the base ran it; and, where behaviour is to stay as it is, what lies in functions that no test of the base runs."""
     apart = {path for path in change.lines if "/" in path and is_beside(path)}
     unloaded = {
         path
