@@ -31,11 +31,11 @@ def outside(project):
     base = made.tree()
     cache = ResultCache(made.scratch / "cache")
 
-    def measure(*names, source=NEW, claims=()):
+    def measure(*names, source=NEW, claims=(), content=()):
         tree = made.tree({"kit.py": source, PATH: HEAD + "\n\n".join(TESTS[name] for name in names)})
         given = Outside(
             claims=claims, symbols=(Symbol(name="words", file="kit.py", kind="function"),),
-            targets=[f"{PATH}::{name}" for name in names],
+            targets=[f"{PATH}::{name}" for name in names], content=[f"{PATH}::{name}" for name in content],
         )  # fmt: skip
         return measure_outside(made.rig(cache=cache), given, base_tree=base, tree=tree)
 
@@ -56,6 +56,11 @@ def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(o
         ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change"),
         ("test_idle", "passes without executing any of its assertions"),
     ]
+
+
+def test_what_red_accepted_knowing_that_a_wrong_implementation_satisfies_it_is_no_finding_of_green(outside):
+    found = outside("test_words", "test_idle", "test_hollow", content=("test_hollow",))["tests_too_weak"]
+    assert [row["id"].partition("::")[2] for row in found] == ["test_idle"]
 
 
 def test_code_that_makes_every_test_pass_from_its_import_shows_when_the_change_is_wrong(outside):

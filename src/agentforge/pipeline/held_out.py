@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentforge.runners.claims import Claim
     from agentforge.runners.rig import Edits
 
+_WRONG = ("wrong", "raises")  # the stubs of RED that are like the wrong bodies that GREEN's functions get
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 
@@ -129,12 +130,14 @@ def outside_facts(
 
     if not passing:
         return unmeasured("the tests do not pass yet")
-    tests = items(state.facts.get("red", {}).get("tests"))
+    red = state.facts.get("red", {})
+    tests = items(red.get("tests"))
     given = Outside(
         claims=claims_of(state),
         symbols=symbols_of(product_symbols(state.artifacts.get("spec", {}))),
         targets=[str(row.get("id")) for row in tests if row.get("kind") == "target"],
         guards=[str(row.get("id")) for row in tests if row.get("kind") != "target"],
+        content=[str(row.get("id")) for row in items(red.get("stubs_noticed")) if row.get("stub") in _WRONG],
         edits=edits,
         request=state.request,
         seed=seed,

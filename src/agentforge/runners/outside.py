@@ -32,6 +32,8 @@ class Outside:
         claims: examples of request and specification.
         symbols: the declared symbols.
         targets, guards: ids of RED's tests.
+        content: targets of which RED measured at the base that a wrong implementation satisfies them and that other tests refuse
+            it: that they still pass with one is no news.
         edits: what the suite's runs got instead of the tree's own files (frozen tests, the base's configuration).
         request: its words.
         seed: chooses among the suite's assertions.
@@ -41,9 +43,15 @@ class Outside:
     symbols: Sequence[Symbol] = ()
     targets: Sequence[str] = ()
     guards: Sequence[str] = ()
+    content: Sequence[str] = ()
     edits: Edits = field(default=NO_EDITS)
     request: str = ""
     seed: int = 1
+
+    @property
+    def depending(self) -> list[str]:
+        """The targets that must fail again when every changed function is wrong."""
+        return [one for one in self.targets if one not in self.content]
 
 
 def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
@@ -59,6 +67,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
+        "content": sorted(given.content),
     }  # fmt: skip
     key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
     known = rig.cache.recall(key) if rig.cache is not None else None
@@ -79,7 +88,7 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
     assertions = _assertions(rig, given, tree)
     again = repeat_assertions(rig, tree, assertions, seed=given.seed)
     hollow = hollow_targets(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits,
+        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits,
         observed=_types(assertions),
     )  # fmt: skip
     hidden = [one.call for one in given.claims if one.hidden and not verdict.failed and not verdict.unchecked]
@@ -101,14 +110,14 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
         hollow = hollow_javascript(
-            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
         )
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
         return _facts(verdict, again, hollow, ())
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
     if rig.plan.runner in COMPILED:
         hollow = hollow_native(
-            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.targets, edits=given.edits
+            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
         )
         facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
     return facts
