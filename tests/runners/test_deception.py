@@ -62,4 +62,3 @@ def test_what_the_base_has_what_the_request_speaks_of_and_what_is_declared_is_no
     runner = b"import pytest\n"
     told = "Write a pytest plugin"
     assert new_deceptions(["plugin.py"], before=lambda _: b"", after=lambda _: runner, told=told) == ()
-    assert new_deceptions(["tests/conftest.py"], before=lambda _: b"", after=lambda _: runner) == ()

@@ -22,6 +22,7 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
     The specification's words excuse nothing: a model wrote them.
     """
     from agentforge.runners.deception import new_deceptions
+    from agentforge.runners.product import product_files
 
     spec = state.artifacts.get("spec", {})
     told, declared = outside(words_of_people(state)), [str(item.get("name", "")) for item in product_symbols(spec)]
@@ -29,7 +30,7 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
     own = set(suite_files(state))
     changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
     found = new_deceptions(
-        changed,
+        product_files(runtime.git, tree, changed, roots=runtime.rig().plan.roots),
         before=lambda path: runtime.git.show(base, path),
         after=lambda path: runtime.git.show(tree, path),
         told=told,

@@ -15,7 +15,6 @@ from agentforge.pipeline.reopening import returns_left
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols
 from agentforge.pipeline.stage import Json, action_of, items, texts
-from agentforge.workspace.relevance import is_test_path
 
 if TYPE_CHECKING:
     from agentforge.runners.measure_strength import Change
@@ -68,16 +67,17 @@ def _setting(runtime: Runtime, name: str, default: float) -> float:
 
 def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Change:
     from agentforge.runners.measure_strength import Change
+    from agentforge.runners.product import product_files
     from agentforge.runners.traced import bits_of
 
     base, spec, red = state.trees["baseline"], state.artifacts.get("spec", {}), state.facts.get("red", {})
     own = texts(facts.get("test_files"))
+    changes = [one for one in runtime.git.changed(base, tree) if one.path not in own]
+    paths = product_files(runtime.git, tree, [one.path for one in changes], roots=runtime.rig().plan.roots)
+    product = [one for one in changes if one.path in paths]
     lines = {
-        path: bits_of(ranges)
-        for path, ranges in changed_lines(runtime.git.diff(base, tree)).items()
-        if path not in own and not is_test_path(path)
+        path: bits_of(ranges) for path, ranges in changed_lines(runtime.git.diff(base, tree)).items() if path in paths
     }
-    product = [one for one in runtime.git.changed(base, tree) if one.path not in own and not is_test_path(one.path)]
     gone = {str(one.get("file")) for one in product_symbols(spec) if one.get("change") == "removed"}
     impact = state.facts.get("impact", {})
     mapping = state.artifacts.get("red", {}).get("coverage_mapping")

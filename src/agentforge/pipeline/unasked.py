@@ -19,11 +19,13 @@ def unasked(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> l
     Args:
         passing: the suite passes, so that it is worth asking functions.
     """
+    from agentforge.runners.product import product_files
     from agentforge.runners.unasked import unasked_behaviour, unasked_changes
 
     base, own = state.trees["baseline"], set(suite_files(state))
-    changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
     asked, rig = _asked(state), runtime.rig()
+    changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
+    changed = product_files(rig.git, tree, changed, roots=rig.plan.roots)
     found = list(unasked_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
     if passing and not found:
         found += unasked_behaviour(rig, base_tree=base, tree=tree, changed=changed, asked=asked)

@@ -18,7 +18,6 @@ from agentforge.runners.circumstances import decisions
 from agentforge.runners.hidden_code import hidden_code
 from agentforge.runners.side_effects import REACHING, effects
 from agentforge.runners.spoken import with_parts_of_names
-from agentforge.workspace.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
 
@@ -51,12 +50,13 @@ def new_deceptions(
     Files that reached for the network or other programs before may do more of it.
 
     Args:
+        changed: product files; see `runners.product`.
         told: the words of the request and of people's answers: what they speak of by name is no deception.
         allowed: declared symbols, like `Anything.__eq__`.
     """
     found: list[Deception] = []
     told = with_parts_of_names(told)
-    modules = [path for path in changed if path.endswith(".py") and not is_test_path(path)]
+    modules = [path for path in changed if path.endswith(".py")]
     known = Counter(text for path in modules for _, text in _places(before(path) or b"", told, allowed))
     habits = tuple(kind for kind in REACHING if any(text.startswith(kind) for text in known))
     for path in modules:

@@ -19,7 +19,6 @@ from agentforge.runners.plain_check import Answer, Probe, evaluate
 from agentforge.runners.rig import Rig
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.typed import difference
-from agentforge.workspace.relevance import is_test_path
 
 _LEAST = 2
 _LISTED = 3
@@ -77,7 +76,7 @@ def _new_constants(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[str
     """Constants of the changed product code that the base does not have; joined and added texts are folded."""
     found: dict[str, object] = {}
     for path in changed:
-        if path.endswith(".py") and not is_test_path(path):
+        if path.endswith(".py"):
             before = _constants(rig.git.show(base_tree, path))
             found |= {key: value for key, value in _constants(rig.git.show(tree, path)).items() if key not in before}
     return list(found.values())

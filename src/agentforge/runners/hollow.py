@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentforge.runners.rig import Edits, Rig, run_tree
 from agentforge.runners.stub_values import values_for
-from agentforge.workspace.relevance import is_test_path
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DOCUMENTS = (".md", ".rst", ".txt", ".pyi")
@@ -45,7 +44,7 @@ def hollow_targets(
         ids of targets that still pass; () when there is nothing to replace.
     """
     wrong: dict[str, bytes | None] = {}
-    for path in (one for one in changed if not is_test_path(one) and one not in edits.files):
+    for path in (one for one in changed if one not in edits.files):
         if not path.endswith((".py", *_DOCUMENTS)):
             return ()
         if path.endswith(".py"):

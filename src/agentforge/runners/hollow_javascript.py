@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agentforge.runners.javascript import is_test
 from agentforge.runners.rig import Edits, Rig, run_tree
 from agentforge.workspace.symbols import LANGUAGES
 
@@ -43,7 +42,7 @@ def hollow_javascript(
     Returns:
         ids of targets that pass under both wrong bodies; () when there is nothing to replace, or nothing can be told.
     """
-    product = [one for one in changed if not is_test(one) and one not in edits.files and not one.endswith(_DOCUMENTS)]
+    product = [one for one in changed if one not in edits.files and not one.endswith(_DOCUMENTS)]
     if not targets or any(LANGUAGES.get(PurePosixPath(one).suffix) not in _GRAMMARS for one in product):
         return ()
     left = set(targets)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from agentforge.runners.native_source import Function, data_of, functions, native_language, native_tree, with_statements
 from agentforge.runners.native_values import RAISES, statement
 from agentforge.runners.rig import Edits, Rig, run_tree
-from agentforge.workspace.relevance import is_test_path
 
 _DOCUMENTS = (".md", ".txt", ".rst", ".lock", "go.sum")
 
@@ -24,9 +23,7 @@ def hollow_native(
     Returns:
         ids of targets that pass under both; () when there is nothing to replace, or nothing can be told.
     """
-    product = [
-        one for one in changed if not is_test_path(one) and one not in edits.files and not one.endswith(_DOCUMENTS)
-    ]
+    product = [one for one in changed if one not in edits.files and not one.endswith(_DOCUMENTS)]
     if not targets or not product or any(not native_language(one) for one in product):
         return ()
     left = set(targets)

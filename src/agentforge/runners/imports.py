@@ -21,16 +21,32 @@ def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[s
         roots: folders that stand on `sys.path`, relative to the repository.
     """
     first = tuple(start)
-    known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
-    folders = tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
+    folders = _folders(present, roots)
     open_paths, seen = list(first), set(first)
     while open_paths and len(seen) < _MOST_FILES:
         path = open_paths.pop()
-        for found in _imported(path, read(path), present, folders):
+        for found in (*_conftests(path, present), *_imported(path, read(path), present, folders)):
             if found not in seen:
                 seen.add(found)
                 open_paths.append(found)
     return frozenset(seen - set(first))
+
+
+def imported_by(path: str, data: bytes, *, present: Collection[str], roots: Iterable[str]) -> frozenset[str]:
+    """The repository paths that the import statements of one file name, packages above them included."""
+    return frozenset(_imported(path, data, present, _folders(present, roots)))
+
+
+def _folders(present: Collection[str], roots: Iterable[str]) -> tuple[str, ...]:
+    known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
+    return tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
+
+
+def _conftests(path: str, present: Collection[str]) -> Iterator[str]:
+    """What a runner loads before a file."""
+    for parent in (str(one) for one in PurePosixPath(path).parents if str(one) != "."):
+        if f"{parent}/conftest.py" in present and path != f"{parent}/conftest.py":
+            yield f"{parent}/conftest.py"
 
 
 def _imported(path: str, data: bytes | None, present: Collection[str], folders: tuple[str, ...]) -> Iterator[str]:
@@ -38,10 +54,6 @@ def _imported(path: str, data: bytes | None, present: Collection[str], folders: 
     if statements is None:
         return
     own = str(PurePosixPath(path).parent)
-    above = [str(one) for one in PurePosixPath(path).parents if str(one) != "."]
-    for parent in above:
-        if f"{parent}/conftest.py" in present and path != f"{parent}/conftest.py":
-            yield f"{parent}/conftest.py"
     for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:

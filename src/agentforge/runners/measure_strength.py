@@ -86,7 +86,7 @@ def measure_strength(
         trace=rig.plan.language == "python",
         traced_files=_looked_at(change),
     )
-    traced = traced_of(run)
+    traced = traced_of(run, product=change.lines)
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
     if rig.plan.language == "python":
         mutation = measure_mutants(
@@ -185,7 +185,8 @@ def _untested_before(
     files = {str(test["id"]).partition("::")[0] for test in change.tests} | set(change.impacted[:_ALSO_RUN])
     present = set(rig.git.list_files(base_tree))
     base = traced_of(
-        run_tree(rig, base_tree, tests=sorted(one for one in files if one.partition("::")[0] in present), trace=True)
+        run_tree(rig, base_tree, tests=sorted(one for one in files if one.partition("::")[0] in present), trace=True),
+        product=change.lines,
     )
     for one in left if base.measured and not base.lost else ():
         ran = base.lines(one.path)

@@ -15,12 +15,13 @@ from agentforge.runners.hardcoded import hard_coded, proved_callables
 from agentforge.runners.hollow import hollow_targets
 from agentforge.runners.plain_check import Verdict, check_claims
 from agentforge.runners.plan import COMPILED, plan_digest
+from agentforge.runners.product import product_files
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
 from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
 
-_VERSION = 2
+_VERSION = 3
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
@@ -82,8 +83,14 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     return facts
 
 
+def _changed(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> tuple[str, ...]:
+    """The product files that the tree changes."""
+    paths = [one.path for one in rig.git.changed(base_tree, tree) if one.path not in given.edits.files]
+    return product_files(rig.git, tree, paths, roots=rig.plan.roots)
+
+
 def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
-    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    changed = _changed(rig, given, base_tree=base_tree, tree=tree)
     verdict = check_claims(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
     assertions = _assertions(rig, given, tree)
     again = repeat_assertions(rig, tree, assertions, seed=given.seed)
@@ -106,7 +113,7 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     from agentforge.runners.hollow_native import hollow_native
     from agentforge.runners.plain_javascript import check_javascript
 
-    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    changed = _changed(rig, given, base_tree=base_tree, tree=tree)
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
         hollow = hollow_javascript(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,17 +63,21 @@ def trace_setup(ground: Ground, files: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def traced_of(run: SuiteRun) -> Traced:
-    """Read what a run recorded; test files and planted tests are left out."""
+def traced_of(run: SuiteRun, *, product: Collection[str] = ()) -> Traced:
+    """Read what a run recorded; test files and planted tests are left out.
+
+    Args:
+        product: files that are the product although they are named as tests.
+    """
     told = run.coverage
     if told is None:
         return Traced(note="this runner cannot tell what a test executes")
     if "tests" not in told:
         return Traced(note=str(told["note"]))
     files = [str(path) for path in told["files"]]
-    product = {number for number, path in enumerate(files) if not is_test_path(path)}
+    looked_at = {number for number, path in enumerate(files) if path in product or not is_test_path(path)}
     tests = {
-        str(name): {files[number]: int(bits, 16) for number, bits in marks if number in product}
+        str(name): {files[number]: int(bits, 16) for number, bits in marks if number in looked_at}
         for name in ("", *run.outcomes)
         if (marks := told["tests"].get(name))
     }

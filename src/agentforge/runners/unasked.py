@@ -97,7 +97,7 @@ def unasked_behaviour(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[
 def _pairs(changed: Iterable[str], before: Read, after: Read) -> Iterator[tuple[str, ast.Module, ast.Module]]:
     """(path, old, new) of the product modules that were there and still are."""
     for path in changed:
-        if path.endswith(".py") and not is_test_path(path):
+        if path.endswith(".py"):
             old, new = before(path), after(path)
             if old is not None and new is not None:
                 try:
