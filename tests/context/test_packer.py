@@ -49,7 +49,7 @@ def test_two_things_of_one_step_share_the_room_and_the_small_one_is_whole() -> N
 
 
 def test_a_long_list_gives_way_to_what_was_read_and_says_how_much_is_missing() -> None:
-    hits = Piece(name="grep", text="a hit of many words\n" * 400, level=Level.ASKED, order=1, ends=True, share=30)
+    hits = Piece(name="grep", text="a hit of many words\n" * 400, level=Level.ASKED, ends=True, share=30)
     read = view(Want(first=1, last=60, level=Level.ASKED), path="read.py")
     page = fill([hits, read], room=1500, above=ABOVE)
     assert len(page.shown["read.py"]) == 60
@@ -104,6 +104,27 @@ def test_a_piece_without_room_is_told_and_never_vanishes() -> None:
     )
     assert "## second" not in page.text
     assert [(left.name, left.why) for left in page.left] == [("second", "no room")]
+
+
+def test_everything_that_one_reply_asked_for_is_shown_a_short_result_whole() -> None:
+    reads = [view(Want(first=1, last=300, level=Level.ASKED), path=f"read_{number}.py") for number in range(3)]
+    hits = Piece(name="grep", text="a hit of many words\n" * 400, level=Level.ASKED, ends=True, share=10)
+    said = Piece(name="shell", text="one line", level=Level.ASKED, share=10)
+    page = fill([*reads, hits, said], room=4000, above=ABOVE)
+    assert "## shell\none line" in page.text
+    assert page.text.count("a hit") > 10 and "more lines left out for lack of room" in page.text
+    assert min(len(page.shown[one.path]) for one in reads) > 60
+    assert page.tokens <= 4000
+
+
+def test_what_was_asked_for_and_has_no_room_is_named() -> None:
+    new = view(Want(first=1, last=400, level=Level.ASKED), path="new.py")
+    old = view(Want(first=7, last=300, level=Level.ASKED, order=2), path="old.py")
+    hits = Piece(name="grep (step 1): 9 hits", text="a hit\n" * 90, level=Level.ASKED, order=1, ends=True, share=10)
+    page = fill([old, new, hits], room=1500, above=ABOVE)
+    named = page.text.partition("## no room in this step for")[2].split("\n")[1:3]
+    assert named == ["- grep (step 1): 9 hits", "- old.py 7-300"]
+    assert page.tokens <= 1500
 
 
 def test_what_was_cut_in_the_middle_says_how_to_see_the_rest() -> None:

@@ -14,6 +14,16 @@ from typing import cast
 
 from agentforge.context.cutting import beginning, split, whole_text, with_short_parts
 from agentforge.context.sections import Level, Piece, Section, View, Want
+from agentforge.context.unshown import (
+    CALL,
+    Left,
+    available,
+    left_of_piece,
+    left_of_view,
+    room_to_tell,
+    stands_above,
+    unshown_text,
+)
 from agentforge.context.viewing import GAP, bridge, fenced, inner_gaps, line_costs, ranges, view_text
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle
@@ -21,38 +31,11 @@ from agentforge.tokens import count_tokens, cut_middle
 _FENCE = 28
 """Tokens of the two lines around what is foreign."""
 _HEADING = 6
-_CALL = 24
-"""Tokens of the line that says how to see what was wanted and left out."""
 _LEAST_PIECE = 48
 _LEAST_LINES = 3
-_RANGES_TOLD = 12
 _WORDS_ROOM = 400
 """Tokens that may tell what the gaps of the views hold."""
 _GOES_ON = "... (it goes on below) ..."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
-    """What was wanted and is not shown.
-
-    Attributes:
-        name: of the piece, or the path of the file.
-        lines: ranges of the file, `40-95, 120-130`; "" for a piece.
-        level: how much it mattered, in lower case.
-        tokens: what it would have cost.
-        why: who wanted it, or that it was cut.
-    """
-
-    name: str
-    lines: str
-    level: str
-    tokens: int
-    why: str
-
-    @property
-    def row(self) -> dict[str, object]:
-        """It as a JSON value."""
-        return {name: getattr(self, name) for name in ("name", "lines", "level", "tokens", "why")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +121,8 @@ class _Filling:
 
     def __init__(self, sections: list[Section], *, room: int, goes_on: bool) -> None:
         self._sections = sections
-        self._all = self._room = room
+        self._told = 0 if goes_on else room_to_tell(sections, room)
+        self._all = self._room = room - self._told
         self._kept = 0
         self._goes_on = goes_on
         self._lines: dict[int, set[int]] = {}
@@ -156,15 +140,15 @@ class _Filling:
                 first = _Demand(place=place, level=section.level, order=section.order, share=section.share)
                 yield first
                 if section.share < 100:  # more of it when everything else of its level was served
-                    yield replace(first, order=1 << 20, share=100)
+                    yield replace(first, order=(1 << 20) + section.order, share=100)
 
     def serve(self, group: list[_Demand]) -> None:
         """Show demands that share what room there is, the cheapest first."""
-        waiting = sorted((self.cost(demand), number) for number, demand in enumerate(group))
+        bounds = [self._all * demand.share // 100 for demand in group]
+        waiting = sorted((min(self.cost(demand), bounds[number]), number) for number, demand in enumerate(group))
         for served, (_, number) in enumerate(waiting):
-            demand = group[number]
             fair = self._room // (len(waiting) - served)
-            self._show(demand, min(fair, self._all * demand.share // 100))
+            self._show(group[number], min(fair, bounds[number]))
 
     def cost(self, demand: _Demand) -> int:
         """What showing a demand whole would cost beyond what is shown."""
@@ -172,8 +156,9 @@ class _Filling:
         if isinstance(section, Piece):
             before = self._texts.get(demand.place)
             return _frame(section) + count_tokens(whole_text(section)) - self._spent(section, before)
+        assert demand.want is not None
         known = self._lines.get(demand.place, set())
-        return self._view_cost(demand.place, known | _available(section, demand.want)) - self._view_cost(
+        return self._view_cost(demand.place, known | available(section, demand.want)) - self._view_cost(
             demand.place, known
         )
 
@@ -184,17 +169,17 @@ class _Filling:
             return
         assert demand.want is not None
         known = self._lines.get(demand.place, set())
-        wanted = _available(section, demand.want)
+        wanted = available(section, demand.want)
         if not wanted - known:
             return
         whole = self.cost(demand) <= allowed
-        taken = known | wanted if whole else self._part(demand, allowed - _CALL) if _may_be_cut(demand) else known
+        taken = known | wanted if whole else self._part(demand, allowed - CALL) if _may_be_cut(demand) else known
         self._room -= self._view_cost(demand.place, taken) - self._view_cost(demand.place, known)
         if taken - known:
             self._lines[demand.place] = taken
             if not wanted <= taken:  # the line that says how to see the rest
-                self._room -= _CALL
-                self._kept += _CALL
+                self._room -= CALL
+                self._kept += CALL
 
     def _part(self, demand: _Demand, allowed: int) -> set[int]:
         """As many lines of a range as fit: from its first line on, or around the line that matters."""
@@ -263,14 +248,18 @@ class _Filling:
         texts: list[str] = []
         shown: dict[str, Mapping[int, str]] = {}
         digests: dict[str, str] = {}
-        words = min(self._room, _WORDS_ROOM) + self._kept
+        empty = [
+            one for place, one in enumerate(self._sections) if not self._texts.get(place) and not self._lines.get(place)
+        ]
+        unshown = unshown_text(empty, room=self._told)
+        words = min(self._room, _WORDS_ROOM) + self._kept + (0 if unshown else self._told)
         for place, section in enumerate(self._sections):
             if isinstance(section, Piece):
                 if place in self._texts:
                     texts.append(f"## {section.name}\n{fenced(self._texts[place], foreign=section.foreign)}\n")
                 continue
             numbers = self._bridged(place)
-            if not numbers and not _stands_above(section):
+            if not numbers and not stands_above(section):
                 continue
             missing = set() if self._goes_on else _wanted(section, Level.NAMED) - numbers
             text, spent = view_text(section, numbers, missing=missing, room=words)
@@ -278,13 +267,13 @@ class _Filling:
             texts.append(text)
             shown[section.path] = {number: section.lines[number] for number in numbers}
             digests[section.path] = section.digest
-        text = "".join(texts)
+        text = "".join(texts) + unshown
         return Page(
             text=text,
             tokens=count_tokens(text),
             shown=shown,
             digests=digests,
-            left=(*self._left_ranges(), *self._left_pieces()),
+            left=tuple(self._left()),
             rest=tuple(self._remaining()),
         )
 
@@ -296,36 +285,13 @@ class _Filling:
                 numbers |= set(range(first, last + 1))
         return numbers
 
-    def _left_ranges(self) -> Iterable[Left]:
-        """The lines that were wanted and are not shown, by file, level and reason."""
+    def _left(self) -> Iterable[Left]:
         for place, section in enumerate(self._sections):
-            if not isinstance(section, View):
-                continue
-            told, found = self._bridged(place), dict[tuple[Level, str], set[int]]()
-            for want in sorted(section.wants, key=lambda want: want.level):
-                missing = _available(section, want) - told
-                found.setdefault((want.level, want.why), set()).update(missing)
-                told |= missing
-            for (level, why), numbers in found.items():
-                cost = sum(self._costs[place][number] for number in numbers)
-                if numbers:
-                    yield Left(
-                        name=section.path,
-                        lines=ranges(numbers, most=_RANGES_TOLD),
-                        level=level.name.lower(),
-                        tokens=cost,
-                        why=why,
-                    )
-
-    def _left_pieces(self) -> Iterable[Left]:
+            if isinstance(section, View):
+                yield from left_of_view(section, self._bridged(place), self._costs[place])
         for place, section in enumerate(self._sections):
-            if not isinstance(section, Piece) or not whole_text(section).strip():
-                continue
-            text = self._texts.get(place, "")
-            lost = count_tokens(whole_text(section)) - count_tokens(text)
-            if text != whole_text(section) and lost > 0:
-                why = "cut to fit" if text else "no room"
-                yield Left(name=section.name, lines="", level=section.level.name.lower(), tokens=lost, why=why)
+            if isinstance(section, Piece):
+                yield from left_of_piece(section, self._texts.get(place, ""))
 
     def _remaining(self) -> Iterable[Section]:
         for place, section in enumerate(self._sections):
@@ -344,18 +310,13 @@ def _frame(section: Section) -> int:
     return count_tokens(f"{section.path} {section.state}") + 2 * _HEADING + _FENCE
 
 
-def _available(view: View, want: Want | None) -> set[int]:
-    assert want is not None
-    return {number for number in range(want.first, want.last + 1) if number in view.lines}
-
-
 def _may_be_cut(demand: _Demand) -> bool:
     """Half of a function that nobody named tells little; what was asked for or named is shown as far as there is room."""
     return demand.level <= Level.NAMED or (demand.want is not None and demand.want.focus > 0)
 
 
 def _wanted(view: View, least: Level) -> set[int]:
-    return {number for want in view.wants if want.level <= least for number in _available(view, want)}
+    return {number for want in view.wants if want.level <= least for number in available(view, want)}
 
 
 def _outward(want: Want) -> list[int]:
@@ -381,10 +342,6 @@ def _without(section: Section, above: Page | None) -> Section:
     state = f"lines {ranges(asked)} stand above, unchanged" if asked else "more of it"
     lines = {number: line for number, line in section.lines.items() if number not in there}
     return replace(section, lines=lines, state=state)
-
-
-def _stands_above(view: View) -> bool:
-    return "stand above" in view.state
 
 
 def _cleaned(section: Section) -> Section:

@@ -17,7 +17,7 @@ from agentforge.events.verdicts import refusals
 from agentforge.pipeline.attempts import attempts_allowed
 from agentforge.pipeline.stage import Stage
 
-_LIST_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 30, 35, 35
+_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 10, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WRITING = ("write_file", "append_file", "edit", "apply_patch")
@@ -149,12 +149,12 @@ def _results(state: RunState, *, diff: str) -> list[Piece]:
             success = result.status == "success" and not result.next_actions
             if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
-            pieces.append(_result(step, result, order=2 * age + 1))
+            pieces.append(_result(step, result, order=age))
     return pieces
 
 
 def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
-    """One result; a long list gives way to what was read in the same step."""
+    """One result; a short one is whole, a long one gives way to what was read in the same step."""
     from agentforge.safety.boundary import unwrap
 
     hint = f"next: {'; '.join(result.next_actions)}" if result.next_actions else ""
@@ -168,7 +168,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
             name=name,
             text="\n".join(filter(None, (short_error(text), hint))),
             level=Level.ASKED,
-            order=order - 1,
+            order=order,
             foreign=foreign,
         )
     return Piece(
@@ -178,7 +178,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
         order=order,
         foreign=foreign,
         ends=result.name in _LISTING,
-        share=_LIST_SHARE,
+        share=_RESULT_SHARE,
     )
 
 
@@ -190,7 +190,7 @@ def _views(state: RunState, worktree: Path) -> list[Section]:
     for path, view in reversed(state.turn.views):
         offset = max(1, int(cast("int", view.get("offset") or 1)))
         last = offset - 1 + int(cast("int", view.get("limit") or 400))
-        order = 2 * _age(state, view)
+        order = _age(state, view)
         wants.setdefault(path, []).append(
             Want(first=offset, last=last, level=Level.ASKED, order=order, why="the model asked for it")
         )
