@@ -92,7 +92,9 @@ def test_names_that_only_sound_like_secrets(name: str) -> None:
 def test_words_become_paths() -> None:
     word = Word(text="~/x", pieces=("~/x",), tilde=True)
     assert absolute(word, "", GROUND) == "/home/ann/x"
-    assert absolute(Word(text="~root", pieces=("~root",), tilde=True), "", GROUND) is None
+    assert absolute(Word(text="~ben/x", pieces=("~ben/x",), tilde=True), "", GROUND) == "/home/ben/x"
+    assert absolute(Word(text="~-/x", pieces=("~-/x",), tilde=True), "", GROUND) is None
+    assert absolute(Word(text=".?/x", pieces=(".?/x",), glob=True), "", GROUND) == "/x"
     assert absolute(Word(text="../a", pieces=("../a",)), "src", GROUND) == "/w/a"
     assert absolute(Word(text="a", pieces=("a",)), None, GROUND) is None
     assert absolute(Word(text="$x", pieces=(None,)), "", GROUND) is None

@@ -22,7 +22,16 @@ from agentforge.safety.permission import (
     matches_path,
     may_name,
 )
-from agentforge.safety.places import Ground, PathFinding, absolute, folder_of, is_below, judge_read, judge_write
+from agentforge.safety.places import (
+    Ground,
+    PathFinding,
+    absolute,
+    folder_of,
+    is_below,
+    judge_read,
+    judge_steering,
+    judge_write,
+)
 from agentforge.safety.shell.classes import CommandClass, Judged
 from agentforge.safety.shell.syntax import Command, Word
 
@@ -199,6 +208,11 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
     found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
+    found += [
+        judge_steering(absolute(word, folder, policy.ground), policy.ground)
+        for word in judged.steers
+        for folder in command.folders
+    ]
     found += _folder_findings(judged, command, policy)
     found += _deep_findings(judged, policy)
     worst = max(found, key=lambda one: list(Verdict).index(one.verdict), default=PathFinding(verdict=Verdict.ALLOW))

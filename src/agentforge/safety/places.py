@@ -61,10 +61,15 @@ def absolute(word: Word, folder: str | None, ground: Ground) -> str | None:
     text = word.value
     if text is None:
         return None
+    if word.glob:
+        *above, last = text.split("/")
+        text = "/".join([*(".." if may_climb(part) else part for part in above), last])
     if word.tilde:
         head, _, rest = text.partition("/")
-        if head != "~":
+        if head in ("~+", "~-"):
             return None
+        if head != "~":  # the home of another user
+            return normpath(join("/home", head[1:], rest))
         return _resolved(join(ground.home, rest), ground)
     if text.startswith("/"):
         return _resolved(text, ground)
@@ -96,6 +101,29 @@ def _resolved(path: str, ground: Ground) -> str | None:
     return now
 
 
+def may_climb(part: str) -> bool:
+    """Whether a part of a path is a pattern that names the folder above, too: `.*`, `.?`, `.[.]`."""
+    return part.startswith(".") and _is_pattern(part) and fnmatchcase("..", part)
+
+
+def judge_steering(path: str | None, ground: Ground) -> PathFinding:
+    """Judge a path from which a program takes what it runs: its project, its configuration, its plugins, its folder."""
+    if path is None:
+        return PathFinding(verdict=Verdict.ASK, reason="takes what it runs from a path that only the run knows")
+    if path in _DEVICES:
+        return PathFinding(verdict=Verdict.ALLOW, path=path)
+    real = _real(_climbed(path), ground)
+    if _inside(real, (ground.root, *ground.scratch)):
+        return PathFinding(verdict=Verdict.ALLOW, path=real)
+    return PathFinding(verdict=Verdict.ASK, reason=f"takes what it runs from {path}, outside the workspace", path=real)
+
+
+def _climbed(path: str) -> str:
+    """The path, from the folder above where its last part is a pattern that names that one, too."""
+    head, _, last = path.rpartition("/")
+    return dirname(head) or "/" if may_climb(last) else path
+
+
 def judge_write(path: str | None, ground: Ground) -> PathFinding:
     """Judge a path that would be written or removed; None is a path that only the run knows."""
     if path is None:
@@ -104,7 +132,7 @@ def judge_write(path: str | None, ground: Ground) -> PathFinding:
         return PathFinding(verdict=Verdict.ALLOW, path=path)
     if re.match(r"/dev/(?:tcp|udp)/", path):
         return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
-    real = _real(path, ground)
+    real = _real(_climbed(path), ground)
     if _inside(real, ground.scratch) and not _inside(real, (ground.root,)) and _inside(path, ground.scratch):
         return PathFinding(verdict=Verdict.ALLOW, path=real)
     inside = _below(real, ground.root)

@@ -58,6 +58,7 @@ class Judged:
         argv: its words, wrappers removed; what a rule's pattern is matched with.
         reads: words that may be paths that it reads.
         writes: words that are paths that it creates, changes or removes.
+        steers: words that may name what it runs: a project, a configuration, plugins, a folder to work in.
         deep: it reads everything below those paths.
         fatal: true where the damage would reach beyond the workspace: refused in every mode.
     """
@@ -68,5 +69,6 @@ class Judged:
     argv: tuple[Word, ...] = ()
     reads: tuple[Word, ...] = ()
     writes: tuple[Word, ...] = ()
+    steers: tuple[Word, ...] = ()
     deep: bool = False
     fatal: bool = False

@@ -10,6 +10,7 @@ from posixpath import basename, dirname
 from agentforge.safety.shell import filing, finding, gitting, programs, readers, shell_builtins
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
+from agentforge.safety.shell.named_paths import with_paths
 from agentforge.safety.shell.options import skip_options
 from agentforge.safety.shell.reading import read_line
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, names
@@ -331,9 +332,10 @@ def _project_run(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
         return (_known(name, words),)
     inner = skip_options(rest, valued=names("--extra --group -e --package"), flags=_PROJECT_FLAGS)
     if inner is None:
-        return (
-            Judged(kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)),
+        judged = Judged(
+            kind=Kind.INSTALL, reason=f"{name} run may install what it is told", name=name, argv=tuple(words)
         )
+        return (with_paths(judged, name, words[1:]),)
     return _inner(inner, depth, name)
 
 

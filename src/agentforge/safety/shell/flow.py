@@ -27,9 +27,7 @@ def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[st
     while words and words[0].value in ("command", "builtin", "time"):
         words = words[1:]
     name = words[0].value if words else ""
-    if name == "eval":
-        return (None,)
-    if name in ("pushd", "popd"):
+    if name in ("eval", "pushd", "popd", "source", "."):
         return (None,)
     if name != "cd":
         return folders
@@ -48,4 +46,7 @@ def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[st
 def _join(folder: str, target: str) -> str:
     if target.partition("/")[0] == "~":
         return target
-    return join(folder, target) if folder.partition("/")[0] == "~" else normpath(join(folder, target))
+    if folder.partition("/")[0] == "~":
+        return join(folder, target)
+    place = normpath(join(folder, target))
+    return "" if place == "." else place

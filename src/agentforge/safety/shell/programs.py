@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
-from agentforge.safety.shell.handed import handed_code, secrets_in, steering_paths
-from agentforge.safety.shell.options import sort_arguments, tail
+from agentforge.safety.shell.handed import handed_code
+from agentforge.safety.shell.named_paths import code_ends, with_paths
+from agentforge.safety.shell.options import sort_arguments
 from agentforge.safety.shell.packagers import PACKAGERS, REASON, first_word, judge_packager, only_asks, script_kind
 from agentforge.safety.shell.steering_options import steered
 from agentforge.safety.shell.syntax import Word, names
@@ -73,9 +74,6 @@ _MODULES = {
     **dict.fromkeys(names("platform sysconfig site this json.tool tokenize ast dis calendar timeit"), Kind.RUN),
     **dict.fromkeys(("smtplib", "ftplib", "telnetlib", "webbrowser", "twine", "urllib"), Kind.NETWORK),
 }
-_OUTPUT = re.compile(
-    r"-o|--?out(?:put|file|dir)?|--output-\w+|--out-\w+|--basetemp|--junit-?xml|--prefix|--report-file|--log-file"
-)
 _PLAIN_VALUE = re.compile(r"[\w.,:@+/-]*")
 _FREE_VALUE = re.compile(r"[\w.,:@+/= -]*")
 _FREE_NAME = re.compile(
@@ -103,39 +101,29 @@ def judge_program(name: str, words: Sequence[Word]) -> Judged:
         words: the arguments after the name.
     """
     judged = _judged(name, words)
-    if judged.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER):
-        handed = handed_code(name, words)
-        if handed is not None:
-            return handed
-        reads = (*judged.reads, *(word for word in map(_elsewhere, words) if word is not None), *secrets_in(words))
-        return replace(judged, reads=reads, writes=(*judged.writes, *_outputs(words)))
-    return judged
+    if judged.kind in _ASKED_ANYWAY or only_asks(words):
+        return judged
+    handed = handed_code(name, words) if judged.kind is not Kind.READ_ONLY else None
+    return handed or _with_paths(judged, name, words)
 
 
-def _outputs(words: Sequence[Word]) -> tuple[Word, ...]:
-    """The files that a program is told to write, and whatever argument leads into a place that steers git or the harness."""
-    found = [*steering_paths(words)]
-    for place, word in enumerate(words):
-        text = word.known
-        start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
-        if start and _OUTPUT.fullmatch(text[: start - 1]):
-            found.append(tail(word, start))
-        elif _OUTPUT.fullmatch(text) and place + 1 < len(words):
-            found.append(words[place + 1])
-    return tuple(found)
+_ASKED_ANYWAY = (Kind.NETWORK, Kind.DESTRUCTIVE, Kind.UNKNOWN)
 
 
-def _elsewhere(word: Word) -> Word | None:
-    """The path in an argument (alone, or after `=`) that is absolute, begins at the home, or climbs."""
-    text = word.known
-    start = text.find("=") + 1 if re.match(r"-{0,2}[\w.-]+=", text) else 0
-    glued = re.match(r"-[A-Za-z]{1,2}(?=[./~])", text)  # -o../x, -I/etc
-    start = glued.end() if glued else start
-    for part in re.split("[:=]", text[start:]):  # also behind a kind: --cov-report=html:../x
-        if (part.startswith(("/", "~/")) and not part.startswith("//")) or part == "~" or ".." in part.split("/"):
-            return tail(word, start)
-        start += len(part) + 1
-    return None
+def _with_paths(judged: Judged, name: str, words: Sequence[Word]) -> Judged:
+    """Look at the paths that a program is given; what follows a script of the project is that script's data."""
+    if interpreter(name) is None:
+        dashes = next((place for place, word in enumerate(words) if word.known == "--"), None)
+        return with_paths(judged, name, words, data_after=dashes if judged.kind is Kind.RUN else None)
+    script = next((place + 1 for place, word in enumerate(words) if word in judged.reads[:1]), None)
+    module = next((place + 1 for place, word in enumerate(words[:-1]) if word.known == "-m"), None)
+    if judged.kind is Kind.RUN and script is not None:
+        return with_paths(judged, name, words, data_after=script)
+    if module is not None:
+        data = 0 if judged.kind is Kind.RUN else None
+        return with_paths(judged, words[module].known, words[module + 1 :], data_after=data)
+    code = code_ends(words)
+    return with_paths(judged, name, words[code:], data_after=0 if code else None)
 
 
 def _judged(name: str, words: Sequence[Word]) -> Judged:

@@ -17,6 +17,8 @@ from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect
 from agentforge.safety.shell.words import WORD_KINDS, Words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ast_grep_py import SgNode
 
     Folders = tuple[str | None, ...]
@@ -25,7 +27,7 @@ MOST_COMMANDS = 50
 """More than this many commands in one line are nobody's everyday work; the line is opaque."""
 
 _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item"})
-_BRANCHES = frozenset({"if_statement", "while_statement", "case_statement", "redirected_statement", "negated_command"})
+_BRANCHES = frozenset({"if_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
 _DASH = re.compile(r"(^\s*|&& )(python3?|node|ruby|perl|php) -(?= <<)")
@@ -68,18 +70,29 @@ class _Reader(Words):
 
     def statement(self, node: SgNode, folders: Folders) -> Folders:
         """Read one statement; returns the folders in which the next one may run."""
+        outer, self.here = self.here, folders
+        after = self._statement(node, folders)
+        self.here = outer
+        return after
+
+    def _statement(self, node: SgNode, folders: Folders) -> Folders:
         kind = str(node.kind())
         if kind == "command":
             return self._command(node, folders)
         if kind in _SEQUENCES:
-            return self._sequence(node, folders)
-        if kind in ("pipeline", "subshell"):
+            return self.sequence(node, folders)
+        if kind == "subshell":
+            self.sequence(node, folders)
+            return folders
+        if kind == "pipeline":
             self._pipeline(node, folders)
             return folders
+        if kind == "while_statement":
+            return self._repeated(folders, lambda: self._branches(node, folders))
         if kind in _BRANCHES:
             return self._branches(node, folders)
         if kind == "for_statement":
-            return self._loop(node, folders)
+            return self._repeated(folders, lambda: self._loop(node, folders))
         if kind == "test_command":
             if _TEST.fullmatch(node.text()) is None:
                 self.refuse(node, "is no whole condition")
@@ -101,13 +114,7 @@ class _Reader(Words):
             first = len(self.commands)
             self.statement(child, folders)
             mine = self.commands[first:]
-            if (
-                node.kind() == "pipeline"
-                and len(mine) == 1
-                and first
-                and mine[0].words[:1]
-                and child.kind() == "command"
-            ):
+            if len(mine) == 1 and first and mine[0].words[:1] and child.kind() == "command":
                 name = mine[0].words[0]
                 fed = fed_by(self.commands[first - 1].words) if name.value == "xargs" else ""
                 self.commands[first] = replace(mine[0], words=(replace(name, fed=fed), *mine[0].words[1:]))
@@ -118,7 +125,19 @@ class _Reader(Words):
         if self.line[start : start + 1] != "#" or (start and not self.line[start - 1].isspace()):
             self.refuse(node, "is no comment")
 
-    def _sequence(self, node: SgNode, folders: Folders) -> Folders:
+    def _repeated(self, folders: Folders, read: Callable[[], Folders]) -> Folders:
+        """Read a loop: where a round ends in another folder than it began in, nobody knows where the next one runs."""
+        first = len(self.commands)
+        after = read()
+        if set(after) <= set(folders):
+            return after
+        for place in range(first, len(self.commands)):
+            command = self.commands[place]
+            self.commands[place] = replace(command, folders=tuple(dict.fromkeys((*command.folders, None))))
+        return tuple(dict.fromkeys((*after, None)))
+
+    def sequence(self, node: SgNode, folders: Folders) -> Folders:
+        """Read the statements inside a node one after the other; returns the folders in which the next one may run."""
         if any(child.text() == "((" for child in node.children()):
             self.refuse(node, "arithmetic may run code inside a subscript")
             return folders

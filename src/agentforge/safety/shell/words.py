@@ -32,6 +32,7 @@ class Words(ABC):
         self.line = line
         self.commands: list[Command] = []
         self.opaque: list[Opaque] = []
+        self.here: Folders = ("",)  # where the statement that is read may run
         self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
 
     def refuse(self, node: SgNode, reason: str) -> None:
@@ -41,6 +42,10 @@ class Words(ABC):
     @abstractmethod
     def statement(self, node: SgNode, folders: Folders) -> Folders:
         """Read one statement; returns the folders in which the next one may run."""
+
+    @abstractmethod
+    def sequence(self, node: SgNode, folders: Folders) -> Folders:
+        """Read the statements inside a node one after the other; returns the folders in which the next one may run."""
 
     def word(self, node: SgNode) -> Word:
         """Read one word, and the commands inside it."""
@@ -81,9 +86,7 @@ class Words(ABC):
         kind, text = str(node.kind()), node.text()
         pieces.append(None)
         if kind in ("command_substitution", "process_substitution"):
-            for child in node.children():
-                if child.is_named():
-                    self.statement(child, ("",))
+            self.sequence(node, self.here)
             flags["splits"] = True
         elif kind == "brace_expression" and _RANGE.fullmatch(text):
             flags["splits"] = True
