@@ -264,7 +264,7 @@ def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[P
             and judged.kind is not CommandClass.READ_ONLY
             and not is_below(finding.path, policy.ground.root)
         ):
-            finding = PathFinding(verdict=Verdict.ASK, reason=f"runs in {where}, outside the workspace")
+            finding = replace(finding, verdict=Verdict.ASK, reason=f"runs in {where}, outside the workspace")
         found.append(finding)
     if judged.kind is CommandClass.GIT_READ:
         for word in judged.reads:

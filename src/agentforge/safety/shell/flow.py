@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from posixpath import join, normpath
 
 from agentforge.safety.shell.syntax import Command, Word
@@ -21,6 +22,18 @@ def _is_file_glob(text: str | None) -> bool:
     return found is not None
 
 
+def looped(items: Sequence[Word]) -> Word | None:
+    """What a loop's variable is judged as: one of its words, the one that leads away where one does; None where nobody knows."""
+    if not items or not all(is_plain_path(item) or _is_path(item) for item in items):
+        return None
+    return next((item for item in items if not is_plain_path(item)), items[0])
+
+
+def _is_path(word: Word) -> bool:
+    """Whether a loop's word is one path anywhere, and can be no option."""
+    return not word.tilde and not word.glob and re.fullmatch(r"[\w.@+,:/][\w./@+,:=-]*", word.value or "") is not None
+
+
 def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[str | None, ...]:
     """Where the next command runs when this one succeeds; a folder that begins with "~" lies in the home."""
     words = command.words
@@ -31,16 +44,19 @@ def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[st
         return (None,)
     if name != "cd":
         return folders
-    if len(words) == 1:
-        return ("~",)
-    targets = [word for word in words[1:] if not (word.value or "").startswith("-")]
-    if len(targets) != 1 or len(targets) != len(words) - 1:
-        return (None,)
+    targets = list(words[1:])
+    while targets and targets[0].value in ("-P", "-L", "-e", "--"):
+        targets.pop(0)
+    if len(targets) != 1 or (targets[0].value or "").startswith("-"):
+        return ("~",) if not targets else (None,)
     target = targets[0]
     head = (target.value or "").partition("/")[0]
-    if target.value is None or target.glob or not target.value or (target.tilde and head != "~"):
+    if target.value is None or target.glob or not target.value or (target.tilde and head in ("~+", "~-")):
         return (None,)
-    return tuple(None if one is None else _join(one, target.value) for one in folders)
+    place = target.value
+    if target.tilde and head != "~":  # the home of another user
+        place = join("/home", place[1:])
+    return tuple(None if one is None else _join(one, place) for one in folders)
 
 
 def _join(folder: str, target: str) -> str:

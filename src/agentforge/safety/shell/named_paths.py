@@ -16,21 +16,23 @@ _OPTION = re.compile(r"-{1,2}[A-Za-z][\w.-]*|[A-Za-z_][\w.]*(?==)")
 _GLUED = re.compile(r"-[A-Za-z]{1,2}(?=[./~\0])")
 _BETWEEN = re.compile(r"""[\s=:,;@"'(){}\[\]|<>&!]+""")
 _ADDRESS = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*(?<!file)://[^\s,;\"']*")
-_CODE = re.compile(r"-[a-zA-Z]*[ceE]|--eval|--print|-p")
+_CODE = {"python": "c", "pypy": "c", "perl": "eE", "node": "ep", "nodejs": "ep", "php": "r"}
+
+_WRITING_WORDS = frozenset(
+    names(
+        "out output outfile outdir outputfile outputdir outputs log logfile report reports reportfile junit junitxml html xml "
+        "json save dump record export dest destination destdir profile coverprofile cpuprofile memprofile trace snapshot "
+        "coveragedirectory declarationdir tsbuildinfofile basetemp cachedir cachedirectory cache builddir artifacts results"
+    )
+)
+"""Words of an option's name, in small letters, that say that its value is a place which the program makes or changes."""
 
 _WRITES = frozenset(
     names(
-        "-o --out --output --outfile --outdir --output-file --output-dir --output-path --outputdir --outputfile --out-dir "
-        "--out-file --declarationdir --tsbuildinfofile --basetemp --junitxml --junit-xml --junit-prefix --report --report-file "
-        "--reports --report-dir --html --html-report --xml-report --txt-report --cov-report --log-file --logfile --log "
-        "-d --cache-dir --cachedir --cache-location --cachedirectory --coveragedirectory --coverage-dir --target-dir --target "
-        "--dist-dir --dest --destination --destdir --build-dir --builddir --site-dir --save --dump --record --snapshot-dir "
-        "--coverprofile -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir --profile-output "
-        "--data-file --result-file --results-dir --artifacts --export --write-to --dump-config --genhtml -MF -MT -B --dest-dir "
-        "--index-dir --root-dir-out --install-dir --bindir --out-path --output-html --output-json --output-folder"
+        "-o -d -B -MF --cov-report --target-dir --target --dist-dir --build-dir --site-dir --data-file --envdir --workdir"
     )
 )
-"""Options, in small letters where they are long, whose value is a place that the program makes or changes."""
+"""Options whose value is such a place although their names do not say so."""
 
 _READS = frozenset(
     names(
@@ -115,6 +117,15 @@ _WRITERS: dict[str, tuple[Writer, ...]] = {
 }
 
 
+_TEXTS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(names("jest vitest ava"), frozenset({"-t", "--testnamepattern"})),
+    **dict.fromkeys(("pytest", "py.test"), frozenset({"-k", "-m"})),
+    "mocha": frozenset({"-g", "-f", "--grep", "--fgrep"}),
+    "go": frozenset({"-run", "-bench", "-skip"}),
+    "node": frozenset({"--test-name-pattern"}),
+}
+"""Options whose value is a text that is compared with names, whatever it looks like."""
+
 _LABELLING = ("bazel", "buck", "buck2")
 """Programs that name what they build by labels: `//pkg:target` is no path."""
 
@@ -131,6 +142,8 @@ def with_paths(judged: Judged, name: str, words: Sequence[Word], *, data_after: 
         if name in _LABELLING and word.known.startswith(("//", "@", "-//")):
             continue
         option = _option_before(words, place)
+        if option in _TEXTS.get(name, ()):
+            continue
         is_data = data_after is not None and place >= data_after
         for path in paths_in(word):
             found.take(path, option, is_data=is_data)
@@ -142,9 +155,16 @@ def with_paths(judged: Judged, name: str, words: Sequence[Word], *, data_after: 
     )
 
 
-def code_ends(words: Sequence[Word]) -> int:
-    """How many words give an interpreter code on its line: `-c CODE`; 0 where none does."""
-    return next((place + 2 for place, word in enumerate(words) if _CODE.fullmatch(word.known)), 0)
+def code_ends(language: str, words: Sequence[Word]) -> int:
+    """How many words give an interpreter code on its line, as `-c CODE` does; 0 where none does."""
+    letters = _CODE.get(language.rstrip("0123456789."), "e")
+    given = re.compile(rf"-[a-zA-Z]*[{letters}]|--eval|--print")
+    return next((place + 2 for place, word in enumerate(words) if given.fullmatch(word.known)), 0)
+
+
+def _is_written(option: str) -> bool:
+    words = option.lower().strip("-").split("-")
+    return option in _WRITES or (len(option) > 3 and option.startswith("-") and not _WRITING_WORDS.isdisjoint(words))
 
 
 class _Found:
@@ -162,7 +182,7 @@ class _Found:
 
     def take(self, path: Word, option: str, *, is_data: bool) -> None:
         """Sort one path in; `option` is the one whose value it is, "" for an operand."""
-        if option in _WRITES:
+        if _is_written(option):
             self.writes.append(path)
             return
         if path.value is None and option not in _NAMING:

@@ -122,7 +122,7 @@ def _with_paths(judged: Judged, name: str, words: Sequence[Word]) -> Judged:
     if module is not None:
         data = 0 if judged.kind is Kind.RUN else None
         return with_paths(judged, words[module].known, words[module + 1 :], data_after=data)
-    code = code_ends(words)
+    code = code_ends(interpreter(name) or name, words)
     return with_paths(judged, name, words[code:], data_after=0 if code else None)
 
 
@@ -259,6 +259,8 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
         and not rest[1].known.startswith("-")
     ):
         return Judged(kind=Kind.READ_ONLY, reason="node only checks the syntax", reads=tuple(rest[1:]))
+    if name == "java" and _JAVA.fullmatch(" ".join(word.known for word in rest)):
+        return Judged(kind=Kind.RUN, reason="java runs classes of the project")
     if first == "-":
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} reads what it runs from its input")
     if first.startswith("-") and re.match(r"-{1,2}(?:[a-zA-Z]*[cer]|eval|print|p|require|import)\b", first):
@@ -268,6 +270,9 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
     return Judged(kind=Kind.RUN, reason=f"{name} runs {first}", reads=(rest[0],))
 
 
+_JAVA = re.compile(
+    r"(?:-ea |-D[\w.]+=[\w.,:/-]* |-Xm[sx]\d+[kmg]? )*(?:-cp|-classpath|--class-path) [^\s@]+ [A-Za-z_][\w.$]*(?: .*)?"
+)
 _LANGUAGE_ASKS = {
     **dict.fromkeys(("python", "python3", "python2", "pypy", "pypy3"), ("-V", "-h", "-VV")),
     **dict.fromkeys(("node", "nodejs", "ruby", "perl", "php", "julia"), ("-v", "-h")),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.finding import fed_by
-from agentforge.safety.shell.flow import folders_after, is_plain_path
+from agentforge.safety.shell.flow import folders_after, looped
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Redirect, Script, Word
 from agentforge.safety.shell.words import WORD_KINDS, Words
 
@@ -185,7 +185,8 @@ class _Reader(Words):
                     assigned = Assignment(name=name, text=f"for {name}")
                     self.commands.append(Command(text=f"for {name}", assignments=(assigned,), folders=folders))
             elif kind == "do_group":
-                self.bound |= {name: items[0]} if items and all(is_plain_path(item) for item in items) else {}
+                item = looped(items)
+                self.bound |= {name: item} if item is not None else {}
                 now = self.statement(child, folders)
                 self.bound.pop(name, None)
             elif child.is_named():
