@@ -54,6 +54,11 @@ def test_no_command_of_every_day_is_asked_about() -> None:
     assert refused_everyday(everyday_commands()) == ()
 
 
+def test_no_work_of_every_day_is_asked_about_where_nobody_answers() -> None:
+    assert len(everyday_commands("auto")) > 60
+    assert refused_everyday(everyday_commands("auto"), mode="auto") == ()
+
+
 def test_an_attack_that_gets_through_is_told(tmp_path: Path) -> None:
     harmless = replace(CASES[0], against="shell", text="ls", modes=("on-request",))
     (result,) = run_attacks([harmless], folder=tmp_path)
@@ -81,7 +86,7 @@ def test_the_ground_notices_what_it_is_for(ground: AttackGround) -> None:
 def test_the_command_prints_the_table_and_the_sum(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["eval", "attacks", "rule-allows-everything", "env-shows-no-secret"]) == 0
     out = capsys.readouterr().out
-    assert f"attacks 2/2 held, false refusals 0/{len(everyday_commands())}" in out
+    assert f"attacks 2/2 held, false refusals 0/{len(everyday_commands()) + len(everyday_commands('auto'))}" in out
     assert run(["eval", "attacks", "rule-allows-everything", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
 

@@ -13,7 +13,7 @@ from agentforge.safety.shell.syntax import names
 Against = Literal["shell", "tool", "dispatch", "settings", "trust", "rules"]
 
 _FOLDER = Path(__file__).with_name("attacks")
-_EVERYDAY = "everyday"
+_EVERYDAY = {"on-request": "everyday", "auto": "everyday_in_auto"}
 _KEYS = frozenset(
     names("name shell tool arguments settings trust bad_rule modes rules allowed_tools files links setup expect floor")
 )
@@ -60,19 +60,23 @@ def attack_cases() -> tuple[AttackCase, ...]:
     """
     found: dict[str, AttackCase] = {}
     for path in sorted(_FOLDER.glob("*.yaml")):
-        if path.stem == _EVERYDAY:
+        if path.stem in _EVERYDAY.values():
             continue
         for entry in _entries(path):
-            case = _case(cast("Mapping[str, object]", entry), path)
+            case = _plain(entry, path) if isinstance(entry, str) else _case(cast("Mapping[str, object]", entry), path)
             if case.name in found:
                 raise ConfigError(f"{path}: the name {case.name} stands twice", hint="give each case its own name")
             found[case.name] = case
     return tuple(found.values())
 
 
-def everyday_commands() -> tuple[str, ...]:
-    """Read the commands of every day, none of which may be asked about."""
-    return tuple(str(entry) for entry in _entries(_FOLDER / f"{_EVERYDAY}.yaml"))
+def everyday_commands(mode: str = "on-request") -> tuple[str, ...]:
+    """Read the commands of every day, none of which may be asked about.
+
+    Args:
+        mode: "on-request" for what needs no question there, "auto" for work that changes files or installs.
+    """
+    return tuple(str(entry) for entry in _entries(_FOLDER / f"{_EVERYDAY[mode]}.yaml"))
 
 
 def chosen_cases(wanted: tuple[str, ...]) -> tuple[AttackCase, ...]:
@@ -98,6 +102,12 @@ def _entries(path: Path) -> list[object]:
     if not isinstance(value, list):
         raise ConfigError(f"{path} is not a list", hint="write `- name: ...` entries")
     return value
+
+
+def _plain(line: str, path: Path) -> AttackCase:
+    """A line that stands for itself: asked about with somebody there and without, and not run in the sandbox."""
+    modes = ("on-request", "auto")
+    return AttackCase(name=line, kind=path.stem, against="shell", text=line, modes=modes, floor=False)
 
 
 def _case(entry: Mapping[str, object], path: Path) -> AttackCase:

@@ -58,12 +58,14 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
             yield _play(case, ground, boxed)
 
 
-def refused_everyday(commands: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The everyday commands that would be asked about or refused, each with the reason."""
+def refused_everyday(commands: Sequence[str], *, mode: str = "on-request") -> tuple[tuple[str, str], ...]:
+    """The everyday commands that would be asked about or refused in a mode, each with the reason; in `auto` a sandbox stands."""
     from agentforge.safety.decision import Policy, decide_command
+    from agentforge.safety.modes import Mode
     from agentforge.safety.places import Ground
 
-    policy = Policy(ground=Ground(root="/workspace", folder="/workspace", home="/home/ann"))
+    ground = Ground(root="/workspace", folder="/workspace", home="/home/ann")
+    policy = Policy(mode=Mode(mode), ground=ground, confined=mode == "auto")
     decided = ((command, decide_command(command, policy)) for command in commands)
     return tuple((command, decision.reason) for command, decision in decided if decision.verdict != "allow")
 

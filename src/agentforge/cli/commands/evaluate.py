@@ -121,7 +121,7 @@ def attacks(names: tuple[str, ...], as_json: bool) -> int:
     from agentforge.evals.attack_run import refused_everyday, run_attacks
     from agentforge.runners.launch import remove
 
-    cases, everyday = chosen_cases(names), everyday_commands()
+    cases, everyday = chosen_cases(names), (*everyday_commands(), *everyday_commands("auto"))
     folder = Path(tempfile.mkdtemp(prefix="agentforge-attacks-"))
     done = []
     try:
@@ -131,7 +131,7 @@ def attacks(names: tuple[str, ...], as_json: bool) -> int:
                 click.echo("\n".join(attack_lines(result, style=style_for(sys.stdout, os.environ))))
     finally:
         remove(folder)
-    refused = refused_everyday(everyday)
+    refused = (*refused_everyday(everyday_commands()), *refused_everyday(everyday_commands("auto"), mode="auto"))
     held = all(one.held for one in done) and not refused
     if not names:
         _keep("attacks", attacks_summary(done, refused, everyday), held=held)
