@@ -45,9 +45,12 @@ def outside(project):
 def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch):
     claims = (Claim(call="words('c d')", returns="['c', 'd']", hidden=True),)
     expected = {"held_out": {"checked": 1, "failed": [], "unchecked": [], "notes": []}, "tests_too_weak": []}
-    assert outside("test_words", "test_loop", claims=claims) == expected
+    first = outside("test_words", "test_loop", claims=claims)
+    spent = first["dependencies"].pop("cpu_s")
+    quiet = {"calls": 2, "circumstances": 4, "found": [], "effects": []}
+    assert (spent > 0, first) == (True, {**expected, "dependencies": quiet})
     monkeypatch.setattr("agentforge.runners.outside.check_claims", None)
-    assert outside("test_words", "test_loop", claims=claims) == expected
+    assert outside("test_words", "test_loop", claims=claims) == {**first, "dependencies": {**quiet, "cpu_s": spent}}
 
 
 def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(outside):

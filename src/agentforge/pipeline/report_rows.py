@@ -8,6 +8,7 @@ from agentforge.events.judged import judged
 from agentforge.events.state import RunState
 from agentforge.events.verdicts import notes
 from agentforge.pipeline.base_line import cause_lines
+from agentforge.pipeline.circumstances import dependency_lines
 from agentforge.pipeline.inspection import inert_words
 from agentforge.pipeline.stage import items, texts
 
@@ -89,6 +90,7 @@ def limits(state: RunState) -> list[str]:
     unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
     if unchecked:
         out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
+    out += dependency_lines(_mapping(state.facts.get("green", {}).get("dependencies")))
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
     if not state.totals.cost_known:

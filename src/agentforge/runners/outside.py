@@ -10,6 +10,7 @@ from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.runners.again import assertions_of, repeat_assertions
 from agentforge.runners.claims import Claim, literal
+from agentforge.runners.dependencies import calls_of, measure_dependencies
 from agentforge.runners.freeze import test_functions
 from agentforge.runners.hardcoded import hard_coded, proved_callables
 from agentforge.runners.hollow import hollow_targets
@@ -21,7 +22,8 @@ from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
 from agentforge.runners.vacuity import NEVER_RAN, conditional_only, counted
 
-_VERSION = 3
+_VERSION = 4
+_CIRCUMSTANCE_S = 8.0
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
@@ -59,7 +61,8 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     """Measure a tree whose suite passes: Python, and as far as it goes JavaScript.
 
     Returns:
-        {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
+        {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}, and for Python
+        dependencies: see measure_dependencies.
     """
     if rig.plan.language != "python" or not rig.plan.interpreter:
         return _elsewhere(rig, given, base_tree=base_tree, tree=tree)
@@ -103,7 +106,11 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
-    return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
+    facts = _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
+    calls = calls_of(given.claims, assertions, symbols=given.symbols, rig=rig, tree=tree)
+    return {**facts, "dependencies": measure_dependencies(
+        rig, calls, base_tree=base_tree, tree=tree, limit_s=min(_CIRCUMSTANCE_S, rig.timeout_s)
+    )}  # fmt: skip
 
 
 def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
