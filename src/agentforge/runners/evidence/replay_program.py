@@ -9,6 +9,7 @@ interpreter for each run: with its own flags, variables, folder and arguments. W
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -69,10 +70,8 @@ def _carried_out(setup: dict[str, Any], run: dict[str, Any]) -> tuple[list[Any],
         "import sys\nsys.path[:] = [entry for entry in sys.path if entry]\n"
         f"exec(compile({setup['source']!r}, '<stdin>', 'exec'))\nreplay(json.loads({instructions!r}))\n"
     )
-    try:
+    with contextlib.suppress(BrokenPipeError):  # it ended before it read anything: the rows say so
         _write(feeding, text.encode())
-    except BrokenPipeError:
-        pass  # it ended before it read anything: the rows say so
     os.close(feeding)
     data, late = _collected(reading, time.monotonic() + run["timeout_s"])
     os.close(reading)
@@ -272,16 +271,16 @@ def _move_clock(seconds: float) -> None:
 
     plain_date, plain_datetime = datetime.date, datetime.datetime
 
-    class OfDates(type):
+    class _OfDates(type):
         def __instancecheck__(cls, one: Any) -> bool:
             return isinstance(one, plain_datetime if cls.__name__ == "datetime" else plain_date)
 
-    class date(plain_date, metaclass=OfDates):  # noqa: N801 - it stands for the class of that name
+    class _Date(plain_date, metaclass=_OfDates):
         @classmethod
         def today(cls) -> Any:
             return cls.fromtimestamp(clock.time())
 
-    class moved_datetime(plain_datetime, metaclass=OfDates):  # noqa: N801 - as above
+    class _DateTime(plain_datetime, metaclass=_OfDates):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(clock.time(), tz)
@@ -294,8 +293,9 @@ def _move_clock(seconds: float) -> None:
         def utcnow(cls) -> Any:
             return cls.fromtimestamp(clock.time(), datetime.UTC).replace(tzinfo=None)
 
-    moved_datetime.__name__ = moved_datetime.__qualname__ = "datetime"
-    datetime.date, datetime.datetime = date, moved_datetime  # type: ignore[misc]  # that is the purpose
+    _Date.__name__ = _Date.__qualname__ = "date"
+    _DateTime.__name__ = _DateTime.__qualname__ = "datetime"
+    datetime.date, datetime.datetime = _Date, _DateTime  # type: ignore[misc]  # that is the purpose
 
 
 class _Watch:
@@ -328,9 +328,8 @@ class _Watch:
             return
         self._looking = True
         try:
-            self._told(event, arguments)
-        except Exception:  # noqa: BLE001, S110 - an object of the project in the place of a path says nothing
-            pass
+            with contextlib.suppress(Exception):  # an object of the project in the place of a path says nothing
+                self._told(event, arguments)
         finally:
             self._looking = False
 
