@@ -33,6 +33,7 @@ from agentforge.safety.places import (
     judge_write,
 )
 from agentforge.safety.shell.classes import CommandClass, Judged
+from agentforge.safety.shell.flow import nested
 from agentforge.safety.shell.syntax import Command, Word
 
 _LEAVING = (CommandClass.NETWORK,)
@@ -203,6 +204,7 @@ def _command_parts(command: Command, policy: Policy) -> list[Part]:
 def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     argv = " ".join(word.known for word in judged.argv)
     text = argv.replace("\0", "...") if judged.argv else command.text
+    command = replace(command, folders=nested(command.folders, judged.folders))
     if judged.fatal:
         return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
     reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]

@@ -152,6 +152,49 @@ def test_xargs_is_trusted_only_with_paths_of_a_listing() -> None:
     assert verdict("find src -name '*.py' | xargs sort") is Verdict.ASK
 
 
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("(cd src && cat ../README.md)", True),
+        ("(cd src; cat ../../x)", False),
+        ("(cd ..); cat README.md", True),
+        ("echo $(cd ..; cat x)", False),
+        ("cd src && echo $(cat ../README.md)", True),
+        ("for i in 1 2; do cd src; done; cat ../x", False),
+        ("for d in a b; do (cd $d; cat x); done", True),
+        ("sh -c 'cd src && cat ../README.md'", True),
+        ("cd src && sh -c 'cd .. && cat ../x'", False),
+        ("cd ~ben; cat x", False),
+        ("cat $(pwd)/README.md", True),
+        ("cat $(pwd)/../x", False),
+    ],
+)
+def test_a_folder_holds_in_its_group_and_no_further(line: str, allowed: bool) -> None:
+    assert (verdict(line) is Verdict.ALLOW) is allowed
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("pytest -c /etc/x.ini", False),
+        ("gcc -I/usr/include/x -c a.c", True),
+        ("cmake -B build -DCMAKE_INSTALL_PREFIX=/usr/local", True),
+        ("make -C //opt/x", False),
+        ("bazel test //pkg/...", True),
+        ("eslint --rulesdir=a,../b src", False),
+        ("npm test -- --url=https://x.example/../y", True),
+        ("jest -t 'a / b'", True),
+        ("prettier --check .mcp.json", True),
+        ("prettier --write .mcp.json", False),
+        ("shfmt -w -p .envrc", False),
+        ("yamllint -s .github/workflows/ci.yml", True),
+        ("actionlint -no-color .github/workflows/ci.yml", True),
+    ],
+)
+def test_a_path_is_judged_by_what_it_is_to_the_program(line: str, allowed: bool) -> None:
+    assert (verdict(line) is Verdict.ALLOW) is allowed
+
+
 def test_the_folder_of_a_command_is_followed() -> None:
     assert verdict("cd src && cat ../README.md") is Verdict.ALLOW
     assert verdict("cd src && cat ../../x") is Verdict.ASK

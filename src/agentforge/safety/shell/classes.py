@@ -59,6 +59,7 @@ class Judged:
         reads: words that may be paths that it reads.
         writes: words that are paths that it creates, changes or removes.
         steers: words that may name what it runs: a project, a configuration, plugins, a folder to work in.
+        folders: where it runs, relative to where the command that holds it does: more than one for an inner line that moves.
         deep: it reads everything below those paths.
         fatal: true where the damage would reach beyond the workspace: refused in every mode.
     """
@@ -70,5 +71,6 @@ class Judged:
     reads: tuple[Word, ...] = ()
     writes: tuple[Word, ...] = ()
     steers: tuple[Word, ...] = ()
+    folders: tuple[str | None, ...] = ("",)
     deep: bool = False
     fatal: bool = False

@@ -10,7 +10,8 @@ from posixpath import basename, dirname
 from agentforge.safety.shell import filing, finding, gitting, programs, readers, shell_builtins
 from agentforge.safety.shell.classes import CommandClass as Kind
 from agentforge.safety.shell.classes import Judged
-from agentforge.safety.shell.named_paths import with_paths
+from agentforge.safety.shell.flow import nested
+from agentforge.safety.shell.named_paths import with_assigned, with_paths
 from agentforge.safety.shell.options import skip_options
 from agentforge.safety.shell.reading import read_line
 from agentforge.safety.shell.syntax import Assignment, Command, Opaque, Word, names
@@ -30,7 +31,7 @@ _STEERING = re.compile(
     r"MAKEFILES|RIPGREP_\w+|BAT_\w+|UGREP\w*|ACK\w*|JQ_\w+|TAR_OPTIONS|GZIP|ZIPOPT|UNZIP\w*|XZ_\w+|BZIP2?|GREP_\w+|AWK\w*PATH|"
     r"MAN(?:PATH|OPT|ROFFOPT)|GROFF_\w+|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|GLIBC_\w+|MALLOC_\w+|"
     r"OPENSSL_\w+|SSL_\w+|CURL_\w+|KUBECONFIG|DOCKER_\w+|XDG_\w+|(?:POETRY|GRADLE|MAVEN|DENO|BUN|YARN|COMPOSER|GEM|BUNDLE|TOX|COVERAGE|MYPY)_?\w+|"
-    r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
+    r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|GOWORK|GOTOOLCHAIN|GOROOT|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
 )
 _OWN_SOURCES = re.compile(r"PYTHONPATH=(?:\.|(?:\./)?(?:src|lib|python))(?::(?:\.|(?:\./)?(?:src|lib|tests)))?")
 _DEEPEST = 5
@@ -43,6 +44,7 @@ _PROJECT_FLAGS = (
 def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
     """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
     judged = _program(command.words, depth) if command.words else (_bare(command),)
+    judged = with_assigned(judged, command.assignments) if command.words else judged
     if command.inline and judged[0].kind is Kind.UNKNOWN and programs.interpreter(judged[0].name) is not None:
         judged = (replace(judged[0], kind=Kind.RUN, reason=f"{judged[0].name} runs code from the line"), *judged[1:])
     reason = _poisoned(command.assignments, judged) or _handed_on(command)
@@ -199,7 +201,7 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
                 argv=tuple(words),
             ),
         )
-    judged = _program(rest, depth + 1)
+    judged = with_assigned(_program(rest, depth + 1), assignments)
     reason = _poisoned(assignments, judged)
     return judged if reason is None else (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
 
@@ -252,6 +254,7 @@ def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
                 name=words[0].text,
                 argv=tuple(words),
                 reads=(rest[0],),
+                steers=(rest[0],),
             ),
         )
     return (
@@ -289,7 +292,6 @@ def _opaque(piece: Opaque) -> Judged:
 
 
 def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
-    moved = any(one != "" for one in command.folders)
     writes = tuple(one.target for one in command.redirects if one.writes)
     reads = tuple(one.target for one in command.redirects if not one.writes and not one.operator.startswith("<<<"))
     found = [*judged]
@@ -297,9 +299,7 @@ def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judge
         found.append(
             Judged(kind=Kind.WRITE if writes else Kind.READ_ONLY, reason="redirects", reads=reads, writes=writes)
         )
-    if moved:
-        found.append(Judged(kind=Kind.UNKNOWN, reason="the inner command line changes its folder"))
-    return tuple(found)
+    return tuple(replace(one, folders=nested(command.folders, one.folders)) for one in found)
 
 
 def _watch(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -312,14 +312,15 @@ def _watch(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 
 
 def _source(words: Sequence[Word], _depth: int) -> tuple[Judged, ...]:
-    reads = tuple(words[1:2])
+    script = tuple(words[1:2])
     return (
         Judged(
             kind=Kind.RUN,
             reason="runs a file in this shell, which may change what every later command is",
             name="source",
             argv=tuple(words),
-            reads=reads,
+            reads=script,
+            steers=script,
         ),
     )
 

@@ -59,7 +59,15 @@ def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[st
     return tuple(None if one is None else _join(one, place) for one in folders)
 
 
+def nested(outer: Sequence[str | None], inner: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Where an inner command line runs whose command runs in `outer`."""
+    joined = (None if one is None or two is None else _join(one, two) for one in outer for two in inner)
+    return tuple(dict.fromkeys(joined))
+
+
 def _join(folder: str, target: str) -> str:
+    if not target:
+        return folder
     if target.partition("/")[0] == "~":
         return target
     if folder.partition("/")[0] == "~":

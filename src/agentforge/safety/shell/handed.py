@@ -29,6 +29,8 @@ def handed_code(name: str, words: Sequence[Word]) -> Judged | None:
     for word in words:
         if _INPUT.fullmatch(word.known) or (name in _RECIPES and _DASH.fullmatch(word.known)):
             return Judged(kind=Kind.UNKNOWN, reason=f"{name} takes what it runs from its input")
+        if word.text.startswith("<(") and word.value is None:
+            return Judged(kind=Kind.UNKNOWN, reason=f"{name} takes what it runs from what a command prints")
         if _DATA.search(word.known):
             return Judged(kind=Kind.UNKNOWN, reason=f"{name} is given code in {word.known[:40]!r}")
     return None

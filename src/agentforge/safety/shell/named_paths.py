@@ -10,7 +10,7 @@ from agentforge.frozen import dataclass
 from agentforge.guarded import is_protected
 from agentforge.safety.shell.classes import Judged
 from agentforge.safety.shell.handed import secrets_in, steering_paths
-from agentforge.safety.shell.syntax import Word, names
+from agentforge.safety.shell.syntax import Assignment, Word, names
 
 _OPTION = re.compile(r"-{1,2}[A-Za-z][\w.-]*|[A-Za-z_][\w.]*(?==)")
 _GLUED = re.compile(r"-[A-Za-z]{1,2}(?=[./~\0])")
@@ -33,6 +33,9 @@ _WRITES = frozenset(
     )
 )
 """Options whose value is such a place although their names do not say so."""
+
+_WRITES_OF: dict[str, tuple[str, ...]] = {**dict.fromkeys(("mvn", "mvnw"), ("-l",)), "flex": ("-o",)}
+"""The same for single programs."""
 
 _READS = frozenset(
     names(
@@ -130,6 +133,10 @@ _LABELLING = ("bazel", "buck", "buck2")
 """Programs that name what they build by labels: `//pkg:target` is no path."""
 
 
+_RUNNING_OTHERS = frozenset(names("npm pnpm yarn bun npx pnpx bunx pipx uv uvx poetry pdm hatch rye pipenv bundle"))
+"""Programs whose words may name another program that they run."""
+
+
 def with_paths(judged: Judged, name: str, words: Sequence[Word], *, data_after: int | None = None) -> Judged:
     """Add to a judgement what the paths in a program's arguments are to it.
 
@@ -137,7 +144,7 @@ def with_paths(judged: Judged, name: str, words: Sequence[Word], *, data_after: 
         words: the arguments after the name.
         data_after: how many of them steer the program; what follows is data for the code that it runs. None: all steer.
     """
-    found = _Found(changes=any(one.writes([word.known for word in words]) for one in _WRITERS.get(name, ())))
+    found = _Found(changes=_changes(name, [word.known for word in words]))
     for place, word in enumerate(words):
         if name in _LABELLING and word.known.startswith(("//", "@", "-//")):
             continue
@@ -146,6 +153,10 @@ def with_paths(judged: Judged, name: str, words: Sequence[Word], *, data_after: 
             continue
         is_data = data_after is not None and place >= data_after
         for path in paths_in(word):
+            if path.value is not None and is_protected(path.known) and not is_data:
+                # behind an option that stands apart it may be an operand, which many programs only check
+                joined = word.known.startswith("-") and option not in _CONFIGURING
+                found.writes += [path] if joined or option in _WRITES_OF.get(name, ()) else []
             found.take(path, option, is_data=is_data)
     return replace(
         judged,
@@ -165,6 +176,14 @@ def code_ends(language: str, words: Sequence[Word]) -> int:
 def _is_written(option: str) -> bool:
     words = option.lower().strip("-").split("-")
     return option in _WRITES or (len(option) > 3 and option.startswith("-") and not _WRITING_WORDS.isdisjoint(words))
+
+
+def _changes(name: str, given: Sequence[str]) -> bool:
+    """Whether a program, or the one that it is told to run, changes the files that are named to it."""
+    if name in _RUNNING_OTHERS:
+        place = next((at for at, word in enumerate(given) if word in _WRITERS), None)
+        return place is not None and _changes(given[place], given[place + 1 :])
+    return any(one.writes(given) for one in _WRITERS.get(name, ()))
 
 
 class _Found:
@@ -187,8 +206,7 @@ class _Found:
             return
         if path.value is None and option not in _NAMING:
             return
-        protected = bool(option) and option not in _CONFIGURING and not is_data and is_protected(path.known)
-        if protected or (self._changes and option not in _CONFIGURING):
+        if self._changes and not (option.startswith("--") and option in _CONFIGURING):
             self.writes.append(path)
         if leads_elsewhere(path):
             self.reads.append(path)
@@ -209,6 +227,14 @@ def paths_in(word: Word) -> Iterator[Word]:
             plain = re.sub("^//+", "/", token)
             pieces = tuple(None if part == "\0" else part for part in re.split("(\0)", plain) if part)
             yield replace(word, text=token, pieces=pieces, tilde=plain.startswith("~"), splits=False)
+
+
+def with_assigned(judged: tuple[Judged, ...], assignments: Sequence[Assignment]) -> tuple[Judged, ...]:
+    """Add the paths that lead elsewhere in the variables of one command, such as `CONFIG=../x make`."""
+    values = (one.text.partition("=")[2].strip("\"'") for one in assignments)
+    words = [Word(text=value, pieces=(value,)) for value in values if not any(mark in value for mark in "$`\0")]
+    found = tuple(path for word in words for path in paths_in(word) if leads_elsewhere(path))
+    return (replace(judged[0], reads=(*judged[0].reads, *found)), *judged[1:])
 
 
 def leads_elsewhere(word: Word) -> bool:

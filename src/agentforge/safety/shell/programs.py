@@ -20,7 +20,7 @@ _BY_NAME: dict[Kind, str] = {
         "pytest py.test tox nox unittest nosetests jest vitest mocha ava karma cypress phpunit rspec ctest gotestsum "
         "behave robot coverage mypy pyright basedpyright ty flake8 pylint bandit pydocstyle pycodestyle vulture "
         "eslint tslint stylelint rubocop shellcheck hadolint yamllint actionlint markdownlint golangci-lint staticcheck "
-        "standardrb clippy-driver lint-imports codespell radon interrogate tsc import-linter"
+        "playwright standardrb clippy-driver lint-imports codespell radon interrogate tsc import-linter"
     ),
     Kind.BUILD: (
         "make gmake cmake ninja meson bazel buck rake gradle gradlew mvn mvnw ant sbt gcc g++ cc c++ clang clang++ ld ar "
@@ -74,7 +74,7 @@ _MODULES = {
     **dict.fromkeys(names("platform sysconfig site this json.tool tokenize ast dis calendar timeit"), Kind.RUN),
     **dict.fromkeys(("smtplib", "ftplib", "telnetlib", "webbrowser", "twine", "urllib"), Kind.NETWORK),
 }
-_PLAIN_VALUE = re.compile(r"[\w.,:@+/-]*")
+_PLAIN_VALUE = re.compile(r"[\w.,:@+/=-]*")
 _FREE_VALUE = re.compile(r"[\w.,:@+/= -]*")
 _FREE_NAME = re.compile(
     r"\w*ARGS?|\w*OPTS?|TESTS?|V|VERBOSE|DEBUG|CI|K|\w*FILES?|\w*DIR|PREFIX|VERSION|TARGET|MODE|PROFILE"
@@ -241,7 +241,7 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
     if only_asks(words, *_LANGUAGE_ASKS.get(interpreter(name) or "", ())):
         return Judged(kind=Kind.READ_ONLY, reason=f"{name} prints its version or help")
     rest = list(words)
-    while rest and rest[0].known in ("-u", "-B", "-I", "-s", "-E", "-q", "-O", "-W", "-X", "--enable-source-maps"):
+    while rest and (rest[0].known in _PLAIN_FLAGS or _NODE_SIZES.fullmatch(rest[0].known)):
         option = rest.pop(0).known
         if option in ("-W", "-X") and rest:
             rest.pop(0)
@@ -273,6 +273,13 @@ def _interpreter(name: str, words: Sequence[Word]) -> Judged:
 _JAVA = re.compile(
     r"(?:-ea |-D[\w.]+=[\w.,:/-]* |-Xm[sx]\d+[kmg]? )*(?:-cp|-classpath|--class-path) [^\s@]+ [A-Za-z_][\w.$]*(?: .*)?"
 )
+_PLAIN_FLAGS = frozenset(
+    names(
+        "-u -B -I -s -E -q -O -W -X --enable-source-maps --experimental-vm-modules --no-warnings --trace-warnings "
+        "--experimental-strip-types --unhandled-rejections=strict --trace-deprecation --no-deprecation"
+    )
+)
+_NODE_SIZES = re.compile(r"--max-old-space-size=\d+|--stack-size=\d+")
 _LANGUAGE_ASKS = {
     **dict.fromkeys(("python", "python3", "python2", "pypy", "pypy3"), ("-V", "-h", "-VV")),
     **dict.fromkeys(("node", "nodejs", "ruby", "perl", "php", "julia"), ("-v", "-h")),

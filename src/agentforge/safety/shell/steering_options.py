@@ -56,6 +56,10 @@ _TABLE: dict[str, tuple[tuple[str, Kind], ...]] = {
     "sphinx-build": ((r"-D.*|-C", Kind.UNKNOWN),),
     "mkdocs": ((r"serve", Kind.SERVER), (r"gh-deploy", Kind.NETWORK), (_EMPTIED_SITE, Kind.DESTRUCTIVE)),
     "cypress": ((r"--record|--key.*", Kind.NETWORK), (r"install", Kind.INSTALL)),
+    "playwright": (
+        (r"install(?:-deps)?|uninstall", Kind.INSTALL),
+        (r"codegen|open|cr|ff|wk|screenshot|pdf|show-report|show-trace|merge-reports", Kind.NETWORK),
+    ),
     "nodemon": ((r"-x|--exec.*", Kind.UNKNOWN),),
     **dict.fromkeys(names("tmux screen daemonize pm2 supervisord"), ((r"(?!ls$|list-sessions$|-ls$).*", Kind.UNKNOWN),)),
     "cargo": ((r"--config.*|-Z.*", Kind.UNKNOWN),),

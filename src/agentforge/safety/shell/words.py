@@ -84,6 +84,10 @@ class Words(ABC):
     def _live(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         """A part that only the run knows; what runs inside it is read."""
         kind, text = str(node.kind()), node.text()
+        if text in ("$(pwd)", "`pwd`") and not pieces:
+            self.sequence(node, self.here)
+            pieces.append(".")
+            return
         pieces.append(None)
         if kind in ("command_substitution", "process_substitution"):
             self.sequence(node, self.here)
