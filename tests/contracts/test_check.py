@@ -247,6 +247,12 @@ RULE_CASES = [
     ("implementation", "facts.held_out", {"checked": 1, "failed": ["?"]}, "held-out"),
     ("implementation", "facts.held_out", "DELETE", "held-out"),
     ("deliverable", "facts.held_out", "DELETE", "held-out"),
+    (
+        "implementation",
+        "facts.dependencies",
+        {"found": [{"call": "f(1)", "circumstance": "under python -O", "after": "2", "decides": True}]},
+        "independent",
+    ),
     ("implementation", "facts.tests_too_weak", [{"id": "t::x", "text": "passes"}], "targets-depend"),
     ("implementation", "facts.tests_too_weak", "DELETE", "targets-depend"),
     ("implementation", "facts.inert", {"passed": False, "changes": ["a.py:3 runs otherwise: x"]}, "inspection-inert"),

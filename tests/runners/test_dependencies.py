@@ -52,6 +52,15 @@ def test_a_contradiction_under_a_circumstance_without_meaning_for_the_call_decid
     assert (row["call"], row["before"], row["after"]) == ("slug('A B')", "'a-b'", "''")
 
 
+def test_to_read_a_test_makes_the_folder_no_input(measured):
+    source = (
+        "import pathlib\nHERE = pathlib.Path(__file__).parent\ndef slug(text):\n"
+        f"    return {_RIGHT} if 'def' in (HERE / 'tests/test_kit.py').read_text() else ''\n"
+    )
+    (row,) = [row for row in measured(source)["found"] if row["decides"]]
+    assert (row["circumstance"], row["after"]) == ("without the project's tests", "raises FileNotFoundError")
+
+
 def test_where_no_expectation_held_none_is_contradicted(measured):
     facts = measured("def slug(text): return ''.join(set('abcdefgh'))\n", _call(returns="'x'"))
     assert _told(facts, decides=False) == {"with another hash seed"}
@@ -91,6 +100,14 @@ HONEST = {
     "an exception": ("def slug(text): raise ValueError(text)\n", _call(returns="", raises="ValueError")),
     "an assertion": ("def slug(text): assert text is None\n", _call(returns="", raises="AssertionError")),
     "a file of the working folder": ("def slug(text): return open('settings.txt').read()\n", _call(returns="'demo'")),
+    "a file of the working folder, read at import": (
+        "KEPT = open('settings.txt').read()\ndef slug(text): return KEPT\n",
+        _call(returns="'demo'"),
+    ),
+    "a path of the project that it is given": (
+        "import os\ndef slug(text): return os.path.exists(text)\n",
+        _call("slug('tests')", "True"),
+    ),
     "a path that it is given": ("def slug(text): return open(text).read()\n", _call("slug('./settings.txt')", "'demo'")),
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.runners.claims import Claim, literal
@@ -18,9 +19,11 @@ from agentforge.runners.rig import Rig
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.symbols import Symbol
 from agentforge.runners.typed import difference, shown
+from agentforge.workspace.relevance import is_test_path
 
 MOST_CALLS = 200
 _LISTED = 20
+_OF_A_PLACE = {"elsewhere", "no_tests", "user"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +101,16 @@ def measure_dependencies(
     pairs = [(place, one, run) for one, run in zip(SINGLE, runs[1:], strict=True) for place in range(len(suspects))
              if differs(one, runs[0].replies[place], run.replies[place])] if runs else []  # fmt: skip
     before = _at_the_base(rig, base_tree, probes, [one for _, one, _ in pairs], limit_s=limit_s)
-    rows = [_row(calls[number], AGAIN, plain.replies[number], again.replies[number], near=True)
+    rows = [_row(calls[number], AGAIN, plain.replies[number], again.replies[number], inputs=set())
             for number in known if number not in steady]  # fmt: skip
-    reading = {number for number, kind, _ in plain.effects if kind == "reads"}
+    places = _places(rig, tree)
+    reads = {"elsewhere"} if any(_is_input(kind, path) for _, kind, path in plain.effects) else set()
     for place, one, run in pairs:
         if (place, one.name) not in before:
             call = calls[suspects[place]]
-            near = suspects[place] in reading or _names_a_place(call)
-            rows.append(_row(call, one, runs[0].replies[place], run.replies[place], near=near))
+            inputs = reads | (_OF_A_PLACE if _names_a_place(call, places) else set())
+            rows.append(_row(call, one, runs[0].replies[place], run.replies[place], inputs=inputs))
+    rows = sorted(_confirmed(rig, tree, calls, rows, limit_s=limit_s), key=lambda row: not row["decides"])
     rows += _beside(calls, plain, first[2])
     effects = _new_effects(rig, base_tree, calls, plain, limit_s=limit_s)
     spent = sum(run.cpu_s for run in (*first, *runs))
@@ -145,20 +150,35 @@ def _at_the_base(
     }
 
 
-def _row(call: Call, one: Circumstance, plain: Reply, other: Reply, *, near: bool) -> dict[str, Any]:
+def _row(call: Call, one: Circumstance, plain: Reply, other: Reply, *, inputs: set[str]) -> dict[str, Any]:
     """One dependency as a fact; it decides where an expectation held and does not any more.
 
     Args:
-        near: the call has to do with the folder that it runs in: it names a place, or it reads a file there.
+        inputs: settings of circumstances that are inputs of this call: it names a place, or files are read there.
     """
     after = dict(other.again or other.first)
-    expected = bool(call.returns or call.raises)
-    placed = near and (one.changes.keys() & {"elsewhere", "no_tests", "user"})
-    language = "flags" in one.changes and call.raises.rpartition(".")[2] == "AssertionError"
-    holds = expected and not call.contradicted_by(dict(plain.first))
-    decides = one.decides and holds and call.contradicted_by(after) and not placed and not language
+    holds = bool(call.returns or call.raises) and not call.contradicted_by(dict(plain.first))
+    language = "flags" in one.changes and call.raises.rpartition(".")[2] == "AssertionError"  # what -O is there for
+    decides = one.decides and holds and call.contradicted_by(after) and not language and not inputs & one.changes.keys()
     told = ("", "") if call.hidden else (_shown(plain.first), _shown(after))
-    return {"call": call.text, "circumstance": one.name, "before": told[0], "after": told[1], "decides": bool(decides)}
+    return {"call": call.text, "circumstance": one.name, "before": told[0], "after": told[1], "decides": decides}
+
+
+def _confirmed(
+    rig: Rig, tree: str, calls: Sequence[Call], rows: list[dict[str, Any]], *, limit_s: float
+) -> list[dict[str, Any]]:
+    """The rows, of which those decide that are there in a second checkout, too: a loaded machine refuses nobody."""
+    tried = [one for one in SINGLE if any(row["decides"] and row["circumstance"] == one.name for row in rows)]
+    if not tried:
+        return rows
+    runs = replay(rig, tree, [one.probe for one in calls], (PLAIN, *tried), limit_s=limit_s)
+    again = {
+        (call.text, one.name)
+        for one, run in zip(tried, runs[1:], strict=True)
+        for call, plain, other in zip(calls, runs[0].replies, run.replies, strict=True)
+        if differs(one, plain, other)
+    }
+    return [{**row, "decides": row["decides"] and (row["call"], row["circumstance"]) in again} for row in rows]
 
 
 def _shown(told: Any) -> str:
@@ -167,10 +187,22 @@ def _shown(told: Any) -> str:
     return shown(told["value"])[:200] if told.get("value") is not None else ""
 
 
-def _names_a_place(call: Call) -> bool:
-    """Whether an argument may be a path: then the folder is one of the inputs."""
-    texts = [one.value for one in ast.walk(ast.parse(call.probe.source, mode="eval")) if isinstance(one, ast.Constant)]
-    return any(isinstance(one, str) and (one in (".", "..") or "/" in one or "." in one.strip(".")) for one in texts)
+def _places(rig: Rig, tree: str) -> frozenset[str]:
+    """The files and folders of a tree."""
+    files = [PurePosixPath(path) for path in rig.git.list_files(tree)]
+    return frozenset({str(one) for path in files for one in (path, *path.parents)})
+
+
+def _names_a_place(call: Call, places: frozenset[str]) -> bool:
+    """Whether an argument is a path: then the folder, what lies in it and whose home it is are inputs."""
+    nodes = ast.walk(ast.parse(call.probe.source, mode="eval"))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return any(text.rstrip("/") in places or text.startswith(("./", "../", "/", "~")) for text in texts)
+
+
+def _is_input(kind: str, path: str) -> bool:
+    """Whether a file of the project that was read is one of its data, and none of its tests."""
+    return kind == "reads" and not is_test_path(path)
 
 
 def _beside(calls: Sequence[Call], plain: Replayed, repeated: Replayed) -> list[dict[str, Any]]:

@@ -151,6 +151,27 @@ def held_out_pass(case: Case) -> RuleOutcome:
     return broken(f"checks in a plain process failed: {'; '.join(rows[:_TOLD])}{more} - {fix}", measured=len(rows))
 
 
+def independent(case: Case) -> RuleOutcome:
+    """Executed: what is expected of a call holds wherever it is made: for any user, folder, program name, hash seed, under -O.
+
+    What was not measured (another language, a suite that fails) decides nothing: other rules look at that.
+    """
+    measured = case.facts.get("dependencies")
+    rows = measured.get("found") if isinstance(measured, Mapping) else ()
+    found = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list | tuple) else []
+    wrong = [
+        f"{text(row, 'call')} gives another result {text(row, 'circumstance')}{_became(row)}"
+        for row in found
+        if row.get("decides") is True
+    ]
+    fix = "compute the result from the arguments alone"
+    return none_of(wrong, what="expected results that hold under some circumstances only", fix=fix)
+
+
+def _became(row: Mapping[str, object]) -> str:
+    return f": {row.get('after')}" if row.get("after") else ""
+
+
 def targets_depend(case: Case) -> RuleOutcome:
     """Executed: with wrong bodies in every changed function each target fails again."""
     fix = "nothing but the behaviour may make a test pass; a test that needs no change must be rewritten in RED"
@@ -185,6 +206,7 @@ RULES = named(
     ("inspection-inert", "what no test shows changes nothing that runs", inspection_inert, "fact"),
     ("symbols-delivered", "declared symbols are there and removed ones are gone", symbols_delivered, "fact"),
     ("held-out", "held-out checks pass outside the test runner", held_out_pass, "fact"),
+    ("independent", "expected results hold under other circumstances", independent, "fact"),
     ("targets-depend", "every target fails without the change", targets_depend, "fact"),
     ("no-deception", "no code that deceives the verification", no_deception, "fact"),
     ("change-made", "a product file was changed", change_made, "fact"),

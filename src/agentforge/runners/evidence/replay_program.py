@@ -343,7 +343,8 @@ class _Watch:
             return None
         if event == "open" and not arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC):
             near = not os.path.isabs(path) or path.startswith(self._root + os.sep)
-            return self._add("reads", path) if near and not path.endswith(".py") else None
+            inside = path[len(self._root) + 1 :] if os.path.isabs(path) else path
+            return self._add("reads", inside) if near and not path.endswith(".py") else None
         if not any(os.path.realpath(path).startswith(one) for one in self._temporary):
             self._add("file", f"{event} {path}")
         return None
