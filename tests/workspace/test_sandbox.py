@@ -10,7 +10,15 @@ import pytest
 
 from agentforge.errors import SandboxError
 from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import Box, Sandbox, choose, detect, landlock_missing_because, missing_because
+from agentforge.workspace.sandbox import (
+    Box,
+    Sandbox,
+    choose,
+    detect,
+    forbids_nesting,
+    landlock_missing_because,
+    missing_because,
+)
 
 NEEDS_BWRAP = pytest.mark.skipif(
     bool(missing_because(os.environ)), reason=f"bubblewrap does not work here: {missing_because(os.environ)}"
@@ -98,7 +106,9 @@ class TestBubblewrap:
             f'exec {shutil.which("bwrap")} "$@"\n'
         )
         older.chmod(0o755)
-        sandbox = choose("bubblewrap", {**os.environ, "PATH": f"{older.parent}:{os.environ['PATH']}"})
+        environ = {**os.environ, "PATH": f"{older.parent}:{os.environ['PATH']}"}
+        sandbox = choose("bubblewrap", environ)
+        assert not forbids_nesting(environ)
         assert shell(sandbox, "cat hello.txt", box).text == "from the worktree\n"
         assert shell(sandbox, "unshare -U true", box).exit_code != 0  # the filter of system calls holds it
 

@@ -120,8 +120,8 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
             known.remember(layer.text, layer.values, project=layer.project)
     stronger = [_environment_layer(environ), _nested("command line", flags or {})]
     base = [Layer(name="default", values=DEFAULTS), *(layer for layer in layers if not layer.project)]
-    own, waiting = _agreed([layer for layer in layers if layer.project], base, cwd, environ)
-    chain = (*base, *own, *(layer for layer in stronger if layer.values))
+    agreed, waiting = _agreed([layer for layer in layers if layer.project], base, cwd, environ)
+    chain = (*base, *agreed, *(layer for layer in stronger if layer.values))
     settings = Settings(values=merged(chain), layers=chain, waiting=waiting)
     _check_limits(settings)
     if settings.table("stages"):

@@ -135,9 +135,14 @@ def _all(project: Path, environ: Mapping[str, str]) -> Iterator[Item]:
                 yield from _named_scripts(project, value, kind)
                 if key == "skill_roots":
                     yield from _skill_roots(project, value)
-        for key, value in weakened(layer.values, held) if layer is not None else ():
-            name = f"{Path(layer.name).relative_to(project)}: {dotted(key)}"
-            yield Item(name=name, kind="protection", digest=digest_value(value))
+        yield from _weaker_settings(project, layer, held) if layer is not None else ()
+
+
+def _weaker_settings(project: Path, layer: Layer, held: Mapping[str, object]) -> Iterator[Item]:
+    """The settings by which less would be protected than without the project."""
+    for key, value in weakened(layer.values, held):
+        name = f"{Path(layer.name).relative_to(project)}: {dotted(key)}"
+        yield Item(name=name, kind="protection", digest=digest_value(value))
 
 
 def instruction_item(project: Path, path: Path) -> Item:

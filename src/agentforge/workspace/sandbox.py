@@ -209,6 +209,12 @@ def isolation(program: str) -> tuple[str, ...]:
     return _walls(program)[0]
 
 
+def forbids_nesting(environ: Mapping[str, str]) -> bool:
+    """Whether the bubblewrap of this machine can itself forbid user namespaces inside; else the filter alone holds them."""
+    program = _program(environ)
+    return program is not None and set(_NO_NESTING) <= set(isolation(program))
+
+
 def _probe(program: str) -> str:
     """What bubblewrap complains about when `true` is run the way that commands are run; empty when nothing."""
     return _walls(program)[1]
