@@ -123,6 +123,8 @@ CASES = {"test_a.py": "import unittest\nclass T(unittest.TestCase): pass\ndef lo
     ("files", "runner", "paths", "source"),
     [
         ({"tox.ini": "[testenv]\ndeps = pytest\ncommands = python -m pytest t {posargs}\n"}, "pytest", ("t",), "pytest via tox.ini"),
+        ({"tox.ini": "[testenv]\ncommands =\n  pytest \\\n    -n auto \\\n    {posargs:lib t}\n"}, "pytest", ("t",), "stand in tox.ini"),
+        ({"tox.ini": "[testenv:speed]\ncommands = pytest t/speed\n", "t/speed/test_b.py": "", "t/test_c.py": ""}, "pytest", (), "pytest via tox.ini"),
         ({"tox.ini": "[testenv]\ndeps = pytest\ncommands = python -m unittest discover\n"}, "unittest", ("t",), "unittest by tox.ini"),
         ({"noxfile.py": "def tests(session):\n    session.install('pytest')\n    session.run('pytest', 't')\n"}, "pytest", ("t",), "noxfile.py"),
         ({"pyproject.toml": "[tool.hatch.envs.default.scripts]\ntest = 'coverage run -m pytest {args}'\n"}, "pytest", (), "pyproject.toml"),

@@ -63,6 +63,13 @@ def test_tests_written_before_their_code_are_no_broken_base_line(project):
     assert facts["collection_errors"] == ["tests/test_a.py"] and facts["blind"] is False
 
 
+def test_files_with_tests_of_which_none_is_collected_are_no_base_line(project):
+    made = project({"tests.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    facts, _ = measure_baseline(made.rig(), tree=made.tree())
+    assert facts["tests"] == 0 and facts["blind"] is True
+    assert facts["causes"][0]["files"] == ["tests.py"] and "[test] paths" in facts["causes"][0]["remedy"]
+
+
 def test_a_class_whose_set_up_skips_or_breaks_gives_its_tests_that_outcome(project):
     text = (
         "import unittest\n"

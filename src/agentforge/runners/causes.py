@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.runners.identity import file_of
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun
 from agentforge.runners.plan import TestPlan
+from agentforge.runners.python_plan import is_python_test
 
 _NAMED, _TOLD = 3, 8
 _FEW = 3
@@ -34,6 +35,10 @@ _FIXTURE_PLUGINS = {
     "faker": "faker", "data_regression": "pytest-regressions", "anyio_backend": "anyio", "event_loop": "pytest-asyncio",
     "script_runner": "pytest-console-scripts",
 }  # fmt: skip
+
+_PYTHON_TESTS = re.compile(r"^\s*(?:async )?def test|^class \w*Test", re.MULTILINE)
+_NOTHING_COLLECTED = "the command collects no test, although there are files that define tests"
+_SAY_WHERE = "say where the tests are ([test] paths) or how they are run ([test] command) in .agentforge/config.toml"
 
 Read = Callable[[str], bytes | None]
 
@@ -82,6 +87,9 @@ def causes_of(run: SuiteRun, plan: TestPlan, *, present: Sequence[str], read: Re
         read: reads one of them.
     """
     found: dict[str, _Seen] = {}
+    unseen = () if run.collected or run.outcomes or run.collection_errors else _holding_tests(plan, present, read)
+    if unseen:
+        found[_NOTHING_COLLECTED] = _Seen(about="environment", remedy=_SAY_WHERE, files=dict.fromkeys(unseen))
     for error in run.collection_errors:
         text, about, remedy = _of_error(error, plan, present, read)
         found.setdefault(text, _Seen(about=about, remedy=remedy)).files[error.id] = None
@@ -100,9 +108,12 @@ def causes_of(run: SuiteRun, plan: TestPlan, *, present: Sequence[str], read: Re
 def keeps_away(run: SuiteRun, causes: Sequence[Cause]) -> bool:
     """Whether so much of a suite does not run that what is left is no base line.
 
-    At least half of the test files cannot be loaded, or half of the tests miss something of their environment. A few files that
-    the repository itself breaks (tests that were written before their code) are no such case.
+    At least half of the test files cannot be loaded, half of the tests miss something of their environment, or nothing at all is
+    collected from files that hold tests. A few files that the repository itself breaks (tests that were written before their
+    code) are no such case.
     """
+    if any(one.text == _NOTHING_COLLECTED for one in causes):
+        return True
     blind = {one.id for one in run.collection_errors}
     seen = {file_of(nodeid) for nodeid in run.outcomes} - blind
     lacking = {file for one in causes if one.about == "environment" for file in one.files}
@@ -110,6 +121,14 @@ def keeps_away(run: SuiteRun, causes: Sequence[Cause]) -> bool:
         return True
     missing = sum(len(one.tests) for one in causes if one.about == "environment")
     return bool(run.outcomes) and missing * 2 >= len(run.outcomes)
+
+
+def _holding_tests(plan: TestPlan, present: Sequence[str], read: Read) -> tuple[str, ...]:
+    """The Python files that are named like tests and define some, in the order of the tree."""
+    if plan.runner not in ("pytest", "unittest"):
+        return ()
+    named = [name for name in present if is_python_test(name)]
+    return tuple(name for name in named if _PYTHON_TESTS.search((read(name) or b"").decode("utf-8", "replace")))
 
 
 def _of_error(error: CollectionError, plan: TestPlan, present: Sequence[str], read: Read) -> tuple[str, str, str]:

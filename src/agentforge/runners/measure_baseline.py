@@ -113,7 +113,7 @@ def _passed_again(rig: Rig, tree: str, first: SuiteRun, *, hung: Collection[str]
 
 
 def _ailing(run: SuiteRun) -> bool:
-    return bool(run.collection_errors or run.failing_ids)
+    return bool(run.collection_errors or run.failing_ids or not run.outcomes)
 
 
 def _plan_facts(plan: TestPlan) -> dict[str, Any]:

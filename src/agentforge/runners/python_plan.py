@@ -145,13 +145,18 @@ def _configured_paths(repo: Path, names: Sequence[str]) -> bool:
 
 
 def _written_paths(repo: Path, names: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The paths that the first file which gives pytest some gives it, and that file; only where they reach tests."""
+    """The paths that the first file which gives pytest some gives it, and that file.
+
+    Only paths that reach most of the test files are the suite; others are the benchmarks, the smoke tests or the like.
+    """
+    tests = [name for name in names if _may_be_test(name)]
     found: dict[str, list[str]] = {}
     for one in written_commands(repo, names):
         if one.runner == "pytest":
             found.setdefault(one.file, []).extend(one.paths)
     for file, paths in found.items():
-        if any(name == path or name.startswith(f"{path}/") for path in paths for name in names if _may_be_test(name)):
+        reached = [name for name in tests if any(name == path or name.startswith(f"{path}/") for path in paths)]
+        if reached and len(reached) * 2 >= len(tests):
             return tuple(dict.fromkeys(paths)), file
     return (), ""
 

@@ -17,6 +17,7 @@ _MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "justfile", "tasks.py", "Ta
 _CI = (".travis.yml", ".gitlab-ci.yml", "azure-pipelines.yml", "appveyor.yml", ".circleci/config.yml")
 _NO_COMMAND = frozenset({"install", "add", "in", "download", "uninstall", "name:", "show", "which"})
 _DECLARES = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile", "environment.yml", "noxfile.py")
+_TOX_DEFAULT = re.compile(r"\{posargs:([^{}]*)\}")
 _REQUIRED = re.compile(r"(?:^|[\s\"'\[,=:(])(pytest)(?=$|[\s\"'\],;\[<>=~!)])", re.MULTILINE)
 
 
@@ -78,7 +79,8 @@ def _commands(repo: Path, names: Sequence[str]) -> Iterator[tuple[str, list[str]
         parser = read_ini(repo / "tox.ini")
         for section in parser.sections():
             if section.startswith("testenv") and parser.has_option(section, "commands"):
-                yield from (("tox.ini", _words(line)) for line in (parser.get(section, "commands") or "").splitlines())
+                lines = _joined(parser.get(section, "commands") or "").splitlines()
+                yield from (("tox.ini", _words(line)) for line in lines)
     if "noxfile.py" in names:
         yield from (("noxfile.py", words) for words in _nox_commands(_text(repo / "noxfile.py")))
     if "pyproject.toml" in names:
@@ -88,7 +90,7 @@ def _commands(repo: Path, names: Sequence[str]) -> Iterator[tuple[str, list[str]
     workflows = sorted(name for name in names if re.fullmatch(r"\.github/workflows/[^/]+\.ya?ml", name))
     for name in (*_MAKEFILES, *workflows, *_CI):
         if name in names:
-            yield from ((name, _words(line)) for line in _text(repo / name).splitlines() if "test" in line)
+            yield from ((name, _words(line)) for line in _joined(_text(repo / name)).splitlines() if "test" in line)
 
 
 def _read(words: Sequence[str], repo: Path) -> tuple[str, tuple[str, ...]] | None:
@@ -114,6 +116,11 @@ def _read(words: Sequence[str], repo: Path) -> tuple[str, tuple[str, ...]] | Non
 def _words(line: str) -> list[str]:
     plain = line.strip().removeprefix("-").strip().removeprefix("run:").strip().lstrip("@|$").strip()
     return [] if plain.startswith("#") else re.split(r"[\s\"'`,]+", plain)
+
+
+def _joined(text: str) -> str:
+    """Commands with each on one line, and with what tox puts in where nothing is given (`{posargs:tests}`)."""
+    return _TOX_DEFAULT.sub(r" \1 ", re.sub(r"\\\n\s*", " ", text))
 
 
 def _nox_commands(text: str) -> Iterator[list[str]]:
