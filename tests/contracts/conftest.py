@@ -215,6 +215,7 @@ FACTS: dict[str, dict[str, Any]] = {
         "no_implementation_exists": True,
         "declared_missing": [],
         "stub_survivors": [],
+        "turned_guard": [],
         "stubs_run": 5,
         "collection_errors": [],
         "duplicates": [],

@@ -200,6 +200,7 @@ RULE_CASES = [
     ("test_suite", "facts.tests.0.outcome", "skipped", "all-tests-fail"),
     ("test_suite", "facts.tests.0.right_reason", False, "right-reason"),
     ("test_suite", "facts.tests.0.right_reason", "DELETE", "right-reason"),
+    ("test_suite", "facts.turned_guard", ["tests/test_slugs.py::test_words"], "kinds-measured"),
     ("test_suite", "facts.tests.3.outcome", "failed", "guards-pass"),
     ("test_suite", "facts.guards_pass", "DELETE", "guards-pass"),
     ("test_suite", "facts.no_implementation_exists", False, "not-implemented"),

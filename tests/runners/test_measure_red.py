@@ -165,13 +165,13 @@ def test_twice(): assert Cart().total() == 2
     extra = {"shop/other.py": "x = 1\n", "tests/helper.py": "x = 1\n"}
     facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(TOTAL, SLUG), extra=extra)
     reasons = {one["id"].partition("::")[2]: one["reason"] for one in facts["tests"] if not one["right_reason"]}
-    assert set(reasons) == {"test_passes", "test_typo", "test_fixture", "test_key", "test_attribute"}
-    assert reasons["test_passes"].startswith("passes at the base")
+    assert facts["turned_guard"] == ["tests/test_new.py::test_passes"]
+    assert set(reasons) == {"test_typo", "test_fixture", "test_key", "test_attribute"}
     assert "does not declare" in reasons["test_typo"]
     assert reasons["test_fixture"].startswith("asks for a fixture that does not exist")
     assert reasons["test_key"].startswith("fails with KeyError at tests/test_new.py:8")
     assert reasons["test_attribute"].endswith("did you mean total?")
-    assert not facts["all_tests_fail"] and not facts["right_reason"] and not facts["no_implementation_exists"]
+    assert not facts["right_reason"] and not facts["no_implementation_exists"]
     assert facts["declared_missing"] == [f"{PATH}::test_gone"]
     assert facts["duplicates"] == [f"{PATH}::test_twice"]
     assert facts["product_changed"] == ["shop/other.py"]

@@ -13,7 +13,7 @@ from agentforge.runners.freeze import duplicates, freeze
 from agentforge.runners.gathered import repeated
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.outcome import SuiteRun, run_value
-from agentforge.runners.red_suite import GUARDING, Suite, declared, is_tests_own
+from agentforge.runners.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of
 from agentforge.runners.red_tests import broken_files, entries_of, refuse_unreached, unmask
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.stub_runs import (
@@ -46,7 +46,7 @@ def measure_red(
         with_stubs: False skips the stub controls; `controls.stubs` then says so.
     Returns:
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
-        no_implementation_exists, declared_missing, undeclared, stub_survivors, stubs_noticed, stubs_run,
+        no_implementation_exists, declared_missing, undeclared, turned_guard, stub_survivors, stubs_noticed, stubs_run,
         collection_errors, duplicates, existing_changed, vacuous, product_changed, already_there, frozen,
         frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
     """
@@ -81,6 +81,7 @@ def measure_red(
         "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
+        "turned_guard": _turned(entries, suite),
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) not in noticed],
         "stubs_noticed": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) in noticed],
         "stubs_run": len(stub_runs),
@@ -88,12 +89,10 @@ def measure_red(
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
         "vacuous": _vacuous(rig, red_tree, suite, entries, known),
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
-        "product_changed": [path for path in changed if path not in own],
-        "already_there": _already_there(rig, base_tree, symbols),
+        **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
         **_ending(rig, run),
     }
-    facts["no_implementation_exists"] = not facts["product_changed"] and not facts["already_there"]
     facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
 
@@ -102,9 +101,16 @@ def _nothing_to_run(
     rig: Rig, suite: Suite, symbols: Sequence[Symbol], changed: Sequence[str], *, base_tree: str
 ) -> dict[str, Any]:
     """The facts of a suite without a test: no test was run, so nothing is shown; that is enough only where none is needed."""
-    there = _already_there(rig, base_tree, symbols)
     nothing = (
-        *("tests", "declared_missing", "undeclared", "stub_survivors", "stubs_noticed", "collection_errors"),
+        *(
+            "tests",
+            "declared_missing",
+            "undeclared",
+            "turned_guard",
+            "stub_survivors",
+            "stubs_noticed",
+            "collection_errors",
+        ),
         *("existing_changed", "vacuous", "duplicates", "problems"),
     )
     return {
@@ -115,9 +121,7 @@ def _nothing_to_run(
         "controls": {"held": True, "stubs": "not needed"},
         "stubs_run": 0,
         "stub_note": "the suite holds no test",
-        "product_changed": list(changed),
-        "already_there": there,
-        "no_implementation_exists": not changed and not there,
+        **_product(rig, base_tree, symbols, changed),
         "frozen": {},
         "frozen_files": {},
         "duration_s": 0.0,
@@ -296,6 +300,24 @@ def _missing(entries: Sequence[Mapping[str, Any]], suite: Suite) -> list[str]:
     """Declared tests that were not collected."""
     found = [declared(str(entry["id"]), suite) for entry in entries]
     return [f"{test['path']}::{test['name']}" for test in suite.tests if not any(test is one for one in found)]
+
+
+def _product(rig: Rig, base_tree: str, symbols: Sequence[Symbol], changed: Sequence[str]) -> dict[str, Any]:
+    """What of the product RED changed, and what of the declared symbols is there before GREEN."""
+    there = _already_there(rig, base_tree, symbols)
+    return {
+        "product_changed": list(changed),
+        "already_there": there,
+        "no_implementation_exists": not changed and not there,
+    }
+
+
+def _turned(entries: Sequence[Mapping[str, Any]], suite: Suite) -> list[str]:
+    """Tests that were declared as targets and pass at the base; rows of a test with failing ones are not told."""
+    targets = {without_parameters(str(entry["id"])) for entry in entries if entry["kind"] == "target"}
+    passing = [str(entry["id"]) for entry in entries if entry["kind"] == "guard" and entry["outcome"] == "passed"]
+    turned = [one for one in passing if kind_of(one, suite) == "target" and suite.action not in GUARDING]
+    return [one for one in turned if without_parameters(one) not in {*targets, *suite.extended}]
 
 
 def _already_there(rig: Rig, base_tree: str, symbols: Iterable[Symbol]) -> list[str]:

@@ -8,14 +8,14 @@ from typing import Any
 from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, mistake, unreached
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome
-from agentforge.runners.red_suite import GUARDING, Suite, kind_of, names_row
+from agentforge.runners.red_suite import Suite, kind_of
 from agentforge.runners.rig import Rig, run_tree
 from agentforge.runners.stub_variant import Variant
 from agentforge.runners.traced import traced_of
 
 
 def entries_of(run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
-    """One entry for each test.
+    """One entry for each test; which kind it is, is measured: what passes at the base guards, whatever was declared.
 
     Args:
         named: tests of files that cannot be imported yet, by the raising stub's run or, without one, by their source.
@@ -55,12 +55,10 @@ def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation, running: C
     if outcome.outcome == "skipped" and (kind == "guard" or without_parameters(outcome.id) in running):
         text = "is skipped here: it guards nothing and asks for nothing"
         return _named(outcome.id, "guard", "skipped", Reason(right=True, text=text))
-    if outcome.passed and kind != "target":
-        return _named(outcome.id, "guard", "passed", Reason(right=True, text="passes at the base, as a guard must"))
-    if outcome.passed and outcome.id.partition("[")[0] in suite.extended and not names_row(outcome.id, suite):
-        return _named(outcome.id, "guard", "passed", Reason(right=True, text="a row that the base has"))
-    if outcome.passed and suite.action in GUARDING:
-        return _named(outcome.id, "guard", "passed", Reason(right=True, text=f"guards what a {suite.action} must keep"))
+    if outcome.passed:
+        return _named(
+            outcome.id, "guard", "passed", Reason(right=True, text="passes at the base: it guards what is there")
+        )
     if kind == "guard":
         text = outcome.failure.message if outcome.failure else ""
         reason = Reason(

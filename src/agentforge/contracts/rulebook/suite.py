@@ -100,10 +100,18 @@ def targets_fail(case: Case) -> RuleOutcome:
     passing = [test for test in targets if test.get("outcome") not in ("failed", "error")]
     if case.fact("all_tests_fail") is True and not passing:
         return held(len(targets))
-    named = ", ".join(str(test.get("id")) for test in passing) or "see the findings"
-    return broken(
-        f"not failing at the base: {named} - assert what the base lacks, or mark it guard", measured=len(targets)
-    )
+    if not targets:
+        return broken("no test fails at the base - assert what the base lacks", measured=0)
+    told = _few([str(test.get("id")) for test in passing]) or "see the other findings"
+    return broken(f"not failing at the base: {told} - assert what the base lacks", measured=len(targets))
+
+
+def kinds_measured(case: Case) -> RuleOutcome:
+    """Executed: no test that was declared as a target passes at the base; one that does is kept as a guard."""
+    turned = [str(one) for one in case.fact_list("turned_guard")]
+    if not turned:
+        return held(0)
+    return broken(f"declared as targets, but they pass at the base and count as guards: {_few(turned)}", measured=0)
 
 
 def right_reason(case: Case) -> RuleOutcome:
@@ -266,6 +274,7 @@ RULES = named(
     ("criteria-mapped", "every acceptance criterion is mapped to a test", criteria_mapped, "fact"),
     ("references-known", "every reference names a requirement or test that exists", refs_known, "repair"),
     ("has-target", "at least one test asserts new behaviour", has_target, "fact"),
+    ("kinds-measured", "every test declared as a target fails at the base", kinds_measured, "note"),
     ("right-reason", "every test fails for the right reason", right_reason, "fact"),
     ("guards-pass", "every guard passes at the base", guards_pass, "fact"),
     ("not-implemented", "no implementation exists", nothing_implemented, "fact"),

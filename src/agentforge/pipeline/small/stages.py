@@ -69,16 +69,10 @@ def _spec(stage: Stage) -> Stage:
 
 
 def _red(stage: Stage) -> Stage:
-    def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
-        from agentforge.pipeline.stages.red import with_measured_kinds
-
-        return stage.complete(state, draft if state.tests else with_measured_kinds(draft, facts), facts)
-
     return replace(
         stage,
         needs_model=_never,
         draft=lambda state: stage.draft(state) if state.tests else drafts.suite_draft(state),
-        complete=complete,
     )
 
 

@@ -21,7 +21,8 @@ def draft(state: RunState) -> dict[str, object]:
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The suite with the mapping of requirements to tests and the measured verification fields."""
     if state.reopened is not None and state.reopened.open:
-        draft = with_measured_kinds(joined_suite(state, draft), facts)
+        draft = joined_suite(state, draft)
+    draft = with_measured_kinds(draft, facts)
     files = _supplied(state, facts) if state.tests else [dict(item) for item in items(draft.get("test_files"))]
     spec = state.artifacts.get("spec", {})
     mapping: dict[str, list[str]] = {}
@@ -54,8 +55,11 @@ def joined_suite(state: RunState, draft: Json) -> dict[str, object]:
 
 
 def with_measured_kinds(suite: Json, facts: Json) -> dict[str, object]:
-    """Give the tests of a suite the kinds that they turned out to have."""
-    kinds = {str(row.get("id")).partition("[")[0]: str(row.get("kind")) for row in items(facts.get("tests"))}
+    """Give the tests of a suite the kinds that they turned out to have; with one failing row a test is a target."""
+    kinds: dict[str, str] = {}
+    for row in items(facts.get("tests")):
+        name = str(row.get("id")).partition("[")[0]
+        kinds[name] = "target" if "target" in (kinds.get(name), row.get("kind")) else str(row.get("kind"))
     files = []
     for file in items(suite.get("test_files")):
         tests = [
