@@ -99,3 +99,29 @@ def test_a_typo_is_no_right_reason_in_other_languages(language):
     )
     red, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red_tree)
     assert not red["right_reason"] and row["typo"] in red["tests"][0]["reason"]
+
+
+def test_a_changed_signature_of_rust_leaves_the_other_tests_of_its_file_alone(project):
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not installed")
+    lib = 'pub fn shout(text: &str{0}) -> String {{ format!("{{}}{1}", text{2}) }}\npub fn two() -> u8 {{ 2 }}\n#[cfg(test)]\nmod tests;\n'
+    tests = "use super::*;\n#[test]\nfn shouts() {{ assert_eq!(shout({0}), {1}); }}\n#[test]\nfn counts() {{ assert_eq!(two(), 2); }}\n"
+    row = _LANGUAGES["cargo"]["files"]
+    made = project({**row, "src/lib.rs": lib.format("", "!", ""), "src/tests.rs": tests.format('"a"', '"a!"')}, env={})
+    base = made.tree()
+    _, baseline = measure_baseline(made.rig(), tree=base)
+    red_tree = made.tree({"src/tests.rs": tests.format('"a", "?"', '"a?"')})
+    suite = Suite(
+        tests=[{"path": "src/tests.rs", "name": "shouts", "kind": "target"}],
+        symbols=[{"name": "shout", "file": "src/lib.rs", "kind": "function", "change": "changed"}],
+        superseded=("src/tests.rs::shouts",), action="modify",
+    )  # fmt: skip
+    red, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red_tree)
+    assert (red["declared_missing"], red["right_reason"], red["all_tests_fail"]) == ([], True, True), red
+    assert "shout" in red["tests"][0]["reason"]
+    promise = Promise(
+        red=red, baseline=baseline, scope=("src/lib.rs",), repeats=1, superseded=("src/tests.rs::shouts",)
+    )
+    done = made.tree({"src/lib.rs": lib.format(", mark: &str", "{}", ", mark")})
+    green, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=done)
+    assert (green["all_tests_pass"], green["regressions"], green["no_regressions"]) == (True, [], True), green

@@ -7,7 +7,7 @@ import os
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +232,14 @@ def _errors(records: Sequence[Mapping[str, Any]], ground: Ground) -> list[Collec
             file = os.path.relpath(str(record["target"]["src_path"]), ground.root)
             error = compile_error(message, file=file)
             found.setdefault((file, error.text), error)
-    return list(found.values())
+    own = list(found.values())
+    return own + [replace(error, id=path) for error in own for path in _test_modules(ground.checkout, error.id)]
+
+
+def _test_modules(checkout: Path, root: str) -> list[str]:
+    """The files with tests that are compiled into the test program of a root file: they are lost with it."""
+    files = sorted({path for path in _modules(checkout, root).values() if path != root})
+    return [path for path in files if "#[test]" in (checkout / path).read_text("utf-8", "replace")]
 
 
 def _lost(
