@@ -68,3 +68,23 @@ def test_a_weak_suite_scores_below_a_strong_one(project) -> None:  # type: ignor
         assert found["measured"], found
         scores.append(found["score"])
     assert scores[0] >= 0.8 > scores[1], scores
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_a_file_that_no_test_is_built_from_has_no_survivors(project) -> None:  # type: ignore[no-untyped-def]
+    made = project(
+        {
+            "Cargo.toml": '[package]\nname = "kit"\nversion = "0.1.0"\nedition = "2021"\n',
+            "Cargo.lock": 'version = 3\n\n[[package]]\nname = "kit"\nversion = "0.1.0"\n',
+            "src/lib.rs": "pub fn two() -> u8 { 2 }\n#[test]\nfn it() { assert_eq!(two(), 2); }\n",
+            "examples/show.rs": 'fn main() { let mut n = 0; n += 1; println!("{}", n + 1); }\n',
+        },
+        env={},
+    )
+    tree = made.tree()
+    run = run_tree(made.rig(), tree, tests=["src/lib.rs"])
+    bounds = Bounds(most=1, seed=1, seconds=120.0)
+    found = measure_mutants_by_runs(
+        made.rig(), tree, changed={"examples/show.rs": -1}, tests=["src/lib.rs"], unchanged=run, bounds=bounds
+    )
+    assert (found["survivors"], found["note"]) == ([], "the tests do not build examples/show.rs")

@@ -25,7 +25,6 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     Facts as of RED, and `added`: {changed, equivalents, tests: [{id, delivered, kills, ok, reason}]}.
     """
     from agentforge.runners.measure import Suite, measure_red
-    from agentforge.runners.rig import run_tree
 
     assert state.reopened is not None
     rig, green = bounded_rig(state, runtime), state.trees[state.reopened.by]
@@ -37,8 +36,7 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     spec, declared = state.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
     paths = tuple(dict.fromkeys(str(row["path"]) for row in declared))
     fresh = [path for path in new if path in paths]
-    today = set(run_tree(rig, tree, tests=paths).passed_ids)  # measure_red asks for this very run
-    tests = [_with_kind(row, today) if row["path"] in fresh else row for row in declared]
+    tests = [{**row, "kind": ""} if row["path"] in fresh else row for row in declared]  # which kind it is, is measured
     suite = Suite(
         tests=tests,
         symbols=product_symbols(spec),
@@ -67,13 +65,6 @@ def _declared(suite: Json) -> list[dict[str, object]]:
         for file in items(suite.get("test_files"))
         for test in items(file.get("tests"))
     ]
-
-
-def _with_kind(row: Mapping[str, object], passing: set[str]) -> dict[str, object]:
-    """What passes at the base is a guard, whatever was said of it."""
-    name = f"{row['path']}::{row['name']}".replace(".py.", ".py::")
-    found = any(one.partition("[")[0] == name for one in passing)
-    return {**row, "kind": "guard" if found else "target"}
 
 
 def _judged(

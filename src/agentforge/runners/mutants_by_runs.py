@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from agentforge.runners.plan import COMPILED
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, run_tree, sound
 
 _LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
+_BROKEN = b"})] this is no code\n"
 MutantsOf = Callable[[str, bytes, int], Sequence[Mutant]]
 
 
@@ -71,9 +72,15 @@ def measure_mutants_by_runs(
     bench = _bench(rig, tree, tests, edits, unchanged=unchanged, seconds=bounds.seconds)
     if bench is None:
         return nothing_run("the tests do not pass on the tree as it is", bounds)
-    statuses = {number: {"status": _status(one, bench)} for number, one in enumerate(chosen)}
-    names = [sorted(bench.passing)] * len(chosen)
-    return score_of(chosen, names, statuses, note="", cpu_s=0.0, possible=len(possible), bounds=bounds)
+    judged = [(one, _status(one, bench)) for one in chosen]
+    outside = _not_built({one.path for one, status in judged if status == "survived"}, bench)
+    judged = [(one, status) for one, status in judged if one.path not in outside]
+    if not judged:
+        return nothing_run(f"the tests do not build {', '.join(sorted(outside))}", bounds)
+    statuses = {number: {"status": status} for number, (_, status) in enumerate(judged)}
+    names = [sorted(bench.passing)] * len(judged)
+    left = sum(1 for one in possible if one.path not in outside)
+    return score_of([one for one, _ in judged], names, statuses, note="", cpu_s=0.0, possible=left, bounds=bounds)
 
 
 def noticed_by_runs(
@@ -142,6 +149,19 @@ def _status(mutant: Mutant, bench: _Bench) -> str:
     if status != "survived" or bench.ends <= time.monotonic():
         return status
     return _in_whole_suite(mutant, bench)
+
+
+def _not_built(paths: Collection[str], bench: _Bench) -> frozenset[str]:
+    """The files that no test program is built from, such as benchmarks and examples: the tests pass although they are broken."""
+    if bench.rig.plan.runner not in COMPILED:
+        return frozenset()
+    found = []
+    for path in sorted(paths):
+        edits = Edits(files={**bench.edits.files, path: _BROKEN})
+        run = run_tree(replace(bench.rig, timeout_s=bench.limit_s), bench.tree, tests=bench.files, edits=edits)
+        if bench.passing <= set(run.passed_ids):
+            found.append(path)
+    return frozenset(found)
 
 
 def _refused(run: SuiteRun, mutant: Mutant) -> bool:
