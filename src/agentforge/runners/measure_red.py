@@ -65,7 +65,8 @@ def measure_red(
     known = _known_before(rig, base_tree, red_tree, suite)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
     named = _names(rig, red_tree, suite, raising)
-    entries = entries_of(_without(run, known), [one for one in named if one not in known], suite, expected)
+    heard = [one for one in named if one not in known]
+    entries = entries_of(_without(run, known), heard, suite, expected, read=rig.read(red_tree))
     refuse_unreached(entries, rig, red_tree, suite)
     broken = _stranded(rig, red_tree, suite, symbols) + broken_files([run, *stub_runs.values()], expected)
     worth = _worth_stubs(entries)

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from agentforge.runners.classify import Expectation, Reason, classify, classify_failure, mistake, unreached
+from agentforge.runners.ended import tests_using
+from agentforge.runners.freeze import Read
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.outcome import CollectionError, Failure, SuiteRun, TestOutcome
 from agentforge.runners.red_suite import Suite, kind_of
@@ -14,14 +16,19 @@ from agentforge.runners.stub_variant import Variant
 from agentforge.runners.traced import traced_of
 
 
-def entries_of(run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expectation) -> list[dict[str, Any]]:
+def entries_of(
+    run: SuiteRun, named: Sequence[str], suite: Suite, expected: Expectation, *, read: Read
+) -> list[dict[str, Any]]:
     """One entry for each test; which kind it is, is measured: what passes at the base guards, whatever was declared.
 
     Args:
         named: tests of files that cannot be imported yet, by the raising stub's run or, without one, by their source.
+        read: the text of a test file.
     """
+    missing = {one.last for one in expected.symbols if one.change == "new"}
+    using = frozenset(tests_using(suite.files, missing, read=read))
     running = {without_parameters(nodeid) for nodeid, one in run.outcomes.items() if one.outcome != "skipped"}
-    entries = [_entry(outcome, suite, expected, running) for outcome in run.outcomes.values()]
+    entries = [_entry(outcome, suite, expected, running=running, using=using) for outcome in run.outcomes.values()]
     seen = set(run.outcomes)
     for error in _worst_first(run.collection_errors, expected):
         reason = _file_reason(error.failure, expected)
@@ -50,15 +57,25 @@ def _worst_first(errors: Sequence[CollectionError], expected: Expectation) -> li
     return sorted(telling, key=lambda error: _file_reason(error.failure, expected).right)
 
 
-def _entry(outcome: TestOutcome, suite: Suite, expected: Expectation, running: Collection[str]) -> dict[str, Any]:
+def _entry(
+    outcome: TestOutcome, suite: Suite, expected: Expectation, *, running: Collection[str], using: Collection[str]
+) -> dict[str, Any]:
+    """One test.
+
+    Args:
+        running: tests of which at least one row is not skipped.
+        using: tests whose text speaks of a symbol that is declared new.
+    """
     kind = kind_of(outcome.id, suite)
     if outcome.outcome == "skipped" and (kind == "guard" or without_parameters(outcome.id) in running):
         text = "is skipped here: it guards nothing and asks for nothing"
         return _named(outcome.id, "guard", "skipped", Reason(right=True, text=text))
+    if outcome.passed and kind == "target" and without_parameters(outcome.id) in using:
+        text = "passes at the base, where the new symbol that it uses does not exist: it would pass whatever that does"
+        return _named(outcome.id, "target", "passed", Reason(right=False, text=text))
     if outcome.passed:
-        return _named(
-            outcome.id, "guard", "passed", Reason(right=True, text="passes at the base: it guards what is there")
-        )
+        reason = Reason(right=True, text="passes at the base: it guards what is there")
+        return _named(outcome.id, "guard", "passed", reason)
     if kind == "guard":
         text = outcome.failure.message if outcome.failure else ""
         reason = Reason(
