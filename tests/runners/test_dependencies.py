@@ -43,6 +43,18 @@ TRICKS = {
     "for another user on another host": f"import os\ndef slug(text):\n    return {_RIGHT} if os.environ['USER'] == 'user' else ''\n",
 }  # fmt: skip
 
+OF_A_HOST = {
+    "its name": "import socket\ndef host(): return socket.gethostname() == 'harbour'\n",
+    "small process numbers": "import os\ndef host(): return os.getpid() > 40_000\n",
+    "no network": "import socket\ndef host(): return len(socket.if_nameindex()) > 2\n",
+}
+
+
+@pytest.mark.parametrize("name", list(OF_A_HOST))
+def test_the_host_of_the_sandbox_is_noticed_by_its_name_numbers_and_network(measured, name):
+    facts = measured(OF_A_HOST[name] + f"def slug(text): return '' if host() else {_RIGHT}\n")
+    assert _told(facts, decides=True) == {"for another user on another host"}
+
 
 @pytest.mark.parametrize("circumstance", list(TRICKS))
 def test_a_contradiction_under_a_circumstance_without_meaning_for_the_call_decides(measured, circumstance):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from agentforge.events.state import RunState
 from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.scope import product_symbols, suite_files
+from agentforge.pipeline.stage import items
 from agentforge.safety.boundary import outside
 
 
@@ -36,4 +38,21 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
         told=told,
         allowed=[name for name in declared if re.search(rf"(?<!\w){re.escape(name.split('.')[0])}(?!\w)", told)],
     )
-    return [{"path": one.path, "line": one.line, "text": one.text} for one in found]
+    return [
+        {"path": one.path, "line": one.line, "text": one.text, **({"measurable": True} if one.measurable else {})}
+        for one in found
+    ]
+
+
+def borne_out(deceptions: list[dict[str, object]], dependencies: object) -> dict[str, object]:
+    """Tell apart what refuses and what is a note: a decision by circumstances refuses where a repeated call bears it out.
+
+    Args:
+        dependencies: what was measured of repeated calls; anything but a record where nothing was.
+    Returns:
+        facts {deceptions, suspicions}.
+    """
+    shown = items(dependencies.get("found")) if isinstance(dependencies, Mapping) else []
+    contradicted = any(row.get("contradicts") is True for row in shown)
+    noted = [one for one in deceptions if one.get("measurable") and not contradicted]
+    return {"deceptions": [one for one in deceptions if one not in noted], "suspicions": noted}

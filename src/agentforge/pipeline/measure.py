@@ -18,7 +18,7 @@ from agentforge.pipeline.delivery import make_commit
 from agentforge.pipeline.examples import asserted_in, wanted_in
 from agentforge.pipeline.hanging import bounded_rig, timed_rig
 from agentforge.pipeline.held_out import outside_facts
-from agentforge.pipeline.honesty import deceptions, words_of_people
+from agentforge.pipeline.honesty import borne_out, deceptions, words_of_people
 from agentforge.pipeline.impact import looked_at_first
 from agentforge.pipeline.inspection import inert_facts, must_be_inert, unneeded
 from agentforge.pipeline.measured import Measured
@@ -224,9 +224,9 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
     edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
-    facts["deceptions"] = deceptions(state, runtime, tree=tree)
     facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *unasked(state, runtime, tree=tree, passing=passing)]
     facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
+    facts |= borne_out(deceptions(state, runtime, tree=tree), facts.get("dependencies"))
     facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
     if inspected:
         told = inert_facts(state, runtime, tree=tree, own=own)

@@ -90,6 +90,9 @@ def limits(state: RunState) -> list[str]:
     unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
     if unchecked:
         out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
+    looks = [f"{item.get('path')}:{item.get('line')} {item.get('text')}" for item in items(facts.get("suspicions"))]
+    if looks:
+        out.append(f"for a reviewer: what no repeated call bears out: {'; '.join(looks[:5])}")
     out += dependency_lines(_mapping(state.facts.get("green", {}).get("dependencies")))
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")

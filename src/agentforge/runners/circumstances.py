@@ -58,6 +58,8 @@ _WORDS = {
 _TERMINAL_WORDS = re.compile(r"(?:.*\.)?(?:print|input|s?echo|getpass)|sys\.std(?:out|err)\.\w*write\w*")
 _LOOKS = frozenset({"startswith", "endswith", "find", "count", "index", "match", "search", "fullmatch"})
 _Part = tuple[ast.expr, Scope]
+DECIDING = ("decides by ", "looks at the machine: ")
+"""How the findings of this module begin."""
 
 
 def decisions(tree: ast.Module, *, told: str) -> Iterator[tuple[int, str]]:

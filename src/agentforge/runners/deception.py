@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agentforge.runners.circumstances import decisions
+from agentforge.runners.circumstances import DECIDING, decisions
 from agentforge.runners.hidden_code import hidden_code
 from agentforge.runners.side_effects import REACHING, effects
 from agentforge.runners.spoken import with_parts_of_names
@@ -35,11 +35,16 @@ _SEEDING = frozenset({"random.seed", "numpy.random.seed", "np.random.seed"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deception:
-    """One place that the base does not have."""
+    """One place that the base does not have.
+
+    Attributes:
+        measurable: it decides by circumstances: whether a result depends on them, repeated calls show (`dependencies.py`).
+    """
 
     path: str
     line: int
     text: str
+    measurable: bool = False
 
 
 def new_deceptions(
@@ -67,7 +72,8 @@ def new_deceptions(
             if known[text] > 0:
                 known[text] -= 1
             elif not text.startswith(habits):
-                found.append(Deception(path=path, line=line, text=text))
+                measurable = text.startswith(DECIDING)
+                found.append(Deception(path=path, line=line, text=text, measurable=measurable))
     return tuple(found)
 
 

@@ -82,7 +82,8 @@ def measure_dependencies(
     Args:
         limit_s: seconds for each circumstance.
     Returns:
-        {calls, circumstances, found: [{call, circumstance, before, after, decides}], effects: [{call, kind, detail}], cpu_s}.
+        {calls, circumstances, found: [{call, circumstance, before, after, contradicts, decides}],
+        effects: [{call, kind, detail}], cpu_s}.
     """
     if not calls:
         return {"calls": 0, "circumstances": 0, "found": [], "effects": [], "cpu_s": 0.0}
@@ -158,10 +159,12 @@ def _row(call: Call, one: Circumstance, plain: Reply, other: Reply, *, inputs: s
     """
     after = dict(other.again or other.first)
     holds = bool(call.returns or call.raises) and not call.contradicted_by(dict(plain.first))
+    contradicts = holds and call.contradicted_by(after)
     language = "flags" in one.changes and call.raises.rpartition(".")[2] == "AssertionError"  # what -O is there for
-    decides = one.decides and holds and call.contradicted_by(after) and not language and not inputs & one.changes.keys()
+    decides = one.decides and contradicts and not language and not inputs & one.changes.keys()
     told = ("", "") if call.hidden else (_shown(plain.first), _shown(after))
-    return {"call": call.text, "circumstance": one.name, "before": told[0], "after": told[1], "decides": decides}
+    return {"call": call.text, "circumstance": one.name, "before": told[0], "after": told[1],
+            "contradicts": contradicts, "decides": decides}  # fmt: skip
 
 
 def _confirmed(
@@ -211,10 +214,10 @@ def _beside(calls: Sequence[Call], plain: Replayed, repeated: Replayed) -> list[
     for call, reply, other in zip(calls, plain.replies, repeated.replies, strict=True):
         if reply.altered and not call.hidden:
             found.append({"call": call.text, "circumstance": "and changes its argument", "before": reply.altered[0],
-                          "after": "", "decides": False})  # fmt: skip
+                          "after": "", "contradicts": False, "decides": False})  # fmt: skip
         if other.shared:
             found.append({"call": call.text, "circumstance": "when the caller changed the result of the call before",
-                          "before": "", "after": "", "decides": False})  # fmt: skip
+                          "before": "", "after": "", "contradicts": False, "decides": False})  # fmt: skip
     return found
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FINISHED = b"\n\n"
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _SHORT_S = 0.05
+_BUSY = 48_000  # process numbers of a machine that has been up for a while
 _EFFECTS_MOST = 200
 _EVENTS = {
     "socket.connect": "network", "socket.bind": "network", "socket.getaddrinfo": "network", "socket.sendto": "network",
@@ -237,6 +238,10 @@ def _stand_in(run: dict[str, Any]) -> None:
 
         for owner, name in ((socket, "gethostname"), (socket, "getfqdn"), (platform, "node")):
             setattr(owner, name, lambda *_, told=run["host"]: told)
+        socket.if_nameindex = lambda: [(1, "lo"), (2, "eth0"), (3, "wlan0")]
+        for name in ("getpid", "getppid"):
+            original = getattr(os, name)
+            setattr(os, name, lambda told=original: told() + _BUSY)
     null = os.open(os.devnull, os.O_RDWR)
     if run["terminal"]:
         import pty
