@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from agentforge.safety.shell.alphabet import narrowed, restored
 from agentforge.safety.shell.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.finding import fed_by
 from agentforge.safety.shell.flow import folders_after, looped
@@ -44,9 +45,16 @@ def read_line(line: str) -> Script:
     reason = why_unreadable(line)
     if reason is not None:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
+    found = narrowed(_without_dash(line))
+    if found is None:
+        return Script(commands=(), opaque=(Opaque(text=line[:200], reason="holds too many different foreign letters"),))
+    script = _read(found[0])
+    return cast("Script", restored(script, found[1])) if found[1] else script
+
+
+def _read(line: str) -> Script:
     from ast_grep_py import SgRoot
 
-    line = _without_dash(line)
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
