@@ -296,7 +296,8 @@ def _move_clock(seconds: float) -> None:
 
         @classmethod
         def utcnow(cls) -> Any:
-            return cls.fromtimestamp(clock.time(), datetime.UTC).replace(tzinfo=None)
+            parts = clock.gmtime(clock.time())  # interpreters before 3.11 have no datetime.UTC
+            return cls(*parts[:6])
 
     _Date.__name__ = _Date.__qualname__ = "date"
     _DateTime.__name__ = _DateTime.__qualname__ = "datetime"
