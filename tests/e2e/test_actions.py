@@ -90,6 +90,34 @@ def test_delete_removes_a_function_and_guards_its_neighbours(world: World) -> No
     assert "mumble" not in world.git("show", f"{done.json['branch']}:textkit.py")
 
 
+def test_a_test_file_that_red_leaves_empty_is_gone_on_the_branch(world: World) -> None:
+    old = "from textkit import mumble\n\n\ndef test_mumble():\n    assert mumble('Ho') == 'ho'\n"
+    (world.repo / "tests" / "test_mumble.py").write_text(old)
+    world.commit_all("a test")
+    test = "from textkit import shout\n\n\ndef test_shout_stays():\n    assert shout('ho') == 'HO!'\n"
+    symbols = (
+        {"name": "mumble", "signature": "(text: str) -> str", "change": "removed"},
+        {"name": "test_mumble", "file": "tests/test_mumble.py", "change": "removed"},
+    )
+    script = good_script(
+        intake=[reply(submit(intake("delete", examples=[])))],
+        spec=[reply(submit(specification(["mumble is gone, shout('ho') -> 'HO!'"], *symbols)))],
+        red=[
+            reply(
+                write("tests/test_new.py", test),
+                write("tests/test_mumble.py", ""),
+                submit(suite("tests/test_new.py", ("test_shout_stays", "REQ-001.1", "guard"))),
+            )
+        ],
+        green=[reply(edit(TEXTKIT[TEXTKIT.index("\n\ndef mumble") :], ""), IMPLEMENTED)],
+    )
+    done = world.start(script, request="Delete mumble and its tests")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out
+    assert world.git("ls-tree", "--name-only", done.json["branch"], "tests/").split() == [
+        "tests/test_new.py", "tests/test_textkit.py",
+    ]  # fmt: skip
+
+
 def test_analyze_ends_with_a_report_and_changes_nothing(world: World) -> None:
     before = world.git("for-each-ref")
     findings = ["shout upper-cases: textkit.py:4"]

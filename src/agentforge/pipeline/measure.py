@@ -118,8 +118,9 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 
         return measure_added(state, draft, runtime)
     given = _put_given(state, runtime)
+    emptied = _take_away_emptied(state, runtime)
     tree = _snapshot(runtime)
-    if given:  # these files came by no step of the model: no snapshot holds them yet
+    if given or emptied:  # this was done by no step of the model: no snapshot holds it yet
         runtime.keep(state, tree)
     declared = supplied_tests(state.tests, patient_rig(state, runtime), tree) if state.tests else _declared(draft)
     facts, evidence = _measured_suite(state, runtime, declared, tree)
@@ -136,6 +137,26 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     ]
     facts |= steering.red_facts(state, runtime, tree=tree)
     return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
+    """Remove the test files of which RED left nothing, as none of its tools can; tells whether there were any."""
+    from agentforge.runners.freeze import test_hashes
+
+    found = False
+    for change in runtime.git.changed(_base(state), _snapshot(runtime)):
+        file = runtime.worktree / change.path
+        if (
+            change.status != "modified"
+            or not is_test_path(change.path)
+            or file.is_symlink()
+            or file.read_bytes().strip()
+        ):
+            continue
+        if any(test_hashes(change.path, runtime.git.show(_base(state), change.path) or b"")):
+            file.unlink()
+            found = True
+    return found
 
 
 def _declared(draft: Json) -> list[dict[str, object]]:
@@ -197,11 +218,12 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         carry_out(state, runtime)
     tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
     spec, inspected = state.artifacts.get("spec", {}), must_be_inert(state)
+    ended = (*_ended(state), *_removed_in_red(state, runtime))
     promise = Promise(
         red=red,
         baseline=_evidence(state, runtime, "baseline"),
-        scope=(*product_scope(spec), *suite_files(state), *_ended(state), *_written_by_added(state, runtime, tree)),
-        removed=_ended(state),
+        scope=(*product_scope(spec), *suite_files(state), *ended, *_written_by_added(state, runtime, tree)),
+        removed=ended,
         superseded=superseded_tests(spec),
         gone=gone_names(spec),
         vanished=vanished_names(spec, words_of_people(state)),
@@ -304,6 +326,12 @@ def _ended(state: RunState) -> tuple[str, ...]:
 
     change = by_tree(state)
     return change.ended_files if change is not None else ()
+
+
+def _removed_in_red(state: RunState, runtime: Runtime) -> tuple[str, ...]:
+    """Test files of the base that the tree of the accepted suite does not have any more."""
+    changes = runtime.git.changed(_base(state), state.trees.get("red", _base(state)))
+    return tuple(one.path for one in changes if one.status == "deleted" and is_test_path(one.path))
 
 
 def _base(state: RunState) -> str:
