@@ -39,6 +39,19 @@ def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None
     return measure_red(made.rig(), suite, base_tree=base, red_tree=red, with_stubs=with_stubs)
 
 
+def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
+    made_by = (
+        "import pytest\n\n\n@pytest.mark.skip(reason='not here')\ndef idle():\n    pass\n\n\n"
+        "globals().update({'test_%d' % number: idle for number in range(WANTED)})\n"
+    )
+    made = project({**BASE, PATH: made_by.replace("WANTED", "2")})
+    code = "\n\ndef test_total():\n    from shop.cart import Cart\n\n    cart = Cart()\n    cart.add(3)\n    assert cart.total() == 3\n"
+    for wanted, held in (("2", True), ("3", False)):
+        text = made_by.replace("WANTED", wanted) + code
+        facts, _ = _measure(made, text, tests={"test_total": "target"}, with_stubs=False)
+        assert facts["right_reason"] is held, facts["tests"]
+
+
 def test_what_was_measured_before_is_judged_again_in_no_time(project, tmp_path):
     """RED with its five stubs, 50 ms of CPU at most; whatever was executed comes out of the cache."""
     made = project(BASE)

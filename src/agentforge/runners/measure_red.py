@@ -63,6 +63,7 @@ def measure_red(
     patience = impatient(rig, run)
     stub_runs = run_stubs(patience, red_tree, suite.files, made[:1])
     known = _known_before(rig, base_tree, red_tree, suite)
+    known |= _skipped_before(run, rig, base_tree, suite, known)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
     named = _names(rig, red_tree, suite, raising)
     heard = [one for one in named if one not in known]
@@ -279,6 +280,20 @@ def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite) -> froz
     return frozenset(
         name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None
     )
+
+
+def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: frozenset[str]) -> frozenset[str]:
+    """Tests that nobody declared and that are skipped at the base, too: those that a program makes stand in no source."""
+    idle = _idle(run) - known
+    idle = {one for one in idle if declared(one, suite) is None}
+    files = sorted({file_of(one) for one in idle if rig.git.show(base_tree, file_of(one)) is not None})
+    return frozenset(idle & _idle(run_tree(rig, base_tree, tests=files))) if files else frozenset()
+
+
+def _idle(run: SuiteRun) -> frozenset[str]:
+    """The tests of which every row is skipped."""
+    running = {without_parameters(nodeid) for nodeid, one in run.outcomes.items() if one.outcome != "skipped"}
+    return frozenset(map(without_parameters, run.outcomes)) - running
 
 
 def _without(run: SuiteRun, known: frozenset[str]) -> SuiteRun:
