@@ -52,6 +52,13 @@ def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
         assert facts["right_reason"] is held, facts["tests"]
 
 
+def test_a_file_that_no_stub_can_load_has_the_tests_of_its_source(project):
+    code = "from shop.text import SIZES\n\nFIRST = SIZES[0] + len(SIZES[1])\n\n\ndef test_sizes():\n    assert FIRST == 3\n"
+    symbol = {"name": "SIZES", "file": "shop/text.py", "kind": "constant", "signature": "", "change": "new"}
+    facts, _ = _measure(project(BASE), code, tests={"test_sizes": "target"}, symbols=(symbol,))
+    assert (facts["declared_missing"], facts["all_tests_fail"]) == ([], True), facts
+
+
 def test_what_was_measured_before_is_judged_again_in_no_time(project, tmp_path):
     """RED with its five stubs, 50 ms of CPU at most; whatever was executed comes out of the cache."""
     made = project(BASE)
@@ -195,6 +202,7 @@ def test_an_undeclared_test_file_beside_a_declared_one_is_no_product(project):
     suite = Suite(tests=[{"path": "kit/sql_test.go", "name": "TestScan"}])
     own = ("kit/sql_test.go", "kit/json_test.go", "kit/sql.go", "other/json_test.go")
     assert [is_tests_own(path, suite) for path in own] == [True, True, False, False]
+    assert is_tests_own("other/test_old.py", Suite(tests=suite.tests, superseded=("other/test_old.py::test_a",)))
 
 
 def test_a_file_that_cannot_be_parsed_or_imports_a_typo_is_refused(project):

@@ -20,6 +20,8 @@ TESTS = {
     "test_words": "def test_words():\n    assert words('a b') == ['a', 'b']\n",
     "test_loop": "def test_loop():\n    for one in words('a'):\n        assert one == 'a'\n",
     "test_idle": "def test_idle():\n    for one in words(''):\n        assert one == 'never'\n",
+    "test_raises": "import pytest\n\n\n@pytest.mark.parametrize('text', ['a', 3])\ndef test_raises(text):\n    if text == 3:\n"
+    "        with pytest.raises(AttributeError):\n            words(text)\n    else:\n        assert words(text) == [text]\n",
     "test_hollow": "def test_hollow():\n    text = 'a'\n    assert text.upper() == 'A'\n",
 }
 
@@ -31,11 +33,11 @@ def outside(project):
     base = made.tree()
     cache = ResultCache(made.scratch / "cache")
 
-    def measure(*names, source=NEW, claims=(), content=()):
+    def measure(*names, source=NEW, claims=(), content=(), rows=()):
         tree = made.tree({"kit.py": source, PATH: HEAD + "\n\n".join(TESTS[name] for name in names)})
         given = Outside(
             claims=claims, symbols=(Symbol(name="words", file="kit.py", kind="function"),),
-            targets=[f"{PATH}::{name}" for name in names], content=[f"{PATH}::{name}" for name in content],
+            targets=[f"{PATH}::{name}{row}" for name in names for row in [f"[{one}]" for one in rows] or [""]], content=[f"{PATH}::{name}" for name in content],
         )  # fmt: skip
         return measure_outside(made.rig(cache=cache), given, base_tree=base, tree=tree)
 
@@ -59,6 +61,10 @@ def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(o
         ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change"),
         ("test_idle", "passes without executing any of its assertions"),
     ]
+
+
+def test_a_block_that_asserts_under_a_condition_counts_as_an_assertion(outside):
+    assert outside("test_raises", rows=("a", "3"))["tests_too_weak"] == []
 
 
 def test_what_red_accepted_knowing_that_a_wrong_implementation_satisfies_it_is_no_finding_of_green(outside):

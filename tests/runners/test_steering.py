@@ -39,6 +39,8 @@ def _changes(path, before, after, **options):
         ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\n[dependencies]\nx='1'\n", False),
         ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\n[[test]]\nname='t'\nharness=false\n", True),
         ("Cargo.toml", "[package]\nname='a'\n", "[package]\nname='a'\nautotests=false\n", True),
+        ("Cargo.toml", "[features]\ndefault=['a']\na=[]\n", "[features]\ndefault=['a']\na=[]\nb=[]\n", False),
+        ("Cargo.toml", "[features]\ndefault=['a']\na=[]\n", "[features]\ndefault=['a', 'b']\na=[]\nb=[]\n", True),
         (".cargo/config.toml", None, "[target.x]\nrunner='true'\n", True),
         ("go.mod", "module a\ngo 1.19\n", "module a\ngo 1.19\nrequire b v1\n", False),
         ("go.mod", "module a\ngo 1.19\n", "module a\ngo 1.19\nreplace (\n\tb => ./c\n)\n", True),

@@ -10,10 +10,11 @@ from typing import Any
 from agentforge.runners.agent_report import failing_text
 from agentforge.runners.classify import BROKEN, Expectation, mistake
 from agentforge.runners.ended import ended_in
-from agentforge.runners.freeze import Frozen, compare
+from agentforge.runners.freeze import Frozen, compare, freeze
 from agentforge.runners.identity import file_of, without_parameters
 from agentforge.runners.old_tests import broken_under_old_text, run_old
 from agentforge.runners.outcome import SuiteRun, run_value
+from agentforge.runners.plan import COMPILED
 from agentforge.runners.practice import by_practice
 from agentforge.runners.rig import Edits, Rig, controls, run_tree, sound
 from agentforge.runners.steering import steering_changes
@@ -89,7 +90,7 @@ def measure_green(
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
     refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
-    lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
@@ -270,7 +271,14 @@ def _left_behind(regressions: Sequence[str], whole: SuiteRun, promise: Promise) 
 
 
 def _hidden_losses(
-    lost: Mapping[str, list[str]], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+    lost: Mapping[str, list[str]],
+    rig: Rig,
+    promise: Promise,
+    *,
+    base_tree: str,
+    tree: str,
+    edits: Edits,
+    whole: SuiteRun,
 ) -> dict[str, list[str]]:
     """Add to the regressions what only a changed test, golden file or fixture of the base keeps from showing."""
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
@@ -281,13 +289,28 @@ def _hidden_losses(
     )
     if broken is None:
         return {"unmeasured": ["the tests of the base as they stood there"]}
-    left = [one for one in broken if one not in known]
+    kept = _kept_beside(broken, rig, promise, base_tree=base_tree, tree=tree, whole=whole)
+    left = [one for one in broken if one not in known and one not in kept]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
     return {
         "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
         "superseded": sorted({*lost["superseded"], *ended}),
     }
+
+
+def _kept_beside(
+    broken: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, whole: SuiteRun
+) -> frozenset[str]:
+    """Tests of a compiled language that pass with the text that they had: what the specification changes beside them, and
+    nothing else, keeps the base's text from being compiled."""
+    if rig.plan.runner not in COMPILED or not promise.superseded:
+        return frozenset()
+    paths = sorted({file_of(one) for one in broken})
+    before, after = (freeze(paths, read=rig.read(one)).tests for one in (base_tree, tree))
+    passed = set(broken) & set(whole.passed_ids)
+    names = {one: without_parameters(one) for one in passed}
+    return frozenset(one for one, name in names.items() if name in before and before[name] == after.get(name))
 
 
 def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:

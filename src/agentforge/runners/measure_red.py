@@ -62,10 +62,9 @@ def measure_red(
     made = variants(symbols, source=_texts(rig, red_tree)) if with_stubs else ()
     patience = impatient(rig, run)
     stub_runs = run_stubs(patience, red_tree, suite.files, made[:1])
-    known = _known_before(rig, base_tree, red_tree, suite)
-    known |= _skipped_before(run, rig, base_tree, suite, known)
+    known = _known_before(rig, base_tree, red_tree, suite, run)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
-    named = _names(rig, red_tree, suite, raising)
+    named = _names(rig, red_tree, suite, raising, broken_files([run], expected))
     heard = [one for one in named if one not in known]
     entries = entries_of(_without(run, known), heard, suite, expected, read=rig.read(red_tree))
     refuse_unreached(entries, rig, red_tree, suite)
@@ -273,19 +272,17 @@ def _verdicts(
     }
 
 
-def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite) -> frozenset[str]:
-    """Tests of the declared files that stand unchanged at the base and are not declared: the base line speaks of them."""
+def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite, run: SuiteRun) -> frozenset[str]:
+    """Tests of the declared files that the base has and nobody declared, unchanged or skipped: the base line speaks of them."""
     before = freeze(suite.files, read=rig.read(base_tree)).tests
     after = freeze(suite.files, read=rig.read(red_tree)).tests
-    return frozenset(
-        name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None
-    )
+    same = {name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None}
+    return frozenset(same) | _skipped_before(run, rig, base_tree, suite, same)
 
 
-def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: frozenset[str]) -> frozenset[str]:
+def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: Collection[str]) -> frozenset[str]:
     """Tests that nobody declared and that are skipped at the base, too: those that a program makes stand in no source."""
-    idle = _idle(run) - known
-    idle = {one for one in idle if declared(one, suite) is None}
+    idle = {one for one in _idle(run) if one not in known and declared(one, suite) is None}
     files = sorted({file_of(one) for one in idle if rig.git.show(base_tree, file_of(one)) is not None})
     return frozenset(idle & _idle(run_tree(rig, base_tree, tests=files))) if files else frozenset()
 
@@ -303,12 +300,17 @@ def _without(run: SuiteRun, known: frozenset[str]) -> SuiteRun:
     )
 
 
-def _names(rig: Rig, red_tree: str, suite: Suite, raising: SuiteRun | None) -> tuple[str, ...]:
-    """The ids of tests in files that cannot be loaded yet: by the raising stub's run, else by their source."""
+def _names(
+    rig: Rig, red_tree: str, suite: Suite, raising: SuiteRun | None, broken: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """The ids of tests in files that cannot be loaded yet: by the raising stub's run, else by their source.
+
+    Args:
+        broken: those files; in Python the source speaks only for one that lacks nothing but what was declared.
+    """
     heard = raising.collected if raising is not None else ()
-    if raising is not None and rig.plan.language == "python":
-        return heard
     files = {file_of(one) for one in heard}
+    files |= {str(one["id"]) for one in broken if not one["right_reason"] and rig.plan.language == "python"}
     return (*heard, *freeze([one for one in suite.files if one not in files], read=rig.read(red_tree)).tests)
 
 

@@ -66,8 +66,9 @@ def kind_of(nodeid: str, suite: Suite) -> str:
 
 
 def is_tests_own(path: str, suite: Suite) -> bool:
-    """A declared test file or support file, a test file beside it, a conftest.py above it, or data in its folder of tests."""
-    if path in suite.files or path in suite.support:
+    """A declared test file or support file, one whose tests the specification changes, a test file beside it, a conftest.py
+    above it, or data in its folder of tests."""
+    if path in suite.files or path in suite.support or any(one.startswith(f"{path}::") for one in suite.superseded):
         return True
     for file in suite.files:
         folder = PurePosixPath(file).parent

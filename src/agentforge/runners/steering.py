@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import tomllib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -27,7 +27,7 @@ _WHOLE = frozenset(
     }
 )  # fmt: skip
 _CARGO_CONFIG = (".cargo/config.toml", ".cargo/config")
-_CARGO_TABLES = ("test", "lib", "bin", "profile", "features", "workspace", "lints")
+_CARGO_TABLES = ("test", "lib", "bin", "profile", "workspace", "lints")
 _CARGO_PACKAGE = ("build", "autotests", "autobins", "autolib", "edition", "default-run")
 _GO_WORDS = ("go", "toolchain", "replace", "exclude", "tool", "ignore")
 _INI = {"tox.ini": ("pytest",), "setup.cfg": ("tool:pytest", "coverage:run", "options.entry_points")}
@@ -109,9 +109,25 @@ def _plugins(value: dict[str, Any]) -> object:
 
 
 def _cargo_part(value: dict[str, Any]) -> list[object]:
-    """What of a manifest chooses targets, their harness and how they are compiled; dependencies do not."""
+    """What of a manifest chooses targets, their harness and how they are compiled; dependencies and idle features do not."""
     package = value.get("package", {})
-    return [*(value.get(name) for name in _CARGO_TABLES), *(package.get(name) for name in _CARGO_PACKAGE)]
+    return [
+        _enabled(value.get("features", {})),
+        *(value.get(name) for name in _CARGO_TABLES),
+        *(package.get(name) for name in _CARGO_PACKAGE),
+    ]
+
+
+def _enabled(features: Mapping[str, Any]) -> dict[str, Any]:
+    """The features that a build without options switches on, with what each of them switches on."""
+    found: dict[str, Any] = {}
+    left = ["default"]
+    while left:
+        name = left.pop()
+        if name in features and name not in found:
+            found[name] = features[name]
+            left += features[name]
+    return found
 
 
 def _go_part(text: str) -> list[str]:

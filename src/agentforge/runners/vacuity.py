@@ -89,6 +89,12 @@ class _Counting(ast.NodeTransformer):
         """Count an assertion where it is executed."""
         return [ast.parse("_executed_.append(1)").body[0], node]
 
+    def visit_With(self, node: ast.With) -> list[ast.stmt]:
+        """Count a block that asserts what happens in it, such as `raises`."""
+        self.generic_visit(node)
+        told = any(_asserts(one.context_expr) for one in node.items)
+        return [*(ast.parse("_executed_.append(1)").body if told else ()), node]
+
 
 def _unconditional(body: Iterable[ast.stmt]) -> Iterator[bool]:
     """One entry for each statement that surely asserts: an assertion, `raises`, or a call that asserts by its name."""
