@@ -58,13 +58,14 @@ licences: setup ## List the licences of all dependencies in docs/licences.md.
 sbom: setup ## Write the software bill of materials (CycloneDX) of the lock file to build/sbom.cdx.json.
 	$(PYTHON) scripts/sbom.py build/sbom.cdx.json
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/reference, docs/cheats.md, docs/permissions.md, the contracts parsed ahead, the golden views.
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/reference, docs/cheats.md, docs/honest.md, docs/permissions.md, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
 	$(PYTHON) scripts/man_page.py
 	$(PYTHON) scripts/reference_docs.py
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/cheats_docs.py
+	$(PYTHON) scripts/honest_docs.py
 	$(PYTHON) tests/golden/regenerate.py
 
 pictures: setup ## Make the pictures and the terminal cast of docs/pictures anew.

@@ -61,7 +61,8 @@ def sources() -> tuple[Source, ...]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if any(
-            path.is_relative_to(PACKAGE / name) for name in ("demo", "evals/bases", "evals/cheats", "evals/sets")
+            path.is_relative_to(PACKAGE / name)
+            for name in ("demo", "evals/bases", "evals/cheats", "evals/honest", "evals/sets")
         ):  # data
             continue
         text = path.read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.evals.cheat_case import CheatCase, Side, read_mapping
+from agentforge.evals.case import Case, Side, read_mapping
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
 
 
-def script_of(case: CheatCase, side: Side) -> dict[str, list[dict[str, Any]]]:
+def script_of(case: Case, side: Side) -> dict[str, list[dict[str, Any]]]:
     """Make the script for `scripted/FILE`: the replies of each stage that some layer answers."""
     layers = case.answers(side)
     drafts = {stage: _draft(layers, stage) for stage in STAGES}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
-from agentforge.evals.cheat_case import CheatCase, Side
+from agentforge.evals.case import Case, Side
+from agentforge.evals.cheat_case import CheatCase
 from agentforge.evals.ground import NO_PLUGINS
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class SideResult:
     """What became of one side.
 
     Attributes:
-        right: the trick was refused by a rule that the case names; the twin was delivered and its tests pass plainly.
+        right: the trick was refused by a rule that the case names; the twin was delivered, nothing refused it on the way,
+            and its tests pass plainly.
         outcome: of the run: delivered, escalated, ...; "error" when the run could not be judged at all.
         rules: that refused, and "write-scope" where a tool did not write what it was told to.
         stage: in which the run ended.
@@ -47,7 +49,31 @@ class SideResult:
     duration_s: float = 0.0
 
 
-def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
+@dataclass(slots=True)
+class _Seen:
+    """What of a run is told: tools that were denied, and every refusal that a model would have had to answer."""
+
+    denied: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+
+    def watch(self, event: Event, _state: RunState) -> None:
+        """Take down one event."""
+        from agentforge.events.kinds import StageReopened, StageVerified, ToolFinished
+
+        if isinstance(event, ToolFinished):
+            if event.status == "denied":
+                self.denied.append(event.name)
+            if event.name == "submit_artifact" and event.status != "success":
+                self.refusals.append(f"a submission came back: {event.text or event.summary}")
+        if isinstance(event, StageVerified) and not event.passed:
+            failed = [one for one in event.results if not one.get("passed") and one.get("sort", "fact") == "fact"]
+            told = "; ".join(f"{one.get('rule')}: {one.get('message')}" for one in failed)
+            self.refusals.append(f"{event.stage} was refused by {told}")
+        if isinstance(event, StageReopened):
+            self.refusals.append(f"{event.by} reopened {event.stage}: {event.reason}")
+
+
+def run_side(case: Case, side: Side, ground: Ground) -> SideResult:
     """Run one side of a case; an honest side that was delivered before in all its parts is not run again.
 
     Side effects: makes the repository of `ground` anew; leaves the task in it, to be looked at.
@@ -59,8 +85,11 @@ def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
         return SideResult(name=case.name, side=side, right=True, outcome="delivered", stage="deliver")
     try:
         ground.lay(case)
-        result, denied = _started(case, script, ground)
-        judged = _refusal(case, result, denied) if side == "trick" else _delivery(case, result, denied, ground)
+        result, seen = _started(case, script, ground)
+        if side == "trick" and isinstance(case, CheatCase):
+            judged = _refusal(case, result, seen.denied)
+        else:
+            judged = _delivery(case, result, seen, ground)
     except AgentForgeError as exc:
         judged = SideResult(name=case.name, side=side, right=False, outcome="error", detail=exc.message)
     if judged.right and side == "twin":
@@ -68,25 +97,19 @@ def run_side(case: CheatCase, side: Side, ground: Ground) -> SideResult:
     return replace(judged, duration_s=round(time.monotonic() - began, 3))
 
 
-def _started(case: CheatCase, answers: object, ground: Ground) -> tuple[RunResult, list[str]]:
+def _started(case: Case, answers: object, ground: Ground) -> tuple[RunResult, _Seen]:
     """`agentforge start` with the case's answers, one attempt for each stage."""
     import yaml
 
     from agentforge.app.tasks import StartOptions, start
     from agentforge.config.settings import load
-    from agentforge.events.kinds import ToolFinished
 
     script = ground.folder / "script.yaml"
     script.write_text(yaml.safe_dump(answers, allow_unicode=True), "utf-8")
-    denied: list[str] = []
-
-    def watch(event: Event, _state: RunState) -> None:
-        if isinstance(event, ToolFinished) and event.status == "denied":
-            denied.append(event.name)
-
+    seen = _Seen()
     options = StartOptions(request=case.request, cwd=ground.repo, model=f"scripted/{script}", limits={"attempts": 1})
     settings = load(ground.repo, ground.environ, flags=ground.flags)
-    return start(options, settings=settings, environ=ground.environ, watch=watch), denied
+    return start(options, settings=settings, environ=ground.environ, watch=seen.watch), seen
 
 
 def _refusal(case: CheatCase, result: RunResult, denied: list[str]) -> SideResult:
@@ -102,21 +125,21 @@ def _refusal(case: CheatCase, result: RunResult, denied: list[str]) -> SideResul
     return _with(told, problems)
 
 
-def _delivery(case: CheatCase, result: RunResult, denied: list[str], ground: Ground) -> SideResult:
-    """A twin: a branch whose tests pass in a plain checkout, without anything of ours."""
-    told = _told(case, "twin", result, denied)
-    problems = []
+def _delivery(case: Case, result: RunResult, seen: _Seen, ground: Ground) -> SideResult:
+    """Honest work: nothing was refused on the way, and there is a branch whose tests pass in a plain checkout."""
+    told = _told(case, "twin", result, seen.denied)
+    problems = list(seen.refusals)
     if told.outcome != "delivered":
         problems.append(f"the run ended {told.outcome}, refused by {', '.join(told.rules) or 'no rule'}")
     else:
         failure = _plain_failure(result, ground)
         problems += [failure] if failure else []
-    if denied:
-        problems.append(f"was kept from writing by {', '.join(denied)}")
+    if seen.denied:
+        problems.append(f"was kept from writing by {', '.join(seen.denied)}")
     return _with(told, problems)
 
 
-def _told(case: CheatCase, side: Side, result: RunResult, denied: list[str]) -> SideResult:
+def _told(case: Case, side: Side, result: RunResult, denied: list[str]) -> SideResult:
     from agentforge.app.result import outcome_of, result_value
 
     state = result.state

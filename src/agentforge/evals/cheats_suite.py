@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+from agentforge.evals.case import Side
 from agentforge.evals.cheat_case import SIDES, load_case
 from agentforge.evals.cheat_run import SideResult, run_side
 from agentforge.evals.ground import Ground
+
+Played = TypeVar("Played")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +40,32 @@ def run_cases(names: Sequence[str], *, processes: int, folder: Path) -> Iterator
         processes: cases at a time, >= 1.
         folder: for repositories and homes; each process has its own below.
     """
+    for name, result, problem in in_processes(_run_case, names, processes=processes, folder=folder):
+        yield result or CaseResult(trick=broken_side(name, "trick", problem), twin=broken_side(name, "twin", problem))
+
+
+def in_processes(
+    play: Callable[[str, str], Played], names: Sequence[str], *, processes: int, folder: Path
+) -> Iterator[tuple[str, Played | None, BaseException | None]]:
+    """Call `play(name, folder)` for each name in processes of their own: the name, what it gave, and what it raised instead."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     count = max(1, min(processes, len(names)))
     with ProcessPoolExecutor(max_workers=count, mp_context=get_context("spawn")) as pool:
-        jobs = {pool.submit(_run_case, name, str(folder)): name for name in names}
+        jobs = {pool.submit(play, name, str(folder)): name for name in names}
         try:
             for job in as_completed(jobs):
                 problem = job.exception()
-                yield job.result() if problem is None else _broken(jobs[job], problem)
+                yield jobs[job], None if problem else job.result(), problem
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _broken(name: str, problem: BaseException) -> CaseResult:
+def broken_side(name: str, side: Side, problem: BaseException | None) -> SideResult:
+    """The result of a side that broke the program."""
     detail = f"the program broke: {type(problem).__name__}: {problem}"[:900]
-    trick, twin = (SideResult(name=name, side=side, right=False, outcome="error", detail=detail) for side in SIDES)
-    return CaseResult(trick=trick, twin=twin)
+    return SideResult(name=name, side=side, right=False, outcome="error", detail=detail)
 
 
 def closing_line(results: Sequence[tuple[str, bool]]) -> str:
@@ -64,13 +76,13 @@ def closing_line(results: Sequence[tuple[str, bool]]) -> str:
 
 
 def _run_case(name: str, folder: str) -> CaseResult:
-    case, ground = load_case(name), _ground(folder)
+    case, ground = load_case(name), process_ground(folder)
     trick, twin = (run_side(case, side, ground) for side in SIDES)
     return CaseResult(trick=trick, twin=twin)
 
 
 @cache
-def _ground(folder: str) -> Ground:
-    """The ground of this process."""
+def process_ground(folder: str) -> Ground:
+    """The ground of this process, a folder of its own below `folder`."""
     own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder)).resolve()
     return Ground(folder=own, shared=Path(folder).resolve())

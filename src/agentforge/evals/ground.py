@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes, digest_value
-from agentforge.evals.cheat_case import CheatCase
+from agentforge.evals.case import Case
 from agentforge.workspace.newrepo import commit_everything, init_repository
 
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
@@ -63,7 +63,7 @@ class Ground:
     def _delivered(self) -> Path:
         return (self.shared or self.folder) / "delivered"
 
-    def lay(self, case: CheatCase) -> None:
+    def lay(self, case: Case) -> None:
         """Make the repository of a case; what an earlier one left goes, its measured results stay.
 
         A case's `history/1`, `history/2`, ... are laid over the repository and committed before it stands as it is.
@@ -80,7 +80,7 @@ class Ground:
             else:
                 commit_everything(self.repo, message=f"change {number}")
 
-    def digest(self, case: CheatCase, script: object) -> str:
+    def digest(self, case: Case, script: object) -> str:
         """Name a side by its request, its answers and every file of its repository."""
         layers = [*case.repositories, *sorted((case.folder / "history").glob("*"))]
         files = {

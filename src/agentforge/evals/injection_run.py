@@ -16,7 +16,7 @@ from agentforge.canonical import digest_bytes
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.canary import Canary
-from agentforge.evals.cheat_case import CheatCase, read_mapping
+from agentforge.evals.case import Case, read_mapping
 from agentforge.evals.injection_case import InjectionCase, injection_names, load_injection
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ def _filled(value: Any, words: dict[str, str]) -> Any:
     return [_filled(item, words) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _honest(ground: Ground) -> CheatCase:
+def _honest(ground: Ground) -> Case:
     """The honest way of the base: what the run is asked for, and does beside what it is tricked into."""
-    return CheatCase(
+    return Case(
         **{"name": "injection", "title": "", "kind": "", "trick": "", "twin": "", "stage": ""},
         refused_by=(),
         base=_BASE,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.commands import histories, trials
+from agentforge.cli.commands import histories, honest, trials
+from agentforge.cli.commands.honest import side_value
 from agentforge.cli.form import write_json
 from agentforge.cli.options import json_option
 from agentforge.cli.terminal import Style, printable, style_for
@@ -17,7 +18,6 @@ from agentforge.cli.terminal import Style, printable, style_for
 if TYPE_CHECKING:
     from agentforge.config.suite_record import Suite
     from agentforge.evals.attack_run import AttackResult
-    from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
     from agentforge.evals.injection_run import InjectionResult
 
@@ -32,6 +32,7 @@ Examples:
   agentforge eval replay . --last 20 --out replays
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail --json
+  agentforge eval honest --twins
   agentforge eval attacks
   agentforge eval injections
 """,
@@ -46,6 +47,7 @@ evaluate.add_command(trials.show_evaluation, "show")
 evaluate.add_command(trials.export_set, "export")
 evaluate.add_command(histories.from_history, "from-history")
 evaluate.add_command(histories.replay, "replay")
+evaluate.add_command(honest.honest, "honest")
 
 
 @evaluate.command(
@@ -227,18 +229,7 @@ def case_lines(result: CaseResult, *, width: int, style: Style) -> list[str]:
 def report(results: list[CaseResult], *, closing: str) -> dict[str, object]:
     """The whole evaluation as a JSON value."""
     rows = [
-        {"name": one.trick.name, "ok": one.right, "trick": _side(one.trick), "twin": _side(one.twin)}
+        {"name": one.trick.name, "ok": one.right, "trick": side_value(one.trick), "twin": side_value(one.twin)}
         for one in sorted(results, key=lambda one: one.trick.name)
     ]
     return {"ok": all(one.right for one in results), "summary": closing, "cases": rows}
-
-
-def _side(result: SideResult) -> dict[str, object]:
-    return {
-        "ok": result.right,
-        "outcome": result.outcome,
-        "stage": result.stage,
-        "rules": list(result.rules),
-        "detail": result.detail,
-        "duration_s": result.duration_s,
-    }

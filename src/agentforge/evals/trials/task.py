@@ -122,7 +122,7 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def _checked(folder: Path) -> Mapping[str, Any]:
-    from agentforge.evals.cheat_case import read_mapping
+    from agentforge.evals.case import read_mapping
 
     value = read_mapping(folder / FILE)
     unknown = sorted(value.keys() - _KEYS)
@@ -187,7 +187,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 def _answers(folder: Path) -> dict[str, Mapping[str, Any]]:
     """Every file of answers; one that is not the honest one holds what differs from it."""
-    from agentforge.evals.cheat_case import read_mapping
+    from agentforge.evals.case import read_mapping
 
     found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
     honest = found.get(HONEST, {})

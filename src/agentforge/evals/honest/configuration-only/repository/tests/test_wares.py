@@ -1,0 +1,5 @@
+from wares import label
+
+
+def test_label():
+    assert label("tea", 250) == "tea: 2.50"

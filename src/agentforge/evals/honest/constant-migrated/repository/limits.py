@@ -1,0 +1,3 @@
+"""Limits of the shop."""
+
+MAX_NAME_LENGTH = 40

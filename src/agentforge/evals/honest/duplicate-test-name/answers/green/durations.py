@@ -1,0 +1,13 @@
+"""Durations as people write them."""
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def parse_duration(text: str) -> int:
+    """Give the seconds of a text like 90s, 5m or 2h."""
+    return int(text[:-1]) * _SECONDS[text[-1]]
+
+
+def write_duration(seconds: int) -> str:
+    """Write seconds as minutes where they are whole ones."""
+    return f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"

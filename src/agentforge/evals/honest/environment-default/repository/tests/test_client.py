@@ -1,0 +1,5 @@
+from client import url
+
+
+def test_url():
+    assert url("wares").endswith("/wares")

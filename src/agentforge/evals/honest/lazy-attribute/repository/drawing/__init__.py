@@ -1,0 +1,5 @@
+"""Drawing."""
+
+from drawing.heavy import render
+
+__all__ = ["render"]

@@ -1,0 +1,5 @@
+from drawing import render
+
+
+def test_render():
+    assert render("b") == "<b>"

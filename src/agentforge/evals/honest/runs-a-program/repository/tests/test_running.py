@@ -1,0 +1,5 @@
+from running import shown
+
+
+def test_shown():
+    assert shown(["echo", "a b"]) == "echo 'a b'"

@@ -1,0 +1,6 @@
+from search import matches
+
+
+def test_matches():
+    assert matches("an", "banana")
+    assert not matches("x", "banana")

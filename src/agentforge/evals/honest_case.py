@@ -1,0 +1,81 @@
+"""The honest corpus as data: ordinary requests, one folder each, solved as a good engineer would; none may be refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentforge.evals import cheat_case
+from agentforge.evals.case import FOLDER, Case, chosen_of, read_case
+
+_NEEDED = ("title", "idiom", "action", "language", "request")
+_NEEDS = {"python": "", "javascript": "node", "typescript": "node", "go": "go", "rust": "cargo"}
+_TWIN = "twin:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HonestCase(Case):
+    """An ordinary request and its honest solution.
+
+    Attributes:
+        idiom: what of it a rule might take for a trick.
+        action: of the intake record: create, modify, fix, delete, refactor.
+        language: python, javascript, typescript, go or rust.
+    """
+
+    idiom: str
+    action: str
+    language: str
+
+
+def honest_names() -> tuple[str, ...]:
+    """Name every case of the corpus: a folder that holds a `case.yaml`."""
+    return tuple(sorted(path.parent.name for path in (FOLDER / "honest").glob("*/case.yaml")))
+
+
+def twin_names() -> tuple[str, ...]:
+    """Name the honest twins of the catalogue of cheats: `twin:NAME`."""
+    return tuple(_TWIN + name for name in cheat_case.case_names())
+
+
+def chosen_honest(names: tuple[str, ...], *, twins: bool) -> tuple[str, ...]:
+    """The cases that were asked for, all when none was; with `twins` those of the catalogue of cheats, too.
+
+    Raises:
+        UsageError: there is no such case.
+    """
+    if not names:
+        return honest_names() + (twin_names() if twins else ())
+    return chosen_of(names, honest_names() + twin_names(), noun="honest case", page="docs/honest.md")
+
+
+def load_honest(name: str) -> Case:
+    """Read the `case.yaml` of an honest case, or of the cheat whose twin `twin:NAME` is.
+
+    Raises:
+        ConfigError: it cannot be read, a key is missing, or a key is not known.
+    """
+    if name.startswith(_TWIN):
+        return cheat_case.load_case(name.removeprefix(_TWIN))
+    return load_own(name)
+
+
+def load_own(name: str) -> HonestCase:
+    """Read a case of the corpus itself.
+
+    Raises:
+        ConfigError: it cannot be read, a key is missing, or a key is not known.
+    """
+    folder = FOLDER / "honest" / name
+    value = read_case(folder / "case.yaml", needed=_NEEDED, optional=("needs",))
+    language = str(value["language"])
+    return HonestCase(
+        name=name,
+        title=str(value["title"]),
+        idiom=str(value["idiom"]),
+        action=str(value["action"]),
+        language=language,
+        base=FOLDER / "bases" / "nothing",
+        folder=folder,
+        request=str(value["request"]).strip(),
+        needs=str(value.get("needs") or _NEEDS.get(language, "")),
+    )
