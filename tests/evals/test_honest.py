@@ -27,7 +27,7 @@ _ACTIONS = {"create", "modify", "fix", "delete", "refactor"}
 
 def test_the_corpus_is_large_and_every_case_can_be_read() -> None:
     cases = [load_own(name) for name in honest_names()]
-    assert len(cases) >= 50
+    assert len(cases) >= 60
     assert {case.action for case in cases} == _ACTIONS
     assert all({"intake", "spec", "green"} <= script_of(case, "twin").keys() for case in cases)
 
@@ -59,7 +59,7 @@ def test_a_row_says_why_honest_work_was_refused() -> None:
     fine = SideResult(name="a", side="twin", right=True, outcome="delivered", duration_s=1.25)
     refused = SideResult(name="b", side="twin", right=False, outcome="escalated", stage="green", detail="no-deception")
     style = Style(colour=False, unicode=False)
-    assert honest_lines(fine, width=2, style=style) == ["v a   delivered  (1.2 s)"]
+    assert honest_lines(fine, width=2, style=style) == ["+ a   delivered  (1.2 s)"]
     assert honest_lines(refused, width=1, style=style) == [
         "x b  REFUSED (escalated, green)  (0.0 s)",
         "    no-deception",
@@ -78,7 +78,7 @@ def test_work_that_a_stage_refuses_first_is_refused_work(ground: Ground, monkeyp
     monkeypatch.setattr(type(case), "answers", lambda self, _side: (self.base / "answers", self.folder / "trick"))
     result = run_side(case, "twin", ground)
     assert not result.right
-    assert "green was refused by nothing-untested" in result.detail
+    assert "green was refused by" in result.detail and "nothing-untested" in result.detail
 
 
 def test_an_unknown_case_is_a_usage_error(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ TREE = {
     "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",
     "paths.js": b"p.swap = function (a) {}\nmodule.exports = { join: (a) => a, 'cut': 1, get }\n",
     "notes.txt": b"area is gone",
+    "kit/__init__.py": b"from kit.round import Ball as Circle, edge\n",
     "broken.py": b"def area(:\n",
 }
 
@@ -35,6 +36,9 @@ def unmet(**symbol: Any) -> list[Any]:
         ("new", "area", "shapes.py", []),
         ("new", "edge", "shapes.py", []),
         ("new", "volume", "shapes.py", ["is declared new and is not there"]),
+        ("new", "Circle", "kit/__init__.py", []),
+        ("new", "edge", "kit/__init__.py", []),
+        ("new", "Ball", "kit/__init__.py", ["is declared new and is not there"]),
         ("new", "volume", "gone.py", ["is declared new and is not there"]),
         ("new", "volume", "notes.txt", []),
         ("changed", "volume", "shapes.py", []),

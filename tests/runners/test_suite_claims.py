@@ -76,3 +76,16 @@ def test_the_assertions_of_straight_tests_are_read_with_the_origin_of_their_name
                                   "@pytest.fixture(autouse=True)\ndef around(): pass\n"])  # fmt: skip
 def test_a_file_with_a_setup_of_its_own_gives_nothing(more):
     assert asserted("t.py", (SOURCE + more).encode()) == ()
+
+
+def test_a_local_with_a_state_of_its_own_is_not_put_in_its_place() -> None:
+    """`next(source)` after something was taken out of it is another value than `next(count())`."""
+    source = (
+        "from itertools import count\nfrom kit import batches\n\n"
+        "def test_lazy():\n    source = count()\n    assert next(batches(source, 2)) == [0, 1]\n    assert next(source) == 2\n\n"
+        "def test_looked_at():\n    made = batches([1], 1)\n    assert len(made) == 1\n    assert made == [[1]]\n"
+    )
+    assert [one.call for one in asserted("tests/test_kit.py", source.encode())] == [
+        "len(batches([1], 1))",
+        "batches([1], 1)",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
@@ -145,6 +146,8 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         there = defines(path, name, content, exactly=change == "removed") if content is not None else False
         if there is False and content is not None and change == "new" and _assigned(path, name, content):
             there = True
+        if there is False and content is not None and change == "new" and path.endswith(".py"):
+            there = name in _imported(content)
         if change == "removed" and there:
             unmet.append({"name": name, "path": path, "reason": "is declared removed and is still there"})
         if change == "new" and there is False and item.get("kind") in ("function", "method", "class"):
@@ -178,6 +181,16 @@ def _given_up(item: Json, content: bytes | None) -> list[dict[str, object]]:
 
     found = [(symbol, weakened(symbol, content)) for symbol in symbols_of([item])]
     return [{"name": one.name, "path": one.file, "reason": f"{one.name} {text}"} for one, text in found if text]
+
+
+def _imported(content: bytes) -> set[str]:
+    """Names that a Python module makes its own by importing them at its top level."""
+    try:
+        body = ast.parse(content).body
+    except (SyntaxError, ValueError):
+        return set()
+    aliases = [one for node in body if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names]
+    return {one.asname or one.name for one in aliases}
 
 
 def _assigned(path: str, name: str, content: bytes) -> bool:

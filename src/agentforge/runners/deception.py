@@ -1,9 +1,10 @@
-"""Finds new product code that can only deceive a verifier: objects that equal anything, patched clocks, a searched runner.
+"""Finds new product code that can only deceive a verifier: classes that claim to be others, patched clocks, a searched runner.
 
-It sees what stands in the source: a constant `__eq__` or `__instancecheck__`, a `__class__` that lies, assignments to clock,
+It sees what stands in the source: a constant `__instancecheck__`, a `__class__` that lies, assignments to clock,
 chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
-computed at run time: for that there are the checks outside the test runner. Decisions by clock or machine: `circumstances.py`;
-what is done behind the caller's back: `side_effects.py`; code in texts: `hidden_code.py`.
+computed at run time: for that there are the checks outside the test runner,
+which compare type and value and so see through an `__eq__` that is always true.
+Decisions by clock or machine: `circumstances.py`; what is done behind the caller's back: `side_effects.py`; code in texts: `hidden_code.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from agentforge.runners.spoken import with_parts_of_names
 
 Read = Callable[[str], bytes | None]
 
-_EQUALITY = ("__eq__", "__ne__", "__instancecheck__", "__subclasscheck__")
+_CLAIMS = ("__instancecheck__", "__subclasscheck__")
 _RUNNER = re.compile(
     r"(?i)(?<![a-z])_?(?:pytest|pluggy|unittest)(?![a-z])|/proc/(?:self|\d+|\{[^}]*\})/(?:fd|mem|maps)"
 )
@@ -57,7 +58,7 @@ def new_deceptions(
     Args:
         changed: product files; see `runners.product`.
         told: the words of the request and of people's answers: what they speak of by name is no deception.
-        allowed: declared symbols, like `Anything.__eq__`.
+        allowed: declared symbols, like `Proxy.__class__`.
     """
     found: list[Deception] = []
     told = with_parts_of_names(told)
@@ -82,7 +83,7 @@ def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int,
         tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return []
-    found = [*_equal_to_anything(tree.body, "", allowed), *_tables(tree), *_patches(tree)]
+    found = [*_claims_of_classes(tree.body, "", allowed), *_tables(tree), *_patches(tree)]
     found += [] if "seed" in told else _seeds(tree)
     found += [
         *_searches(tree),
@@ -94,12 +95,12 @@ def _places(data: bytes, told: str, allowed: Collection[str]) -> list[tuple[int,
     return sorted(set(found))
 
 
-def _equal_to_anything(body: Sequence[ast.stmt], owner: str, allowed: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Comparisons that do not look at what they compare with, and classes that claim to be others."""
+def _claims_of_classes(body: Sequence[ast.stmt], owner: str, allowed: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Classes that claim to be others."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = node.name
-            yield from _equal_to_anything(
+            yield from _claims_of_classes(
                 node.body, f"{owner}{name}." if isinstance(node, ast.ClassDef) else owner, allowed
             )
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -110,12 +111,12 @@ def _equal_to_anything(body: Sequence[ast.stmt], owner: str, allowed: Collection
             continue
         if name == "__class__":
             yield node.lineno, f"{owner}{name} claims another class"
-        elif name in _EQUALITY and _is_blind(node.value if isinstance(node, ast.Assign) else node):
+        elif name in _CLAIMS and _is_blind(node.value if isinstance(node, ast.Assign) else node):
             yield node.lineno, f"{owner}{name} does not look at what it compares with"
 
 
 def _tables(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The same as values: `type("X", (), {"__eq__": lambda a, b: True})`, `setattr(cls, "__eq__", ...)`."""
+    """The same as values: `type("X", (), {"__instancecheck__": lambda a, b: True})`, `setattr(cls, "__class__", ...)`."""
     for node in ast.walk(tree):
         pairs: list[tuple[ast.expr | None, ast.expr]] = []
         if isinstance(node, ast.Dict):
@@ -124,7 +125,7 @@ def _tables(tree: ast.Module) -> Iterator[tuple[int, str]]:
             pairs = [(node.args[1], node.args[2])]
         for key, value in pairs:
             if isinstance(key, ast.Constant) and (
-                key.value == "__class__" or (key.value in _EQUALITY and _is_blind(value))
+                key.value == "__class__" or (key.value in _CLAIMS and _is_blind(value))
             ):
                 yield value.lineno, f"{key.value} does not look at what it compares with"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ _CALL_NODES = (
 _PLAIN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FIXED = ("setup_module", "setup_function", "setUpModule", "setup_method", "setUp", "setUpClass", "setup_class")
 _ROWS = 60
+_ONLY_LOOKING = frozenset({"len", "type", "repr", "str", "isinstance", "bool", "hash", "id", "int", "float"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +152,13 @@ def _of_body(
 ) -> Iterator[Asserted | None]:
     """Each assertion of a straight body; None for a statement that cannot be followed."""
     known = dict(values)
+    stateful = _stateful(body)
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)) or _is_text(node):
             continue
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if node.targets[0].id in stateful:
+                yield None
             known[node.targets[0].id] = _filled(node.value, known)
             continue
         if isinstance(node, ast.Assert):
@@ -165,6 +170,26 @@ def _of_body(
             yield from _of_pair(test, left, right, names)
         else:
             yield None
+
+
+def _stateful(body: Sequence[ast.stmt]) -> set[str]:
+    """Locals that a call made, that are handed on or called upon, and read again: their source in their place has no state."""
+    nodes = [one for statement in body for one in ast.walk(statement)]
+    made = {
+        target.id
+        for one in nodes
+        if isinstance(one, ast.Assign) and any(isinstance(part, ast.Call) for part in ast.walk(one.value))
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    read = Counter(one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    touched: set[str] = set()
+    for one in nodes:
+        if isinstance(one, ast.Call) and not (isinstance(one.func, ast.Name) and one.func.id in _ONLY_LOOKING):
+            parts = [*one.args, *(keyword.value for keyword in one.keywords)]
+            parts += [one.func.value] if isinstance(one.func, ast.Attribute) else []
+            touched |= {part.id for part in parts if isinstance(part, ast.Name)}
+    return {name for name in made & touched if read[name] > 1}
 
 
 def _of_assert(test: str, node: ast.expr, names: Mapping[str, Origin]) -> Iterator[Asserted]:

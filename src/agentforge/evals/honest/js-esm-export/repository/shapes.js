@@ -1,0 +1,4 @@
+/** Give the area of a rectangle. */
+export function area(width, height) {
+  return width * height;
+}

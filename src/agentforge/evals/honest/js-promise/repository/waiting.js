@@ -1,0 +1,4 @@
+/** Give a value a little later. */
+export async function later(value) {
+  return await value;
+}
