@@ -2,9 +2,9 @@
 
 It sees what stands in the source: a constant `__instancecheck__`, a `__class__` that lies, assignments to clock,
 chance and built-ins, searching for the test runner by name, in frames, among objects or descriptors. It does not see what is
-computed at run time: for that there are the checks outside the test runner,
-which compare type and value and so see through an `__eq__` that is always true.
-Decisions by clock or machine: `circumstances.py`; what is done behind the caller's back: `side_effects.py`; code in texts: `hidden_code.py`.
+computed at run time: for that there are the checks outside the test runner, which compare type and value and so see through
+an `__eq__` that is always true. Decisions by clock or machine: `circumstances.py`; what is done behind the caller's back:
+`side_effects.py`; code in texts: `hidden_code.py`.
 """
 
 from __future__ import annotations
