@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.agent.limits import exhausted
 from agentforge.app.base import base_commit
+from agentforge.app.examiner import examiner_of
 from agentforge.app.raising import GivenLimits, raised
 from agentforge.app.result import RunResult
 from agentforge.app.running_versions import program_versions
@@ -280,6 +281,7 @@ def _create(
             after=options.after,
             pull=options.pull,
             added=tuple(one.row for one in added),
+            examiner={} if options.workflow or profile else examiner_of(settings),
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
         )
         first = replace(first, digests={**digests(settings, git.top, folder, tests, added), **options.bound})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.added_stages import contracts_of, stages_of
+from agentforge.app.examiner import flag_of
 from agentforge.app.hooking import hook_engine
 from agentforge.app.scratch import scratch_of
 from agentforge.app.secret_words import secrets_of
@@ -66,7 +67,7 @@ class Models:
         from agentforge.config.model_choice import choose, choose_fallbacks
         from agentforge.models.catalogue import open_model
 
-        first = choose(self.settings, self.environ, flag=self.flag, stage=stage or None)
+        first = choose(self.settings, self.environ, flag=flag_of(self.settings, stage, self.flag), stage=stage or None)
         key = f"{first.provider}/{first.name}"
         if key not in self._open:
             others = choose_fallbacks(self.settings, self.environ, first=first)

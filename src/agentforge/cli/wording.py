@@ -196,6 +196,15 @@ def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
     return Notice(text=f"{event.stage}: done, {counted(known.steps, 'step')}, {spent} tokens{cost}{again}", sign="done")
 
 
+def _examined(event: kinds.Examined, _state: RunState) -> Notice:
+    if event.reason:
+        return Notice(text=f"not examined: {event.reason}", sign="note")
+    held = sum(row.get("verdict") == "agrees" for row in event.rows)
+    open_ = [f"{row.get('call')} gives {row.get('got')}" for row in event.rows if row.get("verdict") == "open"]
+    text = f"examined: {held} of {counted(len(event.rows), 'example')} of the request hold"
+    return Notice(text=text, sign="done", more=tuple(open_[:_FINDINGS_SHOWN]))
+
+
 def _asked(event: kinds.EscalationRaised, _state: RunState) -> Notice:
     return Notice(text=f"{event.escalation_id} {event.stage or 'run'}: {event.reason}", sign="asked")
 
@@ -267,6 +276,7 @@ _NOTICES: Mapping[type[Event], Callable[..., Notice | None]] = {
     kinds.FactsGathered: _facts,
     kinds.StageVerified: _verified,
     kinds.StagePassed: _passed,
+    kinds.Examined: _examined,
     kinds.EscalationRaised: _asked,
     kinds.EscalationResolved: _answered,
     kinds.AttemptsStarted: _attempts,

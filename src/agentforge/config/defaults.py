@@ -44,6 +44,8 @@ DEFAULTS: Mapping[str, object] = {
         "survivors": "report",
         "untested": 0,
         "impact_s": 120,
+        "examiner": "off",
+        "examiner_asks": False,
     },
     "attempts": {"parallel": 1},
     "sandbox": {"kind": "auto", "network": "off"},

@@ -12,6 +12,7 @@ from agentforge.events.awaiting import looked_at_again, task_arrived, task_await
 from agentforge.events.delivered import attested, delivered
 from agentforge.events.denials import denial_of
 from agentforge.events.escalating import escalation_raised, escalation_resolved
+from agentforge.events.examining import examined
 from agentforge.events.gaps import gap_s
 from agentforge.events.kinds import Event
 from agentforge.events.kinship import fork_made, run_forked, run_marked
@@ -88,6 +89,7 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         candidates_from=event.candidates_from,
         grade=event.grade,
         added=event.added,
+        examiner=event.examiner,
         started_at=at,
     )
 
@@ -298,6 +300,7 @@ _EVOLVERS = cast(
         kinds.FactsGathered: facts_gathered,
         kinds.StageVerified: stage_verified,
         kinds.StagePassed: _stage_passed,
+        kinds.Examined: examined,
         kinds.EscalationRaised: escalation_raised,
         kinds.EscalationResolved: escalation_resolved,
         kinds.Delivered: delivered,

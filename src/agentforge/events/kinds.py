@@ -36,6 +36,7 @@ from agentforge.events.conversing import WritersMerged as WritersMerged
 from agentforge.events.delivering import Attested as Attested
 from agentforge.events.delivering import Delivered as Delivered
 from agentforge.events.event import Event as Event
+from agentforge.events.examining import Examined as Examined
 from agentforge.events.hooking import HookFinished as HookFinished
 from agentforge.events.reaching import NotificationSent as NotificationSent
 from agentforge.events.reaching import RunShared as RunShared
@@ -74,6 +75,7 @@ class RunStarted(Event):
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
             goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
         added: stages that others wrote: {name, after, writes, files, source, digest of the text, which is a blob}.
+        examiner: {model: "auto" or provider/name, asks: whether an open reading is a question}; {} = nobody examines.
     """
 
     kind: Literal["task", "session", "subagent"]
@@ -103,6 +105,7 @@ class RunStarted(Event):
     candidates_from: str = "green"
     grade: Json = field(default_factory=dict)
     added: tuple[Json, ...] = ()
+    examiner: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

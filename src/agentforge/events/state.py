@@ -272,6 +272,7 @@ class RunState:
         pull: what the run has to do with a pull request, see RunStarted.
         candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
         added: stages from outside, see pipeline.adding: {name, after, writes, files, source, digest}.
+        examiner: who examines the delivered tree, see RunStarted; {} = nobody.
         candidate: the number of this run among its parent's attempts, 0 = it is none.
         attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
         profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
@@ -307,6 +308,7 @@ class RunState:
     candidates_from: str = "green"
     candidate: int = 0
     added: tuple[Json, ...] = ()
+    examiner: Json = field(default_factory=dict)
     attempts: Json = field(default_factory=dict)
     grade: Json = field(default_factory=dict)
     awaited: Mapping[str, Json] = field(default_factory=dict)

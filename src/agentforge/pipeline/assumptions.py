@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from agentforge.events.examining import EXAMINE
 from agentforge.events.state import RunState
 from agentforge.frozen import dataclass
+from agentforge.pipeline.settling import expected_of
 from agentforge.pipeline.stage import Json, items
 
 _EARLY = ("clarify", "analyze", "spec")
+_READINGS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,22 @@ def assumptions(state: RunState) -> list[Assumption]:
         known = found.get(_key(one.question))
         if _key(one.question) not in answered and (known is None or not known.alternative):
             found[_key(one.question)] = one
-    return sorted(found.values(), key=lambda one: not one.alternative)
+    return [*sorted(found.values(), key=lambda one: not one.alternative), *map(_of_examiner, open_readings(state))]
+
+
+def open_readings(state: RunState) -> list[Json]:
+    """The results that an examiner who saw the request alone expected otherwise, and nobody decided about."""
+    rows = items(state.facts.get(EXAMINE, {}).get("rows"))
+    asked = {item.context.get("key") for item in state.escalations.values() if item.resolution is not None}
+    found = [row for row in rows if row.get("verdict") in ("open", "contradicts")]
+    left = [row for row in found if f"{EXAMINE}:open:{row.get('call')}" not in asked]
+    return sorted(left, key=lambda row: row.get("confidence") == "guess")[:_READINGS]
+
+
+def _of_examiner(row: Json) -> Assumption:
+    says = f", where the request says: {row.get('says')}" if row.get("says") else ""
+    other = f"it {expected_of(row)}, as was expected from the request alone"
+    return Assumption(question=f"What {row.get('call')} gives{says}", taken=str(row.get("got")), alternative=other)
 
 
 def words_for_spec(state: RunState) -> bool:

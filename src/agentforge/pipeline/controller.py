@@ -15,8 +15,10 @@ from agentforge.canonical import canonical_bytes
 from agentforge.context.sections import Section, row_of, section_of, without_secrets
 from agentforge.errors import ModelError
 from agentforge.events import kinds
+from agentforge.events.examining import EXAMINE
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
+from agentforge.pipeline import examining
 from agentforge.pipeline.attempting import adopted
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.dependencies import event_of, unmet
@@ -27,6 +29,7 @@ from agentforge.pipeline.effects import (
     AwaitTask,
     Deliver,
     EndReopening,
+    Examine,
     Finish,
     GatherFacts,
     Judge,
@@ -99,6 +102,7 @@ class Performer:
                 AdoptAttempt: self._adopt,
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
+                Examine: self._examine,
                 SubmitDraft: self._submit_draft,
                 SubmitKept: self._submit_kept,
                 GatherFacts: self._gather_facts,
@@ -121,7 +125,13 @@ class Performer:
 
     def spec(self, state: RunState) -> AgentSpec:
         """What the agent loop works with in the current stage: model, tools, workspace."""
+        if state.stage == EXAMINE:
+            return examining.examiner_spec(state, self._runtime)
         return agent_spec(state, self._runtime, self._pieces(state))
+
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> examining.Looks:
+        """Run the examiner's examples."""
+        return examining.looked_at(state, rows, self._runtime)
 
     def measured_base(self, state: RunState, *, attempt: int) -> Measured:
         """Measure the base line."""
@@ -172,6 +182,9 @@ class Performer:
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
+        if state.stage == EXAMINE:
+            yield from examining.called(effect, state, self.spec)
+            return
         events = agent_perform.perform_call_model(effect, state, self.spec(state))
         try:
             yield from events
@@ -195,6 +208,9 @@ class Performer:
     # -- stages
 
     def _start_stage(self, effect: StartStage, state: RunState) -> Iterator[Event]:
+        if effect.stage == EXAMINE:
+            yield from examining.begun(state, self._runtime, attempt=effect.attempt, plain=self._plain)
+            return
         stage = self._runtime.stages[effect.stage]
         again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
         digest = state.turn.material if again else ""
@@ -245,6 +261,9 @@ class Performer:
         draft = kept_draft(state, self._runtime.stages[effect.stage])
         attempt = state.stages[effect.stage].attempt
         yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="harness")
+
+    def _examine(self, _effect: Examine, state: RunState) -> Iterator[Event]:
+        return examining.examined(state, self.looked_at)
 
     # -- facts and verdicts
 

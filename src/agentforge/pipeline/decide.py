@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import Effect, Stop
 from agentforge.events.choices import fixed
+from agentforge.events.examining import EXAMINE
 from agentforge.events.state import Escalation, RunState
 from agentforge.pipeline.attempting import adoption, attempts_first
 from agentforge.pipeline.attempts import attempts_allowed
@@ -48,6 +49,10 @@ def decide(state: RunState, stages: Stages) -> Effect | None:
         return back
     if not state.stage:
         return _between_stages(state, stages)
+    if state.stage == EXAMINE:
+        from agentforge.pipeline.examiner import examining  # of the few runs that are examined
+
+        return examining(state)
     return _inside_stage(state, stages[state.stage], tuple(stages))
 
 
@@ -72,7 +77,8 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
             return attempting
         if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
             return MeasureImpact()
-        return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+        start = StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+        return _examined_first(state, tuple(stages), start) if stage.name == "deliver" and state.examiner else start
     if state.workflow == SPLIT:
         from agentforge.pipeline.splitting import next_part  # with the rulebook, which no other run needs this early
 
@@ -82,6 +88,12 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
     if not state.delivered:
         return Deliver()
     return Finish(outcome="delivered") if state.attested else Attest()
+
+
+def _examined_first(state: RunState, order: tuple[str, ...], start: StartStage) -> Effect:
+    from agentforge.pipeline.examiner import examination
+
+    return examination(state, order) or start
 
 
 def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effect:

@@ -157,6 +157,11 @@ class PassStage(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Examine(Effect):
+    """Run the examiner's examples on the verified tree and settle them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deliver(Effect):
     """Make the branch from the verified commit."""
 

@@ -36,7 +36,7 @@ def going_back(state: RunState, order: Sequence[str]) -> Reopen | None:
             stage=answer.reopen,
             by=item.stage,
             reason="answered",
-            undone=_undone(state, answer.reopen, order),
+            undone=undone_from(state, answer.reopen, order),
             answer=f"{item.question} -> {answer.text}",
             escalation_id=item.escalation_id,
         )
@@ -58,7 +58,7 @@ def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
         by=state.stage,
         reason="belongs_here",
         findings=tuple({"passed": False, **row} for row in rows if row.get("stage") == wanted[0]),
-        undone=_undone(state, wanted[0], order),
+        undone=undone_from(state, wanted[0], order),
     )
 
 
@@ -89,7 +89,8 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
     )
 
 
-def _undone(state: RunState, stage: str, order: Sequence[str]) -> tuple[str, ...]:
+def undone_from(state: RunState, stage: str, order: Sequence[str]) -> tuple[str, ...]:
+    """The stages that were begun from a stage on: all whose results have to be measured again with it."""
     return tuple(name for name in order[order.index(stage) :] if name in state.stages)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.messages import ModelReply, ToolCall, Usage
@@ -62,3 +63,13 @@ def nonce_of(finished: kinds.ToolFinished | None) -> str:
     """The word that fenced the recorded text; every process has its own."""
     found = _FENCE.match(finished.text) if finished else None
     return found[1] if found else ""
+
+
+def exit_code_of(row: Mapping[str, object]) -> int:
+    """How a contract's command ended then."""
+    return value if isinstance(value := row.get("measured"), int) else 1
+
+
+def printed_of(row: Mapping[str, object], command: str) -> str:
+    """What it printed."""
+    return str(row.get("message", "")).partition(f"`{command}` ended with {exit_code_of(row)}: ")[2]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from agentforge.cancelling import TimeIsUp
-from agentforge.errors import ModelError
+from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.codec import encode
 from agentforge.events.evolve import evolve
@@ -23,7 +23,7 @@ from agentforge.pipeline.controller import Performer
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.effects import Attest, AwaitTask, Finish, TryAttempts
 from agentforge.pipeline.guests import along_record
-from agentforge.pipeline.recalling import nonce_of, observation_of, reply_of
+from agentforge.pipeline.recalling import exit_code_of, nonce_of, observation_of, printed_of, reply_of
 from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.messages import ModelReply, ModelRequest
+    from agentforge.pipeline.examining import Looks
     from agentforge.pipeline.measured import Measured
     from agentforge.pipeline.repairs.table import Mended
     from agentforge.pipeline.runtime import Runtime
@@ -224,6 +225,9 @@ class ReplayPerformer(Performer):
 
     def spec(self, state: RunState) -> AgentSpec:
         """The stage's own values; calls that would look at the world or run something are answered from the record."""
+        absent = self._log.next()[2]
+        if isinstance(absent, kinds.Examined):
+            raise AgentForgeError(absent.reason)  # the examiner's model could not be opened then
         spec = super().spec(state)
         finished = self._log.ahead(kinds.ToolFinished, lambda event: event.index == self._index)
         called = self._log.ahead(kinds.ModelCalled)
@@ -258,6 +262,12 @@ class ReplayPerformer(Performer):
             self._runtime.guard.put_back(measured.tree)
         return measured
 
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
+        """What the examples gave then."""
+        del state, rows
+        recorded = self._recorded(kinds.Examined)
+        return dict(enumerate(recorded.rows)), recorded.reason
+
     def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
         """The repairs of the record."""
         from agentforge.pipeline.repairs.table import recorded_in
@@ -271,7 +281,7 @@ class ReplayPerformer(Performer):
 
         rows = {str(row.get("rule")): row for row in self._recorded(kinds.StageVerified).results}
         return [
-            CommandResult(command=command, exit_code=_exit_code(row), output=_printed(row, command))
+            CommandResult(command=command, exit_code=exit_code_of(row), output=printed_of(row, command))
             for command in contract.commands
             if (row := rows.get(f"command: {command}")) is not None
         ]
@@ -385,11 +395,3 @@ class _RecordedModel:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _exit_code(row: Mapping[str, object]) -> int:
-    return value if isinstance(value := row.get("measured"), int) else 1
-
-
-def _printed(row: Mapping[str, object], command: str) -> str:
-    return str(row.get("message", "")).partition(f"`{command}` ended with {_exit_code(row)}: ")[2]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
+from agentforge.events.examining import EXAMINE
 from agentforge.events.judged import judged
 from agentforge.events.state import RunState
 from agentforge.events.verdicts import notes
@@ -43,11 +45,24 @@ def answers(state: RunState) -> list[dict[str, object]]:
 
 def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
     """What refused nothing and a reviewer should know, by stage: rules of the sort "note", and what the harness repaired."""
-    return [
+    examined = [{"stage": EXAMINE, "rule": "examined", "note": told}] if (told := _examined(state)) else []
+    return examined + [
         {"stage": name, "rule": str(row.get("rule") or row.get("repair") or ""), "note": str(row.get("message", ""))}
         for name, stage in state.stages.items()
         for row in (*notes(stage.results), *stage.repairs)
     ]
+
+
+def _examined(state: RunState) -> str:
+    """What came of the examiner's examples, and what it cost; "" where there were none."""
+    counts = Counter(str(row.get("verdict")) for row in items(state.facts.get(EXAMINE, {}).get("rows")))
+    if not counts:
+        return ""
+    spent = [one for one in state.spending.values() if one.stage == EXAMINE]
+    tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
+    return f"examples written from the request and the public interface alone: {told}; {cost}"
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -96,6 +111,9 @@ def limits(state: RunState) -> list[str]:
     out += dependency_lines(_mapping(state.facts.get("green", {}).get("dependencies")))
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
+    not_examined = state.facts.get(EXAMINE, {}).get("reason")
+    if not_examined:
+        out.append(f"not examined: {not_examined}")
     if not state.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
     return out

@@ -22,7 +22,7 @@ from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.launch import EVIDENCE, borrowed, box, ground
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.symbols import Symbol, exists, modules
-from agentforge.runners.typed import difference, shown
+from agentforge.runners.typed import difference, shown, told_of
 
 Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
@@ -85,7 +85,14 @@ class Verdict:
 def check_claims(
     rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
 ) -> Verdict:
-    """Evaluate claims on a tree and compare the results.
+    """Evaluate claims on a tree and compare the results; what came of all of them, see `claim_looks`."""
+    return summed(claim_looks(rig, tree, claims, symbols=symbols, base_tree=base_tree, edits=edits), told=_told)
+
+
+def claim_looks(
+    rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
+) -> list[Look]:
+    """Evaluate claims on a tree; what came of each.
 
     A claim whose names the specification does not declare is left unchecked, and so is one whose module cannot be imported at
     the base either, and one of the request that no longer holds but did at the base: it was a complaint.
@@ -111,8 +118,15 @@ def check_claims(
             looks.append(Look(claim=claim, note=wrong))
             continue
         complaint = bool(wrong) and claim.asked and any(not judge(claim, one, symbols) for one in before)
-        looks.append(Look(claim=claim, wrong=wrong, unchecked=COMPLAINT if complaint else ""))
-    return summed(looks, told=_told)
+        looks.append(
+            Look(
+                claim=claim,
+                wrong=wrong,
+                unchecked=COMPLAINT if complaint else "",
+                got=told_of(answer.value, answer.raised, answer.message),
+            )
+        )
+    return looks
 
 
 UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base does already"
@@ -120,12 +134,17 @@ UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note."""
+    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note.
+
+    Attributes:
+        got: what the call gave, in words.
+    """
 
     claim: Claim
     wrong: str = ""
     unchecked: str = ""
     note: str = ""
+    got: str = ""
 
 
 def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:

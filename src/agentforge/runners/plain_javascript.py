@@ -17,9 +17,19 @@ from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.javascript import is_test
 from agentforge.runners.javascript_source import definitions, is_javascript, parsed
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box, ground
-from agentforge.runners.plain_check import COMPLAINT, TIME_LIMIT_S, UNDECLARED, Answer, Look, Verdict, judge, summed
+from agentforge.runners.plain_check import (
+    COMPLAINT,
+    TIME_LIMIT_S,
+    UNDECLARED,
+    Answer,
+    Look,
+    Verdict,
+    judge,
+    summed,
+)
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.symbols import Symbol
+from agentforge.runners.typed import told_of
 
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
@@ -37,7 +47,14 @@ class NodeProbe:
 def check_javascript(
     rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
 ) -> Verdict:
-    """Evaluate claims on a tree and compare the results by type and value; null and undefined are the same here.
+    """Evaluate claims on a tree and compare the results; what came of all of them, see `node_looks`."""
+    return summed(node_looks(rig, tree, claims, symbols=symbols, base_tree=base_tree, edits=edits), told=_told)
+
+
+def node_looks(
+    rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
+) -> list[Look]:
+    """Evaluate claims on a tree; what came of each, by type and value; null and undefined are the same here.
 
     Left unchecked are claims with names that the specification does not declare, those whose module cannot be loaded without the
     test runner, and those of the request that do not hold but did at the base.
@@ -50,7 +67,7 @@ def check_javascript(
     try:
         answers = evaluate_in_node(rig, tree, [probe for _, probe in ready], edits=edits)
     except ToolchainError as exc:
-        return Verdict(checked=0, failed=(), unchecked=(*summed(looks, told=_told).unchecked, exc.message))
+        return [*looks, *(Look(claim=claim, unchecked=exc.message) for claim, _ in ready)]
     for (claim, probe), answer in zip(ready, answers, strict=True):
         if answer.lost or (
             answer.stage == "import" and answer.raised and _raised_before(rig, base_tree, probe, answer)
@@ -61,8 +78,15 @@ def check_javascript(
             continue
         wrong = judge(claim, answer)
         complaint = bool(wrong) and claim.asked and _held_before(rig, base_tree, claim, symbols)
-        looks.append(Look(claim=claim, wrong=wrong, unchecked=COMPLAINT if complaint else ""))
-    return summed(looks, told=_told)
+        looks.append(
+            Look(
+                claim=claim,
+                wrong=wrong,
+                unchecked=COMPLAINT if complaint else "",
+                got=told_of(answer.value, answer.raised, answer.message),
+            )
+        )
+    return looks
 
 
 def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits: Edits = NO_EDITS) -> list[Answer]:

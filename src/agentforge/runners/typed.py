@@ -182,3 +182,11 @@ def _container(name: str, rows: list[str], *, alike: bool) -> str:
     inner = ", ".join(rows) + ("," if name == "tuple" and len(rows) == 1 else "")
     text = f"{ends[0]}{inner}{ends[1]}" if rows or ends != "{}" else "set()"
     return f"frozenset({text})" if name == "frozenset" else text
+
+
+def told_of(value: Sequence[Any] | None, raised: Sequence[tuple[str, bool]], message: str) -> str:
+    """What a call gave, in words: its encoded value, or the exception with its first class."""
+    if value is not None:
+        return shown(value)
+    said = f" ({message[:120]})" if message else ""
+    return f"{raised[0][0]}{said}" if raised else "no answer"

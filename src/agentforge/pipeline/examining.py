@@ -1,0 +1,232 @@
+"""The examiner at work: what it is shown, its one call, and its examples run on the delivered tree in a plain process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.agent.limits import exhausted, time_left_s
+from agentforge.agent.perform import AgentSpec, perform_call_model
+from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.canonical import canonical_bytes
+from agentforge.context.minimal import StepContext
+from agentforge.errors import AgentForgeError, ModelError
+from agentforge.events import kinds
+from agentforge.events.examining import EXAMINE
+from agentforge.events.judged import judged
+from agentforge.messages import Message, Text
+from agentforge.pipeline.examiner import asked_digest, changed_files, kept_rows, language, request_words
+from agentforge.pipeline.settling import Row, rows_in, settled
+from agentforge.pipeline.stage import Json, Stage
+from agentforge.pipeline.workbench import tool_context
+from agentforge.tokens import count_tokens, cut_end
+from agentforge.tools.invocation import InvocationPolicy
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from agentforge.agent.effects import CallModel
+    from agentforge.events.state import RunState
+    from agentforge.pipeline.runtime import Runtime
+    from agentforge.runners.symbols import Symbol
+
+Looks = tuple[Mapping[int, Json], str]
+"""{held, got, unchecked} of the examples by their number; and why nothing was measured, "" when something was."""
+
+_TOKENS = 3_600
+"""The whole prompt by our count, which may lie a tenth under a provider's."""
+_STAGE = Stage(
+    name=EXAMINE, produces="", consumes=(), purpose="examples from the request and the public interface alone"
+)
+_SHOWN = ("function", "class", "method", "type", "variable")
+
+
+def begun(state: RunState, runtime: Runtime, *, attempt: int, plain: Callable[[str], str]) -> Iterator[kinds.Event]:
+    """Begin: what is shown is recorded, nothing where there is nothing to call or no room for the request."""
+    shown, _ = interface(state, runtime)
+    words = request_words(state)
+    room = _TOKENS - count_tokens(_prompt()) - count_tokens(words)
+    material = ""
+    if shown and room > count_tokens(shown[:400]):
+        text = f"# The request, word for word\n{words}\n\n# The public interface\n{cut_end(shown, limit=room)}\n"
+        material = runtime.blobs.put(canonical_bytes([{"name": "request and interface", "text": plain(text)}]))
+    yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
+
+
+def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:
+    """Everything the one call needs: two messages and no tools.
+
+    Raises:
+        ModelNotConfigured: its model cannot be asked.
+    """
+    model = runtime.models(EXAMINE)
+    return AgentSpec(
+        model=model,
+        model_name=model.name,
+        context=lambda now: _context(now, runtime),
+        tools={},
+        tool_context=tool_context(state, _STAGE, runtime, may_write=lambda path: f"{path} is not written here"),
+        policy=InvocationPolicy(secrets=runtime.secrets, nonce=runtime.nonce),
+        blobs=runtime.blobs,
+        snapshot=lambda _state: None,
+        price=runtime.price,
+        max_output_tokens=runtime.max_output_tokens,
+        temperature=runtime.temperature,
+    )
+
+
+def _context(state: RunState, runtime: Runtime) -> StepContext:
+    rows = json.loads(runtime.blobs.get(state.turn.material))
+    text = "\n".join(str(row["text"]) for row in rows)
+    messages = (
+        Message(role="system", parts=(Text(text=_prompt()),)),
+        Message(role="user", parts=(Text(text=text),)),
+    )
+    sections = {"system_prompt": count_tokens(_prompt()), "current_state": count_tokens(text)}
+    return StepContext(messages=messages, tools=(), sections=sections)
+
+
+@cache
+def _prompt() -> str:
+    return Path(__file__).with_name("prompts").joinpath("examine.md").read_text("utf-8")
+
+
+def called(effect: CallModel, state: RunState, spec: Callable[[RunState], AgentSpec]) -> Iterator[kinds.Event]:
+    """Ask; a model that is away ends the examination, never the run."""
+    try:
+        made = spec(state)
+    except AgentForgeError as error:
+        yield _examined(state, reason=str(error))
+        return
+    try:
+        yield from perform_call_model(effect, state, made)
+    except ModelError:
+        return  # the failure is recorded
+
+
+def examined(state: RunState, looked: Callable[[RunState, Sequence[Row]], Looks]) -> Iterator[kinds.Event]:
+    """Run the examples and settle them."""
+    rows, reason = _rows(state)
+    looks: Mapping[int, Json] = {}
+    if rows:
+        looks, reason = looked(state, rows)
+    if reason:
+        yield _examined(state, reason=reason)
+        return
+    yield _examined(state, rows=settled(rows, looks, request_words(state), _reader(state)))
+
+
+def _examined(state: RunState, *, rows: tuple[Row, ...] = (), reason: str = "") -> kinds.Examined:
+    attempt = state.stages[EXAMINE].attempt
+    tree = judged(state.trees, "")
+    return kinds.Examined(attempt=attempt, tree=tree, asked=asked_digest(state), rows=rows, reason=reason)
+
+
+def _rows(state: RunState) -> tuple[list[Row], str]:
+    """The examples, and why there are none."""
+    known = kept_rows(state)
+    if known:
+        return [_unsettled(row) for row in known], ""
+    turn = state.turn
+    if not turn.material:
+        return [], "nothing that is new or changed can be called by its name, or the request is too long"
+    if not turn.recent:
+        failed = str(state.error.get("message", "")) if turn.steps_in_attempt and state.error else ""
+        return [], failed or exhausted(state) or "the model was not asked"
+    found = rows_in(turn.recent[-1].said, _reader(state))
+    return (found, "") if found else ([], "the examiner's answer holds no examples")
+
+
+def _unsettled(row: Json) -> Row:
+    left = ("held", "got", "unchecked", "verdict", "why")
+    return {name: value for name, value in row.items() if name not in left}
+
+
+def looked_at(state: RunState, rows: Sequence[Row], runtime: Runtime) -> Looks:
+    """Run what can be run, within the time that the run has left.
+
+    Side effects: processes in the sandbox.
+    """
+    from agentforge.pipeline.hanging import bounded_rig
+    from agentforge.runners.claims import Claim
+    from agentforge.runners.plain_check import claim_looks
+    from agentforge.runners.plain_javascript import node_looks
+
+    look = claim_looks if language(state) == "python" else node_looks
+    wanted = {number: row for number, row in enumerate(rows) if not row.get("dropped")}
+    claims = [
+        Claim(call=str(row["call"]), returns=str(row.get("returns") or ""), raises=str(row.get("raises") or ""))
+        for row in wanted.values()
+    ]
+    try:
+        _, symbols = interface(state, runtime)
+        with for_at_most(time_left_s(state)):
+            found = look(
+                bounded_rig(state, runtime),
+                judged(state.trees, ""),
+                list(dict.fromkeys(claims)),
+                symbols=symbols,
+                base_tree=state.trees["baseline"],
+            )
+    except TimeIsUp:
+        return {}, "the deadline came while its examples were run"
+    except AgentForgeError as error:
+        return {}, str(error)
+    known = {one.claim: one for one in found}
+    return {
+        number: {"held": not one.wrong, "got": one.got, "unchecked": one.unchecked}
+        for number, claim in zip(wanted, claims, strict=True)
+        if (one := known.get(claim)) is not None
+    }, ""
+
+
+def interface(state: RunState, runtime: Runtime) -> tuple[str, list[Symbol]]:
+    """The public names of the changed files with signature and first line of the docstring, what is new or changed first.
+
+    Returns:
+        the text, "" where nothing public is new or changed; and the same names for calling them.
+    """
+    from agentforge.runners.symbols import Symbol
+    from agentforge.workspace.symbols import implementations, outline_of
+
+    tree, base = judged(state.trees, ""), state.trees["baseline"]
+    parts: list[str] = []
+    symbols: list[Symbol] = []
+    for path in changed_files(state):
+        now, before = (_source(runtime, one, path) for one in (tree, base))
+        known = {one.qualified: _lines(before, one.line, one.end_line) for one in outline_of(path, before).symbols}
+        public = [one for one in implementations(outline_of(path, now).symbols) if _is_public(one.qualified)]
+        public = [one for one in public if one.kind in _SHOWN]
+        symbols += [Symbol(name=one.qualified, file=path, kind=one.kind, signature=one.signature) for one in public]
+        rows = [(known.get(one.qualified) != _lines(now, one.line, one.end_line), one) for one in public]
+        if any(changed and one.kind in ("function", "method", "class") for changed, one in rows):
+            rows.sort(key=lambda row: not row[0])
+            parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
+    return "\n".join(parts), symbols
+
+
+def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:
+    owner = f" (of {name.rpartition('.')[0]})" if "." in name else ""
+    return f"- {'' if changed else 'as before: '}{signature}{owner}{f': {doc}' if doc and changed else ''}"
+
+
+def _is_public(name: str) -> bool:
+    return not any(part.startswith("_") for part in name.split("."))
+
+
+def _source(runtime: Runtime, tree: str, path: str) -> str:
+    data = runtime.git.show(tree, path)
+    return data.decode("utf-8", "replace") if data is not None else ""
+
+
+def _lines(text: str, first: int, last: int) -> str:
+    return "\n".join(text.splitlines()[first - 1 : last])
+
+
+def _reader(state: RunState) -> ModuleType:
+    from agentforge.runners import claims, claims_javascript
+
+    return claims if language(state) == "python" else claims_javascript

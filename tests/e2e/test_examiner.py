@@ -1,0 +1,145 @@
+"""The examiner on the whole way: it agrees, finds what the request states, reads it otherwise, answers nonsense, is away."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, intake, reply, submit
+
+if TYPE_CHECKING:
+    from agentforge_world import Reply, Script, World
+
+_SETTINGS = '[verification]\nexaminer = "auto"\n'
+_AGREES = {
+    "examples": [
+        {"call": "slugify('Hello World')", "returns": "'hello-world'", "says": "as the request", "confidence": "stated"},
+        {"call": "slugify('Hello World')", "returns": "'x'", "says": "a slip", "confidence": "guess"},
+        {"call": "slugify('One Two')", "returns": "'one-two'", "says": "lower, joined", "confidence": "implied"},
+    ],
+    "properties": [{"property": "slugify(slugify(x)) == slugify(x)", "inputs": ["'A b'", "''"], "says": "twice is once"}],
+}
+_OPEN = {"examples": [{"call": "slugify('a, b')", "returns": "'a-b'", "says": "a slug", "confidence": "implied"}]}
+
+
+def _answers(value: Any) -> list[Reply]:
+    text = value if isinstance(value, str) else f"```json\n{json.dumps(value)}\n```"
+    return [reply(text=text)]
+
+
+def _script(value: Any, **replaced: Any) -> Script:
+    return good_script(examine=_answers(value), **replaced)
+
+
+def _examined(world: World) -> dict[str, Any]:
+    return dict(world.events("Examined")[-1]["data"])
+
+
+def _verdicts(world: World) -> list[str]:
+    return [row["verdict"] for row in _examined(world)["rows"]]
+
+
+def _holds(world: World) -> None:
+    for command in ("verify", "replay"):
+        checked = world.run(command, world.task)
+        assert checked.code == 0, checked.out + checked.err
+
+
+def test_what_agrees_is_told_with_its_cost_and_the_examiner_sees_neither_specification_nor_tests_nor_code(
+    world: World,
+) -> None:
+    world.settings(_SETTINGS)
+    done = world.start(_script(_AGREES))
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert _verdicts(world) == ["dropped", "dropped", "agrees", "agrees", "agrees"]
+    call = world.events("ModelCalled")[-1]["data"]
+    assert (call["stage"], call["context_tokens"] < 4000) == ("examine", True)
+    sent = json.dumps(world.run("inspect", world.task, "--step", str(call["step"]), "--show", "context", "--json").json)
+    assert "def slugify(text: str) -> str" in sent and "slugify('Hello World')" in sent
+    assert not [word for word in ("test_slugify", ".join(", "REQ-001", "it does what was asked") if word in sent]
+    assert "examine" in {row["stage"] for row in world.run("cost", world.task, "--json").json["by_stage"]}
+    (note,) = [row for row in world.view("artifacts/phases/deliver/artifact.yaml")["notes"] if row["stage"] == "examine"]
+    assert "3 agrees" in note["note"] and "1 calls" in note["note"]
+    _holds(world)
+
+
+def test_another_reading_is_an_assumption_of_the_report(world: World) -> None:
+    world.settings(_SETTINGS)
+    done = world.start(_script(_OPEN))
+    assert (done.code, _verdicts(world)) == (0, ["open"]), done.out + done.err
+    told = str(world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"])
+    assert "slugify('a, b')" in told and "'a,-b'" in told and "'a-b'" in told
+    _holds(world)
+
+
+def test_another_reading_is_a_question_where_that_is_wanted_and_its_answer_counts(world: World) -> None:
+    world.settings(_SETTINGS + "examiner_asks = true\n")
+    done = world.start(_script(_OPEN))
+    (asked,) = done.json["escalations"]
+    assert (done.code, asked["stage"]) == (3, "deliver"), done.out
+    assert {"as implemented", "the other reading"} <= {choice["label"] for choice in asked["choices"]}
+    done = world.run("resolve", "E1", "--answer", "as implemented", "--resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert not world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"]
+    _holds(world)
+
+
+_REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'. A slug of 'A_b' must be 'a-b'."
+_STATED = {"examples": [{"call": "slugify('A_b')", "returns": "'a-b'", "says": "A slug of 'A_b'", "confidence": "stated"}]}
+
+
+def _stated(*green: Reply) -> Script:
+    return _script(_STATED, intake=[reply(submit(intake()))], green=[reply(ADD_SLUGIFY, IMPLEMENTED), *green])
+
+
+def test_a_result_that_the_request_states_sends_the_run_back_once_and_the_right_one_is_delivered(world: World) -> None:
+    world.settings(_SETTINGS)
+    right = edit("text.lower().split()", 'text.lower().replace("_", " ").split()')
+    done = world.start(_stated(reply(right, IMPLEMENTED)), request=_REQUEST)
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    (back,) = world.events("StageReopened")
+    assert (back["data"]["stage"], back["data"]["by"]) == ("green", "examine")
+    assert 'replace("_", " ")' in world.git("show", f"{done.json['branch']}:textkit.py")
+    assert _verdicts(world) == ["agrees"]
+    assert len([one for one in world.events("ModelCalled") if one["data"]["stage"] == "examine"]) == 1
+    _holds(world)
+
+
+def test_where_it_stays_a_human_decides_over_both(world: World) -> None:
+    world.settings(_SETTINGS)
+    done = world.start(_stated(reply(IMPLEMENTED)), request=_REQUEST)
+    (asked,) = done.json["escalations"]
+    assert (done.code, "'a_b'" in asked["question"], "'a-b'" in asked["question"]) == (3, True, True), done.out
+    done = world.run("resolve", "E1", "--answer", "as implemented", "--resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert "slugify('A_b')" in str(world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "replies", "why"),
+    [
+        (_SETTINGS, _answers("I think it is fine."), "no examples"),
+        (_SETTINGS, [{"error": {"status": 400, "message": "no such thing"}}], "no such thing"),
+        (_SETTINGS, [], "no reply"),
+        ('[verification]\nexaminer = "openai/gpt-5.5"\n', [], "OPENAI_API_KEY"),
+    ],
+    ids=["nonsense", "refused", "away", "no key"],
+)
+def test_an_examiner_that_is_of_no_use_is_one_line_in_the_report(
+    world: World, settings: str, replies: list[Reply], why: str
+) -> None:
+    world.settings(settings)
+    done = world.start(good_script(examine=replies))
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    (line,) = [
+        one for one in world.view("artifacts/phases/deliver/artifact.yaml")["limits"] if one.startswith("not examined")
+    ]
+    assert why in line, line
+    _holds(world)
+
+
+def test_a_run_without_one_asks_nobody(world: World) -> None:
+    world.settings('[verification]\nexaminer = "off"\n')
+    assert world.start(_script(_AGREES)).code == 0
+    assert not world.events("Examined")
