@@ -14,11 +14,18 @@ if TYPE_CHECKING:
 _SETTINGS = '[verification]\nexaminer = "auto"\n'
 _AGREES = {
     "examples": [
-        {"call": "slugify('Hello World')", "returns": "'hello-world'", "says": "as the request", "confidence": "stated"},
+        {
+            "call": "slugify('Hello World')",
+            "returns": "'hello-world'",
+            "says": "as the request",
+            "confidence": "stated",
+        },
         {"call": "slugify('Hello World')", "returns": "'x'", "says": "a slip", "confidence": "guess"},
         {"call": "slugify('One Two')", "returns": "'one-two'", "says": "lower, joined", "confidence": "implied"},
     ],
-    "properties": [{"property": "slugify(slugify(x)) == slugify(x)", "inputs": ["'A b'", "''"], "says": "twice is once"}],
+    "properties": [
+        {"property": "slugify(slugify(x)) == slugify(x)", "inputs": ["'A b'", "''"], "says": "twice is once"}
+    ],
 }
 _OPEN = {"examples": [{"call": "slugify('a, b')", "returns": "'a-b'", "says": "a slug", "confidence": "implied"}]}
 
@@ -34,6 +41,11 @@ def _script(value: Any, **replaced: Any) -> Script:
 
 def _examined(world: World) -> dict[str, Any]:
     return dict(world.events("Examined")[-1]["data"])
+
+
+def _report(world: World) -> dict[str, Any]:
+    (path,) = (world.folder / "artifacts").rglob("delivery_report.yaml")
+    return dict(world.view(path.relative_to(world.folder).as_posix()))
 
 
 def _verdicts(world: World) -> list[str]:
@@ -59,7 +71,7 @@ def test_what_agrees_is_told_with_its_cost_and_the_examiner_sees_neither_specifi
     assert "def slugify(text: str) -> str" in sent and "slugify('Hello World')" in sent
     assert not [word for word in ("test_slugify", ".join(", "REQ-001", "it does what was asked") if word in sent]
     assert "examine" in {row["stage"] for row in world.run("cost", world.task, "--json").json["by_stage"]}
-    (note,) = [row for row in world.view("artifacts/phases/deliver/artifact.yaml")["notes"] if row["stage"] == "examine"]
+    (note,) = [row for row in _report(world)["notes"] if row["stage"] == "examine"]
     assert "3 agrees" in note["note"] and "1 calls" in note["note"]
     _holds(world)
 
@@ -68,7 +80,7 @@ def test_another_reading_is_an_assumption_of_the_report(world: World) -> None:
     world.settings(_SETTINGS)
     done = world.start(_script(_OPEN))
     assert (done.code, _verdicts(world)) == (0, ["open"]), done.out + done.err
-    told = str(world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"])
+    told = str(_report(world)["assumptions"])
     assert "slugify('a, b')" in told and "'a,-b'" in told and "'a-b'" in told
     _holds(world)
 
@@ -81,12 +93,14 @@ def test_another_reading_is_a_question_where_that_is_wanted_and_its_answer_count
     assert {"as implemented", "the other reading"} <= {choice["label"] for choice in asked["choices"]}
     done = world.run("resolve", "E1", "--answer", "as implemented", "--resume", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    assert not world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"]
+    assert not _report(world)["assumptions"]
     _holds(world)
 
 
 _REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'. A slug of 'A_b' must be 'a-b'."
-_STATED = {"examples": [{"call": "slugify('A_b')", "returns": "'a-b'", "says": "A slug of 'A_b'", "confidence": "stated"}]}
+_STATED = {
+    "examples": [{"call": "slugify('A_b')", "returns": "'a-b'", "says": "A slug of 'A_b'", "confidence": "stated"}]
+}
 
 
 def _stated(*green: Reply) -> Script:
@@ -98,8 +112,8 @@ def test_a_result_that_the_request_states_sends_the_run_back_once_and_the_right_
     right = edit("text.lower().split()", 'text.lower().replace("_", " ").split()')
     done = world.start(_stated(reply(right, IMPLEMENTED)), request=_REQUEST)
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    (back,) = world.events("StageReopened")
-    assert (back["data"]["stage"], back["data"]["by"]) == ("green", "examine")
+    (back,) = [one["data"] for one in world.events("StageReopened") if one["data"]["by"] == "examine"]
+    assert (back["stage"], "slugify('A_b')" in str(back["findings"])) == ("green", True)
     assert 'replace("_", " ")' in world.git("show", f"{done.json['branch']}:textkit.py")
     assert _verdicts(world) == ["agrees"]
     assert len([one for one in world.events("ModelCalled") if one["data"]["stage"] == "examine"]) == 1
@@ -113,7 +127,7 @@ def test_where_it_stays_a_human_decides_over_both(world: World) -> None:
     assert (done.code, "'a_b'" in asked["question"], "'a-b'" in asked["question"]) == (3, True, True), done.out
     done = world.run("resolve", "E1", "--answer", "as implemented", "--resume", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    assert "slugify('A_b')" in str(world.view("artifacts/phases/deliver/artifact.yaml")["assumptions"])
+    assert "slugify('A_b')" in str(_report(world)["assumptions"])
 
 
 @pytest.mark.parametrize(
@@ -132,11 +146,27 @@ def test_an_examiner_that_is_of_no_use_is_one_line_in_the_report(
     world.settings(settings)
     done = world.start(good_script(examine=replies))
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    (line,) = [
-        one for one in world.view("artifacts/phases/deliver/artifact.yaml")["limits"] if one.startswith("not examined")
-    ]
+    (line,) = [one for one in _report(world)["limits"] if one.startswith("not examined")]
     assert why in line, line
     _holds(world)
+
+
+@pytest.mark.parametrize("last", ["StageStarted", "ModelCalled", "ModelReplied", "StepFinished"])
+def test_a_run_that_was_killed_while_it_was_examined_goes_on(world: World, last: str) -> None:
+    world.settings(_SETTINGS + "examiner_asks = true\n")
+    assert world.start(_script(_OPEN)).code == 3
+    log = world.folder / "events.jsonl"
+    lines = log.read_text("utf-8").splitlines(keepends=True)
+    records = [json.loads(line) for line in lines]
+    begun = next(number for number, one in enumerate(records) if one["data"].get("stage") == "examine")
+    kept = next(number for number in range(begun, len(lines)) if records[number]["type"] == last)
+    log.write_text("".join(lines[: kept + 1]), "utf-8")
+    done = world.run("resume", world.task, "--json")
+    assert (done.code, _verdicts(world)) == (3, ["open"]), done.out + done.err
+    replied = [one for one in world.events("ModelReplied") if one["seq"] > begun]
+    assert len(replied) == 1
+    checked = world.run("replay", world.task)
+    assert checked.code == 0, checked.out + checked.err
 
 
 def test_a_run_without_one_asks_nobody(world: World) -> None:

@@ -120,6 +120,8 @@ _WEAKER: Mapping[str, Weaker] = {
     "max_turns": _more,
     "pipeline.stages": _drops,
     "sandbox.kind": _later_of("bubblewrap", "auto", "landlock", "none"),
+    "verification.examiner": lambda value, held: value == "off" != held,
+    "verification.examiner_asks": _later_of(True, False),
     "verification.impact_s": _fewer,
     "verification.mutants": _fewer,
     "verification.mutants_s": _fewer,

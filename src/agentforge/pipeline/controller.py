@@ -102,7 +102,7 @@ class Performer:
                 AdoptAttempt: self._adopt,
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
-                Examine: self._examine,
+                Examine: lambda _effect, now: examining.examined(now, self.looked_at),
                 SubmitDraft: self._submit_draft,
                 SubmitKept: self._submit_kept,
                 GatherFacts: self._gather_facts,
@@ -261,9 +261,6 @@ class Performer:
         draft = kept_draft(state, self._runtime.stages[effect.stage])
         attempt = state.stages[effect.stage].attempt
         yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="harness")
-
-    def _examine(self, _effect: Examine, state: RunState) -> Iterator[Event]:
-        return examining.examined(state, self.looked_at)
 
     # -- facts and verdicts
 

@@ -101,8 +101,7 @@ def claim_looks(
         edits: what differs between the tree and the checkout.
     Side effects: none in the tree; a fresh checkout is made and removed.
     """
-    roots = rig.plan.roots
-    resolved = [(claim, resolve(claim.call, symbols, read=rig.read(tree), roots=roots)) for claim in claims]
+    resolved = [(claim, resolve(claim.call, symbols, read=rig.read(tree), roots=rig.plan.roots)) for claim in claims]
     ready = [(claim, Probe(source=claim.call, names=names)) for claim, names in resolved if names is not None]
     looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, names in resolved if names is None]
     groups = [[probe for _, probe in ready[start : start + _GROUP]] for start in range(0, len(ready), _GROUP)]
@@ -134,11 +133,7 @@ UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note.
-
-    Attributes:
-        got: what the call gave, in words.
-    """
+    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note."""
 
     claim: Claim
     wrong: str = ""
