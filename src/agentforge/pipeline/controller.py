@@ -18,7 +18,6 @@ from agentforge.events import kinds
 from agentforge.events.examining import EXAMINE
 from agentforge.events.kinds import Event
 from agentforge.events.state import RunState
-from agentforge.pipeline import examining
 from agentforge.pipeline.attempting import adopted
 from agentforge.pipeline.decide import decide
 from agentforge.pipeline.dependencies import event_of, unmet
@@ -29,7 +28,6 @@ from agentforge.pipeline.effects import (
     AwaitTask,
     Deliver,
     EndReopening,
-    Examine,
     Finish,
     GatherFacts,
     Judge,
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import CommandResult, Contract
     from agentforge.pipeline.dependencies import Need, Sight
+    from agentforge.pipeline.examining import Looks
     from agentforge.pipeline.measured import Measured
     from agentforge.pipeline.repairs.table import Mended
     from agentforge.pipeline.stage import Stage
@@ -92,9 +91,9 @@ class Performer:
             "dict[type[Effect], Callable[[Effect, RunState], Iterator[Event]]]",
             {
                 StartStage: self._start_stage,
-                SkipStage: self._skip_stage,
+                SkipStage: lambda one, _state: iter([kinds.StageSkipped(stage=one.stage, reason=one.reason)]),
                 AwaitTask: self._await_task,
-                StartPart: self._start_part,
+                StartPart: lambda one, now: iter([self._runtime.begin_part(one.part, now)]),
                 MeasureBaseline: self._baseline,
                 MeasureImpact: self._impact,
                 MeasurePlaces: self._places,
@@ -102,7 +101,6 @@ class Performer:
                 AdoptAttempt: self._adopt,
                 Reopen: self._reopen,
                 EndReopening: self._end_reopening,
-                Examine: lambda _effect, now: examining.examined(now, self.looked_at),
                 SubmitDraft: self._submit_draft,
                 SubmitKept: self._submit_kept,
                 GatherFacts: self._gather_facts,
@@ -119,19 +117,23 @@ class Performer:
         )
         if not _needs_only_the_request(effect, state):
             self._runtime.ready()
+        if EXAMINE in (state.stage, effect.stage if isinstance(effect, StartStage) else ""):
+            from agentforge.pipeline.examining import performed
+
+            return performed(effect, state, self._runtime, self)
         return offered(performers[type(effect)](effect, state), state, self._runtime.stages)
 
     # -- where the world answers; a replay answers from the record instead
 
     def spec(self, state: RunState) -> AgentSpec:
         """What the agent loop works with in the current stage: model, tools, workspace."""
-        if state.stage == EXAMINE:
-            return examining.examiner_spec(state, self._runtime)
         return agent_spec(state, self._runtime, self._pieces(state))
 
-    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> examining.Looks:
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
         """Run the examiner's examples."""
-        return examining.looked_at(state, rows, self._runtime)
+        from agentforge.pipeline.examining import looked_at
+
+        return looked_at(state, rows, self._runtime)
 
     def measured_base(self, state: RunState, *, attempt: int) -> Measured:
         """Measure the base line."""
@@ -182,9 +184,6 @@ class Performer:
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        if state.stage == EXAMINE:
-            yield from examining.called(effect, state, self.spec)
-            return
         events = agent_perform.perform_call_model(effect, state, self.spec(state))
         try:
             yield from events
@@ -208,9 +207,6 @@ class Performer:
     # -- stages
 
     def _start_stage(self, effect: StartStage, state: RunState) -> Iterator[Event]:
-        if effect.stage == EXAMINE:
-            yield from examining.begun(state, self._runtime, attempt=effect.attempt, plain=self._plain)
-            return
         stage = self._runtime.stages[effect.stage]
         again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
         digest = state.turn.material if again else ""
@@ -233,26 +229,16 @@ class Performer:
     def _plain(self, text: str) -> str:
         return redact(text, secrets=self._runtime.secrets).text
 
-    def _skip_stage(self, effect: SkipStage, _state: RunState) -> Iterator[Event]:
-        yield kinds.StageSkipped(stage=effect.stage, reason=effect.reason)
-
     def _await_task(self, effect: AwaitTask, state: RunState) -> Iterator[Event]:
         need = next(need for need in unmet(state) if need.key == effect.key)
         yield event_of(need, self.look(need, state))
-
-    def _start_part(self, effect: StartPart, state: RunState) -> Iterator[Event]:
-        yield self._runtime.begin_part(effect.part, state)
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
         attempt = state.stages[effect.stage].attempt
         if effect.stage in state.ahead:
-            yield kinds.ArtifactSubmitted(
-                stage=effect.stage,
-                attempt=attempt,
-                draft=state.ahead[effect.stage],
-                by="model",
-            )
+            draft = state.ahead[effect.stage]
+            yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="model")
             return
         by = "user" if effect.stage == "red" and state.tests else "harness"
         yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=stage.draft(state), by=by)  # type: ignore[arg-type] # one of the three

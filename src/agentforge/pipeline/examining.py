@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from agentforge.agent.effects import CallModel, FinishStep
 from agentforge.agent.limits import exhausted, time_left_s
-from agentforge.agent.perform import AgentSpec, perform_call_model
+from agentforge.agent.perform import AgentSpec, perform_call_model, perform_finish_step
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import canonical_bytes
 from agentforge.context.minimal import StepContext
@@ -18,17 +19,19 @@ from agentforge.events import kinds
 from agentforge.events.examining import EXAMINE
 from agentforge.events.judged import judged
 from agentforge.messages import Message, Text
+from agentforge.pipeline.effects import StartStage
 from agentforge.pipeline.examiner import asked_digest, changed_files, kept_rows, language, request_words
 from agentforge.pipeline.settling import Row, rows_in, settled
 from agentforge.pipeline.stage import Json, Stage
 from agentforge.pipeline.workbench import tool_context
+from agentforge.safety.redaction import redact
 from agentforge.tokens import count_tokens, cut_end
 from agentforge.tools.invocation import InvocationPolicy
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from agentforge.agent.effects import CallModel
+    from agentforge.agent.effects import Effect
     from agentforge.events.state import RunState
     from agentforge.pipeline.runtime import Runtime
     from agentforge.runners.symbols import Symbol
@@ -44,7 +47,28 @@ _STAGE = Stage(
 _SHOWN = ("function", "class", "method", "type", "variable")
 
 
-def begun(state: RunState, runtime: Runtime, *, attempt: int, plain: Callable[[str], str]) -> Iterator[kinds.Event]:
+class World(Protocol):
+    """Where the world answers; a replay answers from the record instead."""
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the one call needs."""
+
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
+        """Run the examples."""
+
+
+def performed(effect: Effect, state: RunState, runtime: Runtime, world: World) -> Iterator[kinds.Event]:
+    """The events of one effect of an examination."""
+    if isinstance(effect, StartStage):
+        return _begun(state, runtime, attempt=effect.attempt)
+    if isinstance(effect, CallModel):
+        return _called(effect, state, world)
+    if isinstance(effect, FinishStep):
+        return perform_finish_step(effect, state, world.spec(state))
+    return _settled(state, world)
+
+
+def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds.Event]:
     """Begin: what is shown is recorded, nothing where there is nothing to call or no room for the request."""
     shown, _ = interface(state, runtime)
     words = request_words(state)
@@ -52,7 +76,9 @@ def begun(state: RunState, runtime: Runtime, *, attempt: int, plain: Callable[[s
     material = ""
     if shown and room > count_tokens(shown[:400]):
         text = f"# The request, word for word\n{words}\n\n# The public interface\n{cut_end(shown, limit=room)}\n"
-        material = runtime.blobs.put(canonical_bytes([{"name": "request and interface", "text": plain(text)}]))
+        material = runtime.blobs.put(
+            canonical_bytes([{"name": "request and interface", "text": redact(text, secrets=runtime.secrets).text}])
+        )
     yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
 
 
@@ -94,10 +120,10 @@ def _prompt() -> str:
     return Path(__file__).with_name("prompts").joinpath("examine.md").read_text("utf-8")
 
 
-def called(effect: CallModel, state: RunState, spec: Callable[[RunState], AgentSpec]) -> Iterator[kinds.Event]:
+def _called(effect: CallModel, state: RunState, world: World) -> Iterator[kinds.Event]:
     """Ask; a model that is away ends the examination, never the run."""
     try:
-        made = spec(state)
+        made = world.spec(state)
     except AgentForgeError as error:
         yield _examined(state, reason=str(error))
         return
@@ -107,12 +133,12 @@ def called(effect: CallModel, state: RunState, spec: Callable[[RunState], AgentS
         return  # the failure is recorded
 
 
-def examined(state: RunState, looked: Callable[[RunState, Sequence[Row]], Looks]) -> Iterator[kinds.Event]:
+def _settled(state: RunState, world: World) -> Iterator[kinds.Event]:
     """Run the examples and settle them."""
     rows, reason = _rows(state)
     looks: Mapping[int, Json] = {}
     if rows:
-        looks, reason = looked(state, rows)
+        looks, reason = world.looked_at(state, rows)
     if reason:
         yield _examined(state, reason=reason)
         return
@@ -145,7 +171,7 @@ def _unsettled(row: Json) -> Row:
     return {name: value for name, value in row.items() if name not in left}
 
 
-def looked_at(state: RunState, rows: Sequence[Row], runtime: Runtime) -> Looks:
+def looked_at(state: RunState, rows: Sequence[Mapping[str, object]], runtime: Runtime) -> Looks:
     """Run what can be run, within the time that the run has left.
 
     Side effects: processes in the sandbox.

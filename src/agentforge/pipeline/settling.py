@@ -6,14 +6,19 @@ Everything else that fails shows that the request can be read in two ways.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
-from types import ModuleType
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agentforge.agent.prose import last_artifact_in
 from agentforge.pipeline.examples import literals
 from agentforge.pipeline.stage import Json, items, texts
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from agentforge.runners.claims import Claim
 
 _MOST = 24
 _INPUTS = 4
@@ -50,36 +55,16 @@ def _example(item: Json, reader: ModuleType) -> Row:
 
 def _property(item: Json, reader: ModuleType) -> list[Row]:
     """A property holds for every input: the expression with `x` replaced by it is true."""
+    from agentforge.runners.properties import with_input
+
     told = {"says": str(item.get("says", "")), "confidence": str(item.get("confidence", ""))}
     source = str(item.get("property", "")).strip()
     rows: list[Row] = []
     for given in texts(item.get("inputs"))[:_INPUTS]:
-        call = _with_input(source, given, python=reader.__name__.endswith(".claims"))
+        call = with_input(source, given, python=reader.__name__.endswith(".claims"))
         dropped = "" if call and reader.names_of(call) else f"{source!r} with x = {given} is no expression"
         rows.append({"call": call or source, "returns": "True", **told, "dropped": dropped})
     return rows
-
-
-def _with_input(source: str, given: str, *, python: bool) -> str:
-    """The expression with the literal in the place of `x`; "" when it cannot be made."""
-    if not python:
-        return re.sub(r"\bx\b", lambda _: f"({given})", source) if not re.search(r"['\"`\n]", source) else ""
-    try:
-        value = ast.parse(given, mode="eval").body
-        ast.literal_eval(value)
-        tree = ast.parse(source, mode="eval")
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return ""
-    return ast.unparse(_Put(value).visit(tree))
-
-
-class _Put(ast.NodeTransformer):
-    def __init__(self, value: ast.expr) -> None:
-        self._value = value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Put the value in the place of x."""
-        return self._value if node.id == "x" else node
 
 
 def settled(rows: Sequence[Json], looks: Mapping[int, Json], request: str, reader: ModuleType) -> tuple[Row, ...]:
@@ -141,16 +126,14 @@ def _wanted(request: str) -> str:
     return wanted_part(request)
 
 
-def _same(row: Json, claim: object) -> bool:
+def _same(row: Json, claim: Claim) -> bool:
     from agentforge.runners.claims import contradictions
 
     mine = _claim(row)
-    from dataclasses import replace
-
-    return not contradictions([mine, replace(claim, call=mine.call)])  # type: ignore[type-var] # a Claim
+    return not contradictions([mine, replace(claim, call=mine.call)])
 
 
-def _claim(row: Json) -> object:
+def _claim(row: Json) -> Claim:
     from agentforge.runners.claims import Claim
 
     return Claim(call=str(row["call"]), returns=str(row.get("returns") or ""), raises=str(row.get("raises") or ""))

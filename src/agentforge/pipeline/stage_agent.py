@@ -12,6 +12,7 @@ from agentforge.agent.perform import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
+from agentforge.events.examining import EXAMINE
 from agentforge.events.state import RunState
 from agentforge.pipeline.adding import last_measured
 from agentforge.pipeline.ahead import stage_ahead, with_ahead
@@ -38,6 +39,10 @@ _SELDOM = ("dependencies", "interfaces", "estimated_complexity")
 
 def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> AgentSpec:
     """Everything the loop needs for the current stage."""
+    if state.stage == EXAMINE:
+        from agentforge.pipeline.examining import examiner_spec
+
+        return examiner_spec(state, runtime)
     stage = runtime.stages[state.stage]
     guest = runtime.guests(stage.name)
     if guest is not None:
