@@ -111,9 +111,7 @@ def limits(state: RunState) -> list[str]:
     out += dependency_lines(_mapping(state.facts.get("green", {}).get("dependencies")))
     if state.left_out:
         out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
-    not_examined = state.facts.get(EXAMINE, {}).get("reason")
-    if not_examined:
-        out.append(f"not examined: {not_examined}")
+    out += [f"not examined: {why}" for why in texts([state.facts.get(EXAMINE, {}).get("reason")])]
     if not state.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
     return out
