@@ -15,7 +15,7 @@ def _found(path, before, after):
 @pytest.mark.parametrize(
     ("line", "counts"),
     [
-        ("x = 1  # noqa: E501", True), ("x = 1  # type: ignore[arg-type]", True), ("x = 1  # pragma: no cover", False),
+        ("x = 1  # noqa: E501", True), ("x = 1  # type: ignore[arg-type]", True), ("x = 1  # pragma: no cover", True),
         ("x = '# noqa'", False), ("x = 1  # nothing", False), ("@pytest.mark.skip", True), ("@unittest.skipIf(True, 'x')", True),
         ("pytest.skip('x')", True), ("self.skipTest('x')", True), ("line.skip()", False), ("x = 'pytest.skip'", False),
         ("x = os.environ.get('PYTEST_CURRENT_TEST')", True), ("x = 'pytest' in sys.modules", True), ("x = 'pytest' in y", False),

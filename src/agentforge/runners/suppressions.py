@@ -1,7 +1,4 @@
-"""Finds new suppressions: what tells a checker or a test runner to look away, and code that asks whether it is tested.
-
-`# pragma: no cover` is none: what no test executes is measured by an own trace, which knows no such comment.
-"""
+"""Finds new suppressions: what tells a checker or a test runner to look away, and code that asks whether it is tested."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from dataclasses import dataclass
 Read = Callable[[str], bytes | None]
 
 _COMMENT = re.compile(
-    r"#\s*(?:type:\s*ignore|noqa\b|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
+    r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
     r"|ruff:\s*noqa|nosec\b|fmt:\s*(?:off|skip)|ty:\s*ignore)",
     re.IGNORECASE,
 )
