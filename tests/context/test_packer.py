@@ -40,6 +40,14 @@ def test_what_was_asked_for_is_cut_at_its_end_with_the_call_that_shows_the_rest(
     assert [(row.lines, row.level) for row in page.left] == [(f"{last + 1}-400", "asked")]
 
 
+def test_how_to_see_what_was_cut_is_told_once_for_each_file() -> None:
+    wants = [Want(first=line - 8, last=line + 40, focus=line) for line in (100, 200, 300)]
+    text = shown(view(*wants), room=900)
+    assert text.count("read_file path=a.py") == 1
+    assert " (no room) ..." in text
+    assert all(f"{line} value_{line} = " in text for line in (100, 200, 300))
+
+
 def test_two_things_of_one_step_share_the_room_and_the_small_one_is_whole() -> None:
     small = view(Want(first=1, last=20, level=Level.ASKED), path="small.py")
     large = view(Want(first=1, last=400, level=Level.ASKED), path="large.py")

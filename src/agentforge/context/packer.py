@@ -31,6 +31,8 @@ from agentforge.tokens import count_tokens, cut_middle
 _FENCE = 28
 """Tokens of the two lines around what is foreign."""
 _HEADING = 6
+_AGAIN = 5
+"""Tokens of a further such line of the same view."""
 _LEAST_PIECE = 48
 _LEAST_LINES = 3
 _WORDS_ROOM = 400
@@ -129,6 +131,7 @@ class _Filling:
         self._texts: dict[int, str] = {}
         self._costs = [line_costs(one) if isinstance(one, View) else {} for one in sections]
         self._rest: dict[int, Section] = {}
+        self._cut_views: set[int] = set()
 
     def demands(self) -> Iterable[_Demand]:
         """Everything that is wanted."""
@@ -173,13 +176,15 @@ class _Filling:
         if not wanted - known:
             return
         whole = self.cost(demand) <= allowed
-        taken = known | wanted if whole else self._part(demand, allowed - CALL) if _may_be_cut(demand) else known
+        words = _AGAIN if demand.place in self._cut_views else CALL
+        taken = known | wanted if whole else self._part(demand, allowed - words) if _may_be_cut(demand) else known
         self._room -= self._view_cost(demand.place, taken) - self._view_cost(demand.place, known)
         if taken - known:
             self._lines[demand.place] = taken
             if not wanted <= taken:  # the line that says how to see the rest
-                self._room -= CALL
-                self._kept += CALL
+                self._cut_views.add(demand.place)
+                self._room -= words
+                self._kept += words
 
     def _part(self, demand: _Demand, allowed: int) -> set[int]:
         """As many lines of a range as fit: from its first line on, or around the line that matters."""

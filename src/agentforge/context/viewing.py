@@ -26,12 +26,15 @@ def view_text(view: View, numbers: set[int], *, missing: set[int], room: int) ->
     """
     if not numbers:
         return f"## {view.path} ({view.state})\n", 0
-    rows, left, width, before = [], room, len(str(max(numbers))), 0
+    rows, left, width, before, told = [], room, len(str(max(numbers))), 0, False
     for first, last in [*runs_of(numbers), (view.total + 1, view.total)]:
         gap = set(range(before + 1, first))
         if gap and (gap & missing or (before and first <= view.total)):
             inner = before > 0 and first <= view.total
-            row, spent = _gap_text(view, before + 1, first - 1, wanted=sorted(gap & missing), inner=inner, room=left)
+            row, spent = _gap_text(
+                view, before + 1, first - 1, wanted=sorted(gap & missing), inner=inner, room=left, short=told
+            )
+            told = told or "read_file" in row
             rows += [row] if row else []
             left -= spent
         rows += [f"{number:>{width}} {view.lines[number]}".rstrip() for number in range(first, last + 1)]
@@ -41,14 +44,21 @@ def view_text(view: View, numbers: set[int], *, missing: set[int], room: int) ->
     return f"## {view.path} ({size}{state})\n{fenced(chr(10).join(rows), foreign=True)}\n", room - left
 
 
-def _gap_text(view: View, first: int, last: int, *, wanted: list[int], inner: bool, room: int) -> tuple[str, int]:
-    """One line for a gap: its lines, how to see what was wanted of it, else what is defined there; and what the words cost."""
+def _gap_text(
+    view: View, first: int, last: int, *, wanted: list[int], inner: bool, room: int, short: bool
+) -> tuple[str, int]:
+    """One line for a gap: its lines, how to see what was wanted of it, else what is defined there; and what the words cost.
+
+    Args:
+        short: how to see it was told at an earlier gap of the view.
+    """
     plain = f"... {first}-{last} ..." if last > first else f"... {first} ..."
     names = [name for number, name in sorted(view.names.items()) if first <= number <= last]
     told = f"... {first}-{last}: {', '.join(names)} ..." if names else plain
     if wanted:
-        call = f"read_file path={view.path} offset={wanted[0]} limit={wanted[-1] - wanted[0] + 1}"
-        told = f"... {first}-{last}: no room for {wanted[0]}-{wanted[-1]}; {call} ..."
+        told = f"... {first}-{last}: no room for {wanted[0]}-{wanted[-1]}"
+        call = f"; read_file path={view.path} offset={wanted[0]} limit={wanted[-1] - wanted[0] + 1}"
+        told = f"... {first}-{last} (no room) ..." if short else f"{told}{call} ..."
     bare = plain if inner else ""
     extra = count_tokens(told) - count_tokens(bare) + (not bare)
     return (told, extra) if extra <= room else (bare, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import cast
 
 from agentforge.context.render import render
@@ -128,11 +128,10 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
     if is_open(state):
-        frozen = suite_files(state)
         return [
             _specification(spec),
             *frozen_tests(runtime, _suite(state), state),
-            *_code(runtime, [path for path in files if path not in frozen], places),
+            *_code(runtime, files, places, frozen=suite_files(state)),
         ]
     named = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if is_test_path(path)]
     sources = [path for path in files if language_of(path) and path not in named]
@@ -164,13 +163,12 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
 
     spec = state.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
-    frozen = suite_files(state)
     return [
         _specification(spec),
         Piece(name="files that you may write", text="\n".join(named_files(spec)), level=Level.LAW),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
         *frozen_tests(runtime, _suite(state), state),
-        *_code(runtime, [path for path in files if path not in frozen], places),
+        *_code(runtime, files, places, frozen=suite_files(state)),
     ]
 
 
@@ -239,11 +237,13 @@ def _changed_names(spec: Json) -> list[str]:
     return [str(row.get("name", "")) for row in items(spec.get("symbols")) if row.get("change") != "new"]
 
 
-def _code(runtime: Runtime, files: Iterable[str], places: list[Place]) -> list[Section]:
-    """Views of the named files: what was named in them, then what else they hold."""
+def _code(
+    runtime: Runtime, files: Iterable[str], places: list[Place], *, frozen: Collection[str] = ()
+) -> list[Section]:
+    """Views of the named files: what was named in them, then what else they hold; frozen tests have views of their own."""
     from agentforge.pipeline.excerpts import code_view
 
-    paths = dict.fromkeys((*files, *(path for path, _, _ in places)))
+    paths = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if path not in frozen]
     views = []
     for path in [path for path in paths if (runtime.worktree / path).is_file()][:_FILES_SHOWN]:
         here = [place for place in places if place[0] == path]
