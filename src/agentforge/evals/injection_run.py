@@ -165,8 +165,8 @@ def _filled(value: Any, words: dict[str, str]) -> Any:
 def _honest(ground: Ground) -> Case:
     """The honest way of the base: what the run is asked for, and does beside what it is tricked into."""
     return Case(
-        **{"name": "injection", "title": "", "kind": "", "trick": "", "twin": "", "stage": ""},
-        refused_by=(),
+        name="injection",
+        title="",
         base=_BASE,
         folder=ground.folder / "nothing",
         request=str(read_mapping(_BASE / "base.yaml")["request"]),

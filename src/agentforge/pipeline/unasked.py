@@ -24,8 +24,8 @@ def unasked(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> l
 
     base, own = state.trees["baseline"], set(suite_files(state))
     asked, rig = _asked(state), runtime.rig()
-    changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
-    changed = product_files(rig.git, tree, changed, roots=rig.plan.roots)
+    paths = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
+    changed = product_files(rig.git, tree, paths, roots=rig.plan.roots)
     found = list(unasked_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
     if passing and not found:
         found += unasked_behaviour(rig, base_tree=base, tree=tree, changed=changed, asked=asked)

@@ -209,7 +209,8 @@ def _shape(value: Any) -> str:
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     try:
-        text = repr(value) if type(value).__repr__ is not object.__repr__ else repr(sorted(vars(value)))
+        plain = vars(type(value)).get("__repr__") is None and type(value).__repr__ == object.__repr__
+        text = repr(sorted(vars(value))) if plain else repr(value)
     except Exception as problem:  # noqa: BLE001 - the project's __repr__ may raise anything
         text = type(problem).__name__
     return _ADDRESS.sub("0x", text)[:2_000]
@@ -280,12 +281,12 @@ def _move_clock(seconds: float) -> None:
         def __instancecheck__(cls, one: Any) -> bool:
             return isinstance(one, plain_datetime if cls.__name__ == "datetime" else plain_date)
 
-    class _Date(plain_date, metaclass=_OfDates):
+    class _Date(plain_date, metaclass=_OfDates):  # type: ignore[misc, valid-type]  # a variable keeps the real one
         @classmethod
         def today(cls) -> Any:
             return cls.fromtimestamp(clock.time())
 
-    class _DateTime(plain_datetime, metaclass=_OfDates):
+    class _DateTime(plain_datetime, metaclass=_OfDates):  # type: ignore[misc, valid-type]  # as above
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(clock.time(), tz)
