@@ -1,7 +1,8 @@
 """Replay the corpus of merged commits through the whole pipeline, and write the table of docs/replays.md.
 
-The corpus (bench/replays.yaml) names public projects, commits, and how the environment of a project is made: packages of PyPI for
-`uv pip install` (`.` is the project itself), or `npm install`; Go and Rust build offline. Nothing of a project is kept here.
+The corpus (bench/replays.yaml) names public projects and commits. Nothing of a project is kept here, and nothing of it is built:
+the first call makes the checkouts, you put each one's environment into it (`.venv`, `node_modules`; git ignores both there), and
+the next call plays those in which one stands. Go and Rust need none.
 
     python bench/replays.py --mirrors DIR --work DIR                  everything that the record does not have yet
     python bench/replays.py --mirrors DIR --work DIR --only pallets/jinja
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).with_name("replays.yaml")
+_ENVIRONMENTS = (".venv", "node_modules", "go.mod", "Cargo.toml")
 _IGNORED = ".venv\nnode_modules\npackage-lock.json\n"
 
 
@@ -64,6 +66,9 @@ def _play(entry: Mapping[str, Any], mirrors: Path | None, work: Path, *, again: 
     if checkout is None:
         print(f"{project}: left out, it has no repository below --mirrors", file=sys.stderr)
         return
+    if not _is_ready(checkout):
+        print(f"{project}: left out, put its environment into {checkout} first (.venv, node_modules)", file=sys.stderr)
+        return
     history = History(checkout)
     asked = history.read(shas=[str(sha) for sha in entry["commits"]], keep=frozenset({"no-tests"}))
     settings = load(checkout, os.environ)
@@ -72,7 +77,7 @@ def _play(entry: Mapping[str, Any], mirrors: Path | None, work: Path, *, again: 
 
 
 def _checkout(entry: Mapping[str, Any], mirrors: Path | None, work: Path) -> Path | None:
-    """A checkout with its environment, made once; None when the project is not here."""
+    """A checkout, made once; None when the project is not here."""
     owner, name = str(entry["project"]).split("/")
     place = work / "projects" / f"{owner}+{name}"
     if place.is_dir():
@@ -84,22 +89,16 @@ def _checkout(entry: Mapping[str, Any], mirrors: Path | None, work: Path) -> Pat
     draft = place.with_name(f".{place.name}")
     shutil.rmtree(draft, ignore_errors=True)
     draft.parent.mkdir(parents=True, exist_ok=True)
-    _run("git", "clone", "-q", str(source), str(draft), cwd=work)
+    subprocess.run(["git", "clone", "-q", str(source), str(draft)], check=True)
     with (draft / ".git" / "info" / "exclude").open("a") as file:
         file.write(_IGNORED)
-    draft.rename(place)  # an environment knows where it stands
-    packages = [str(one) for one in entry.get("pip", ())]
-    if packages:
-        words = [word for one in packages for word in (("-e", ".") if one == "." else (one,))]
-        _run("uv", "venv", "-q", ".venv", cwd=place)
-        _run("uv", "pip", "install", "-q", "--python", ".venv/bin/python", *words, cwd=place)
-    if entry.get("npm"):
-        _run("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", cwd=place)
+    draft.rename(place)
     return place
 
 
-def _run(*words: str, cwd: Path) -> None:
-    subprocess.run(words, cwd=cwd, check=True)
+def _is_ready(checkout: Path) -> bool:
+    """Whether the tests of a checkout have what they need."""
+    return any((checkout / name).exists() for name in _ENVIRONMENTS)
 
 
 def _table(done: list[Any]) -> Iterator[str]:
