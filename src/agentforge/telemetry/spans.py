@@ -75,7 +75,7 @@ class SpanBuilder:
         elif isinstance(event, kinds.StageStarted):
             yield from self._end_stage(now, error="failed verification" if self._stage else "")
             self._stage = (event.stage, event.attempt, now)
-        elif isinstance(event, kinds.StagePassed):
+        elif isinstance(event, (kinds.StagePassed, kinds.Examined)):
             yield from self._end_stage(now)
         elif isinstance(event, kinds.FactsGathered):
             yield self._measured(event, now)
