@@ -66,6 +66,7 @@ def _found(folder, files):
         ("vitest run && mocha old", "vitest run", (), ("mocha old (more tests",)),
         ("tstyche && npm run unit && size-limit && attw --pack .", "vitest run", (), ("tstyche (a check", "size-limit (a check", "attw --pack . (a check")),
         ("npm run compile && mocha dist && unheard-of --of", "mocha dist", ("tsc -p .",), ("unheard-of --of (comes after the tests)",)),
+        ("TZ=UTC vitest run src/tz && vitest run && mocha old", "vitest run", (), ("TZ=UTC vitest run src/tz (more tests", "mocha old (more")),
         ("c8 mocha a && npm run missing", "mocha a", (), ("npm run missing (comes after",)),
     ],
 )  # fmt: skip

@@ -80,7 +80,10 @@ class _Found:
 def _of_chain(
     repo: Path, chain: Sequence[Step], *, environ: Mapping[str, str], base: Mapping[str, Any]
 ) -> TestPlan | None:
-    """The plan of the first step that runs tests and whose runner is there; None when no step runs tests."""
+    """The plan of the first step that runs tests and whose runner is there; None when no step runs tests.
+
+    A later step of the same runner that names no files runs all of them, and comes first therefore.
+    """
     found = []
     for place, step in enumerate(chain):
         own = {**base, "env": {**step.env, **base["env"]}}
@@ -89,7 +92,8 @@ def _of_chain(
             found.append(_Found(place=place, step=step, plan=plan))
     if not found:
         return None
-    chosen = next((one for one in found if one.plan.runner != "none"), found[0])
+    first = next((one for one in found if one.plan.runner != "none"), found[0])
+    chosen = next((one for one in found if one.plan.runner == first.plan.runner and _runs_all(one.step)), first)
     others = {one.place for one in found if one is not chosen}
     before = [step.text for place, step in enumerate(chain) if place < chosen.place and _builds(step, place, others)]
     left_out = [
@@ -98,6 +102,11 @@ def _of_chain(
         if place != chosen.place and step.text not in before
     ]
     return replace(chosen.plan, prepare=tuple(dict.fromkeys(before)), left_out=tuple(dict.fromkeys(left_out)))
+
+
+def _runs_all(step: Step) -> bool:
+    """Whether a command names no files, so that its runner looks for all tests."""
+    return all(word.startswith("-") or word == "run" for word in program_words(step.words)[1][1:])
 
 
 def _builds(step: Step, place: int, others: set[int]) -> bool:
