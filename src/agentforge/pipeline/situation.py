@@ -19,6 +19,8 @@ from agentforge.pipeline.stage import Stage
 
 _RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 10, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
+_CALLS = 1000
+"""More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WRITING = ("write_file", "append_file", "edit", "apply_patch")
 
@@ -143,13 +145,13 @@ def _results(state: RunState, *, diff: str) -> list[Piece]:
     """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
     pieces = []
     for age, step in enumerate(reversed(state.turn.recent)):
-        for result in step.results:
+        for place, result in enumerate(step.results):
             if result.view is not None and result.status == "success":
                 continue
             success = result.status == "success" and not result.next_actions
             if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
-            pieces.append(_result(step, result, order=age))
+            pieces.append(_result(step, result, order=age * _CALLS + place))
     return pieces
 
 
@@ -190,7 +192,7 @@ def _views(state: RunState, worktree: Path) -> list[Section]:
     for path, view in reversed(state.turn.views):
         offset = max(1, int(cast("int", view.get("offset") or 1)))
         last = offset - 1 + int(cast("int", view.get("limit") or 400))
-        order = _age(state, view)
+        order = _urgency(state, view)
         wants.setdefault(path, []).append(
             Want(first=offset, last=last, level=Level.ASKED, order=order, why="the model asked for it")
         )
@@ -208,13 +210,17 @@ def _views(state: RunState, worktree: Path) -> list[Section]:
     return sections
 
 
-def _age(state: RunState, view: Mapping[str, object]) -> int:
-    """How many steps ago a part of a file was asked for; those before the last steps are equally old."""
+def _urgency(state: RunState, view: Mapping[str, object]) -> int:
+    """The place of a part of a file among what was asked for: newest step first, in a step as the model wrote its calls.
+
+    Those before the last steps are equally old.
+    """
     recent = state.turn.recent
     for age, step in enumerate(reversed(recent)):
-        if any(result.view == view for result in step.results):
-            return age
-    return len(recent)
+        for place, result in enumerate(step.results):
+            if result.view == view:
+                return age * _CALLS + place
+    return len(recent) * _CALLS
 
 
 def _action(step: FinishedStep) -> dict[str, object]:
