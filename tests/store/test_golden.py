@@ -42,6 +42,7 @@ def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
         "AttemptsStarted",
         "AttemptFinished",
         "AttemptChosen",
+        "Examined",
     }  # of several tasks, machines, people, attempts: tests/e2e
     missing = {name for name in names - beside if f'"type":"{name}"' not in text}
     assert missing == set()
