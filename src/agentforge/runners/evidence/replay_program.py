@@ -209,8 +209,8 @@ def _shape(value: Any) -> str:
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     try:
-        plain = vars(type(value)).get("__repr__") is None and type(value).__repr__ == object.__repr__
-        text = repr(sorted(vars(value))) if plain else repr(value)
+        owner = next(one for one in type(value).__mro__ if "__repr__" in vars(one))
+        text = repr(sorted(vars(value))) if owner is object else repr(value)
     except Exception as problem:  # noqa: BLE001 - the project's __repr__ may raise anything
         text = type(problem).__name__
     return _ADDRESS.sub("0x", text)[:2_000]
