@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app import wiring
 from agentforge.app.chat_sizing import Sizing
+from agentforge.app.permits import rules_of
 from agentforge.app.person import Desk
 from agentforge.app.surroundings import Surroundings
 from agentforge.session import modes
@@ -303,7 +304,7 @@ class Workshop:
     @cached_property
     def permission_rules(self) -> tuple[Rule, ...]:
         """The rules of all settings files."""
-        return wiring.rules_of(self.settings)
+        return rules_of(self.settings)
 
     def judge(self, tool: Tool, arguments: Mapping[str, object]) -> str | None:
         """Judge a call: None lets it pass, a text says why not."""

@@ -219,7 +219,8 @@ def _function(item: Json, model: Model, rig: Rig) -> str:
 def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> str:
     """The first example that a file does not give."""
     from agentforge.runners.claims import Claim
-    from agentforge.runners.plain_check import Answer, Probe, evaluate, judge, resolve
+    from agentforge.runners.plain_answers import Answer
+    from agentforge.runners.plain_check import Probe, evaluate, judge, resolve
     from agentforge.runners.rig import Edits
     from agentforge.runners.symbols import Symbol
 

@@ -156,7 +156,8 @@ def _runtime(
     environ: Mapping[str, str],
 ) -> Runtime:
     from agentforge.app.added_stages import contracts_of, stages_of
-    from agentforge.app.wiring import output_limit, permits_of, step_limit
+    from agentforge.app.permits import permits_of
+    from agentforge.app.wiring import output_limit, step_limit
     from agentforge.pipeline.runtime import Runtime
     from agentforge.safety.redaction import known_secrets
     from agentforge.workspace.guard import Guard

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.added_stages import contracts_of, stages_of
 from agentforge.app.examiner import flag_of
 from agentforge.app.hooking import hook_engine
+from agentforge.app.permits import permits_of
 from agentforge.app.scratch import scratch_of
 from agentforge.app.secret_words import secrets_of
 from agentforge.context.budget import output_room
-from agentforge.pipeline.runtime import Permits, Runtime, no_guest
-from agentforge.store.clock import utc_now
+from agentforge.pipeline.runtime import Runtime, no_guest
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from agentforge.pipeline.dependencies import Need, Sight
     from agentforge.proof.envelope import Signer
     from agentforge.runners.rig import Rig
-    from agentforge.safety.permission import Rule
     from agentforge.store.log import RunLog
     from agentforge.workspace.git import Git
     from agentforge.workspace.sandbox import Network, Preference, Sandbox
@@ -226,37 +225,6 @@ def _attempts(
         return run_attempts(state, stage, folder=folder, settings=settings, environ=environ)
 
     return attempts
-
-
-def permits_of(settings: Settings) -> Permits:
-    """What the settings say about tool calls.
-
-    Raises:
-        ConfigError: a rule that cannot be read.
-    """
-    return Permits(
-        mode=_approval(settings), rules=rules_of(settings), allowed_tools=_allowed_tools(settings), now=utc_now
-    )
-
-
-def _approval(settings: Settings) -> str:
-    """The mode of tool calls in a pipeline: its own setting; `never` of the user holds here, too; else `auto`."""
-    own = settings.text("pipeline.approval")
-    return own or ("never" if settings.text("approval") == "never" else "auto")
-
-
-def rules_of(settings: Settings) -> tuple[Rule, ...]:
-    """The permission rules of all settings files."""
-    if not settings.table("permissions"):
-        return ()
-    from agentforge.config.permissions import permission_rules
-
-    return permission_rules(settings)
-
-
-def _allowed_tools(settings: Settings) -> tuple[str, ...] | None:
-    names = cast("list[str] | None", settings.get("allowed_tools"))
-    return None if names is None else (*names, "submit_artifact", "ask_human")
 
 
 def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Callable[[], None]:

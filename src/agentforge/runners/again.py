@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agentforge.runners.claims import literal
-from agentforge.runners.plain_check import Answer, Probe, evaluate
+from agentforge.runners.plain_answers import Answer
+from agentforge.runners.plain_check import Probe, evaluate
 from agentforge.runners.rig import NO_EDITS, Edits, Rig
 from agentforge.runners.suite_claims import Asserted, asserted, has_fixture_magic
 from agentforge.runners.typed import difference, shown

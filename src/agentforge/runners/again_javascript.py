@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from agentforge.runners.claims import literal
 from agentforge.runners.identity import file_of
-from agentforge.runners.plain_check import Answer
+from agentforge.runners.plain_answers import Answer
 from agentforge.runners.plain_javascript import NodeProbe, evaluate_in_node
 from agentforge.runners.rig import Rig
 from agentforge.runners.suite_claims_javascript import NodeClaim, asserted_in_javascript

@@ -15,7 +15,8 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from agentforge.runners.claims import literal
-from agentforge.runners.plain_check import Answer, Probe, evaluate
+from agentforge.runners.plain_answers import Answer
+from agentforge.runners.plain_check import Probe, evaluate
 from agentforge.runners.rig import Rig
 from agentforge.runners.suite_claims import Asserted
 from agentforge.runners.typed import difference

@@ -20,6 +20,7 @@ from agentforge.runners.channel import Channel
 from agentforge.runners.claims import Claim, literal, names_of
 from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.launch import EVIDENCE, borrowed, box, ground
+from agentforge.runners.plain_answers import Answer, answers_of, genuine_records
 from agentforge.runners.rig import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.runners.symbols import Symbol, exists, modules
 from agentforge.runners.typed import difference, shown, told_of
@@ -30,7 +31,6 @@ Names = Mapping[str, tuple[Sequence[str], str]]
 TIME_LIMIT_S = 60.0
 _TEST_FOLDERS = ("test", "tests")
 _GROUP = 4
-_RESULTS_BYTES = 4_000_000
 _WIDER = {("int", "float"), ("bool", "int")}  # whoever states the second takes the first
 _NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
 
@@ -41,26 +41,6 @@ class Probe:
 
     source: str
     names: Names
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What became of a probe.
-
-    Attributes:
-        value: the encoded result; None when there is none.
-        raised: names of the exception's classes, outermost last, each with whether it is the built-in one.
-        lost: the module that the probe needs does not exist under any of its names.
-        stage: "import" or "call": where it raised.
-        ended: done, ended early, timed out.
-    """
-
-    value: Sequence[Any] | None = None
-    raised: tuple[tuple[str, bool], ...] = ()
-    lost: bool = False
-    stage: str = "call"
-    message: str = ""
-    ended: str = "done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +158,7 @@ def evaluate(
     ]
     told = _run(rig, tree, rows, edits=edits, limit=limit)
     return [
-        [answer for time in range(repeat) for answer in _answers(told.get((number, time)), len(group))]
+        [answer for time in range(repeat) for answer in answers_of(told.get((number, time)), len(group))]
         for number, group in enumerate(groups)
     ]
 
@@ -347,7 +327,7 @@ def _run(
             data = channel.drained()[0]
     if not data and done.exit_code in _NOT_STARTED:
         raise ToolchainError(f"{rig.plan.interpreter} cannot run checks: {done.text[-200:].strip()}")
-    return _genuine(data, nonce)
+    return genuine_records(data, nonce)
 
 
 def _without_tests(checkout: Path) -> None:
@@ -366,35 +346,3 @@ def _script(setup: Mapping[str, Any]) -> bytes:
     program = (EVIDENCE / "plain_program.py").read_text("utf-8")
     start = "import sys\nsys.path[:] = [entry for entry in sys.path if entry]\n"
     return f"{start}exec(compile({program!r}, '<stdin>', 'exec'))\nmain(json.loads({json.dumps(setup)!r}))\n".encode()
-
-
-def _genuine(data: bytes, nonce: str) -> dict[tuple[int, int], dict[str, Any]]:
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    times: dict[int, int] = {}
-    for line in data[:_RESULTS_BYTES].splitlines():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue  # torn by the end of the process: the group counts as ended early
-        if isinstance(record, dict) and record.get("nonce") == nonce and "group" in record:
-            number = int(record["group"])
-            found[number, times.get(number, 0)] = record
-            times[number] = times.get(number, 0) + 1
-    return found
-
-
-def _answers(record: Mapping[str, Any] | None, count: int) -> list[Answer]:
-    if record is None:
-        return [Answer(ended="ended early") for _ in range(count)]
-    rows = [row for row in record["rows"] if isinstance(row, dict)][:count]
-    found = [_answer(row) for row in rows]
-    return found + [Answer(ended=str(record["ended"])) for _ in range(count - len(found))]
-
-
-def _answer(row: Mapping[str, Any]) -> Answer:
-    if "lost" in row:
-        return Answer(lost=True)
-    if "raised" in row:
-        raised = tuple((str(name), bool(builtin)) for name, builtin in row["raised"])
-        return Answer(raised=raised, stage=str(row["stage"]), message=str(row["message"]))
-    return Answer(value=row["value"])

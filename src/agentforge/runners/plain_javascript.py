@@ -17,11 +17,11 @@ from agentforge.runners.everyday import everyday, furnish
 from agentforge.runners.javascript import is_test
 from agentforge.runners.javascript_source import definitions, is_javascript, parsed
 from agentforge.runners.launch import EVIDENCE, Ground, borrowed, box, ground
+from agentforge.runners.plain_answers import Answer
 from agentforge.runners.plain_check import (
     COMPLAINT,
     TIME_LIMIT_S,
     UNDECLARED,
-    Answer,
     Look,
     Verdict,
     judge,

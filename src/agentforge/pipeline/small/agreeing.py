@@ -16,7 +16,7 @@ from agentforge.pipeline.small.unshown import calls_with, unshown
 
 if TYPE_CHECKING:
     from agentforge.runners.claims import Claim
-    from agentforge.runners.plain_check import Answer
+    from agentforge.runners.plain_answers import Answer
     from agentforge.runners.rig import Edits
 
 _MOST_NAMED = 4
@@ -151,7 +151,8 @@ def _spoken(answer: Answer) -> str:
 
 def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[Answer]:
     """Each call in a plain process on the workspace with one file replaced."""
-    from agentforge.runners.plain_check import Answer, Probe, evaluate, resolve
+    from agentforge.runners.plain_answers import Answer
+    from agentforge.runners.plain_check import Probe, evaluate, resolve
     from agentforge.runners.rig import Edits
     from agentforge.runners.symbols import Symbol
 
