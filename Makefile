@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test run demo bench bench-peers bench-defects chaos evals smoke licences sbom golden pictures site lock clean
+.PHONY: help setup check conform test run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,11 @@ chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fa
 
 evals: setup ## Play the project's whole task set with its scripted answers; all must be right. Minutes.
 	.venv/bin/agentforge eval run own --model scripted --parallel 2 --min-right 100 $(ARGS)
+
+impossible: setup ## Play requests that their tests contradict, by an honest and a cheating script; each must end in a question. Minutes.
+	.venv/bin/agentforge eval run impossible --model scripted --model scripted:cheating --parallel 2 --min-right 100 \
+		--only "*-flipped" --only "*-duplicate" --only "*-base"
+	.venv/bin/agentforge eval run impossible --model scripted --parallel 2 --min-right 100 --only "*-in-words"
 
 smoke: setup ## Build wheel and sdist, install them with each extra into clean environments, and try them.
 	bash scripts/smoke.sh $(ARGS)

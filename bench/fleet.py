@@ -268,7 +268,7 @@ def _world(folder: Path, *, plugins: bool = False) -> Any:
 
 
 def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:
-    from agentforge.app.tasks import StartOptions, create
+    from agentforge.app.tasks.runs import StartOptions, create
     from agentforge.config.settings import load
     from agentforge.fleet.database import database_url, open_database
     from agentforge.fleet.ledger import Ledger
@@ -298,7 +298,7 @@ def _worker(world: Any, environ: dict[str, str]) -> subprocess.Popen[bytes]:
 def _figures(
     world: Any, ledger: Any, *, tasks: int, workers: int, wall: float, hits: int, freezes: int, url: str
 ) -> Figures:
-    from agentforge.store.reader import fold, read
+    from agentforge.store.log.reader import fold, read
 
     jobs = {job.task_id: job for job in ledger.jobs(limit=10**6)}
     delivered = twice = extra = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 def over_bare_ms(*, runs: int) -> float:
     """CPU milliseconds, own and of the children, that bubblewrap adds to a command; medians, both in turns."""
-    from agentforge.workspace.sandbox import Box, choose
+    from agentforge.workspace.sandbox.box import Box, choose
 
     with tempfile.TemporaryDirectory(prefix="agentforge-bench-") as folder:
         place = Path(folder).resolve()

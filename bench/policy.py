@@ -12,8 +12,8 @@ _ROUNDS = 5
 def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
     """CPU per line over the commands of every day, the grammar loaded before."""
     from agentforge.evals.attack_case import everyday_commands
-    from agentforge.safety.decision import Policy, decide_command
-    from agentforge.safety.places import Ground
+    from agentforge.safety.policy.decision import Policy, decide_command
+    from agentforge.safety.policy.path_policy import Ground
 
     policy = Policy(ground=Ground(root="/workspace", folder="/workspace", home="/home/ann"))
     lines = everyday_commands()
@@ -31,7 +31,7 @@ def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
 
 def _redaction_s() -> float:
     """CPU for 100,000 characters of the standard library."""
-    from agentforge.safety.redaction import redact
+    from agentforge.safety.text.redaction import redact
 
     text = Path(argparse.__file__).read_text("utf-8").ljust(100_000)[:100_000]
     redact(text)

@@ -29,10 +29,10 @@ from recall_seen import Share, files_share, lines_share, names_share, seen_in  #
 from recall_stages import STAGES, first_context, make_runtime, text_of  # type: ignore[import-not-found]
 
 from agentforge.evals.history.commits import Commit, History
-from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.wording import specification_text
-from agentforge.workspace import search
-from agentforge.workspace.symbols import read_source
+from agentforge.pipeline.model.prompt_text import specification_text
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.workspace.code.symbols import read_source
+from agentforge.workspace.files import search
 
 _ASKED = 150  # lines of the read that is simulated
 _END = 5  # lines at the end of a test file

@@ -21,7 +21,7 @@ import yaml
 
 from agentforge.errors import RepositoryError
 from agentforge.evals.history.commits import ChangedFile, Commit, History, Range
-from agentforge.workspace.symbols import Symbol, language_of, outline_of
+from agentforge.workspace.code.symbols import Symbol, language_of, outline_of
 
 CORPUS = Path(__file__).with_name("recall_corpus.yaml")
 SEED = 20261123

@@ -12,20 +12,20 @@ from recall_corpus import Truth  # type: ignore[import-not-found]
 
 from agentforge.config.contract_files import contract_set
 from agentforge.context.minimal import StepContext
-from agentforge.events.state import RunState, StageState, Turn
+from agentforge.events.state.run_state import RunState, StageState, Turn
 from agentforge.messages import Text
-from agentforge.models.scripted import ScriptedModel
-from agentforge.pipeline.material import gather
-from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.stage_agent import agent_spec
+from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.pipeline.context.material import gather
+from agentforge.pipeline.engine.stage_agent import agent_spec
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER, load_stages
 from agentforge.store.blobs import Blobs
-from agentforge.workspace import search
-from agentforge.workspace.git import Git
-from agentforge.workspace.guard import Guard
-from agentforge.workspace.relevance import is_test_path
-from agentforge.workspace.sandbox import choose
-from agentforge.workspace.symbols import language_of
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import language_of
+from agentforge.workspace.files import search
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.workspace_guard import Guard
+from agentforge.workspace.sandbox.box import choose
 
 STAGES = ("analyze", "spec", "red", "green")
 

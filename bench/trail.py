@@ -17,16 +17,16 @@ from scenes import environment
 
 from agentforge.canonical import canonical_bytes
 from agentforge.events import kinds
-from agentforge.events.codec import encode
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
-from agentforge.events.state_codec import state_digest
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import state_digest
 from agentforge.store.blobs import Blobs
-from agentforge.store.clock import utc_now
-from agentforge.store.log import RunLog
-from agentforge.store.reader import LOG
-from agentforge.store.records import GENESIS, read_line, write_line
-from agentforge.store.snapshot import EVERY
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.reader import LOG
+from agentforge.store.log.records import GENESIS, read_line, write_line
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.log.snapshot import EVERY
 
 _AGENTFORGE = str(Path(sys.executable).with_name("agentforge"))
 _APPENDS = 300

@@ -18,10 +18,10 @@ import threading
 import time
 from pathlib import Path
 
-from agentforge.workspace import remotes
-from agentforge.workspace.git import Git
-from agentforge.workspace.runtree import commit_run
-from agentforge.workspace.snapshots import snapshot_ref
+from agentforge.workspace.git import remotes
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.runtree import commit_run
+from agentforge.workspace.git.snapshots import snapshot_ref
 
 _IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 _STEPS_PER_STAGE = 5

@@ -139,8 +139,8 @@ def run(
 ) -> tuple[dict[str, Spent], list[tuple[str, float, float, str]], dict[str, Any]]:
     """One task from its request to its end, in this process, with what each measurement spent."""
     from agentforge.__main__ import main as agentforge
-    from agentforge.pipeline import controller
-    from agentforge.workspace import process
+    from agentforge.pipeline.engine import controller
+    from agentforge.workspace.processes import process
 
     spent: dict[str, Spent] = {}
     processes: list[tuple[str, float, float, str]] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.lazy import agentforge
+from agentforge.cli.startup.lazy import agentforge
 
 TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
 _WIDTH = 100

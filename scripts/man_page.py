@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from agentforge import __version__
-from agentforge.cli.lazy import agentforge
+from agentforge.cli.startup.lazy import agentforge
 
 TARGET = Path(__file__).parents[1] / "docs" / "agentforge.1"
 _EXITS = (

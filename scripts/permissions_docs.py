@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from agentforge.safety.modes import MODE_MEANING, TABLE, Mode
-from agentforge.safety.shell.classes import MEANING
+from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Mode
+from agentforge.safety.shell.programs.classes import MEANING
 
 PAGE = Path(__file__).parents[1] / "docs" / "permissions.md"
 

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from agentforge.events import kinds
-from agentforge.store.reader import read
+from agentforge.store.log.reader import read
 
 
 def main(folder: str, target: str) -> int:

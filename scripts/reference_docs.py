@@ -51,7 +51,7 @@ def settings() -> str:
 def events() -> str:
     """Every event of a run's log with its fields."""
     from agentforge.events import kinds
-    from agentforge.events.event import Event
+    from agentforge.events.kinds.event import Event
 
     found = sorted(
         (one for one in vars(kinds).values() if inspect.isclass(one) and issubclass(one, Event) and one is not Event),

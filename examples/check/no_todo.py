@@ -2,8 +2,8 @@
 
 import re
 
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check
 
 _TODO = re.compile(r"#\s*TODO(?!\([A-Z]+-\d+\))")
 

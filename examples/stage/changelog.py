@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentforge.pipeline.stage import Stage
+from agentforge.pipeline.model.stage import Stage
 
 CONTRACT = """
 contract: changelog_entry

@@ -3,7 +3,7 @@
 Put it into `.agentforge/stages/` of a project, and its contract into `.agentforge/contracts/`.
 """
 
-from agentforge.pipeline.stage import Stage
+from agentforge.pipeline.model.stage import Stage
 
 STAGE = Stage(
     name="threat_model",

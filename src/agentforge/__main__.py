@@ -31,10 +31,10 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)
-    from agentforge.cli.later import load_later
+    from agentforge.cli.startup.later import load_later
 
     load_later()
-    from agentforge.cli.entry import run
+    from agentforge.cli.startup.entry import run
 
     return run(arguments)
 

@@ -13,8 +13,8 @@ pytest.importorskip("acp")
 from agentforge.acp_server.link import Editor
 from agentforge.acp_server.session import EditorSession
 from agentforge.acp_server.words import Said
-from agentforge.app.chat import ChatOptions
-from agentforge.app.person import Question
+from agentforge.app.sessions.chat import ChatOptions
+from agentforge.app.sessions.person import Question
 from agentforge.config.settings import load
 from agentforge.errors import ModelError, UsageError
 

@@ -22,8 +22,8 @@ from agentforge.acp_server.words import MODES, commands_now, said_of
 from agentforge.app.slash import commands
 from agentforge.errors import IntegrityError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
-from agentforge.events.state import RunState
-from agentforge.events.talk import Entry, Talk
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry, Talk
 from agentforge.session.modes import BUILD_TOOLS
 
 STATE = RunState()

@@ -16,16 +16,16 @@ from agentforge.agent.perform import AgentSpec, perform_call_model, perform_fini
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Piece
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
-from agentforge.models.scripted import ScriptedModel
-from agentforge.safety.scope import WriteScope
+from agentforge.events.state.run_state import RunState
+from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.safety.policy.scope import WriteScope
 from agentforge.store.blobs import Blobs
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.invocation import InvocationPolicy
-from agentforge.workspace.process import Completed, run
+from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.workspace.processes.process import Completed, run
 
 TOOLS = ("read_file", "write_file", "edit", "append_file", "apply_patch", "shell", "ask_human", "submit_artifact")
 

@@ -10,7 +10,7 @@ from agentforge.agent.decide import SILENT_LIMIT, decide_turn, step_approval
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
 from agentforge.agent.repetition import LONGEST_CYCLE, STOP_AFTER
 from agentforge.events.kinds import Decision, EscalationResolved
-from agentforge.events.state import LOOP_WINDOW, Call, Escalation, Limits, RunState, StageState, Totals, Turn
+from agentforge.events.state.run_state import LOOP_WINDOW, Call, Escalation, Limits, RunState, StageState, Totals, Turn
 
 EDIT = Call(call_id="c0", name="edit", arguments='{"path": "a.py"}')
 READ = Call(call_id="c1", name="read_file", arguments="{}")

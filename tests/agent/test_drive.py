@@ -8,9 +8,9 @@ import pytest
 
 from agentforge.agent.drive import drive
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 
 class Recorder:

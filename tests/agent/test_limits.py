@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.agent.limits import exhausted
-from agentforge.events.state import Limits, RunState, Totals
+from agentforge.events.state.run_state import Limits, RunState, Totals
 
 NONE = Limits(max_steps=None, budget_tokens=None)
 

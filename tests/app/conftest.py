@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody
 from agentforge.config.settings import load
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.store.log import RunLog
+from agentforge.store.log.run_log import RunLog
 
 if TYPE_CHECKING:
     from agentforge_talking import Open

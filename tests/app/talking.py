@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentforge.app.chat import Chat
-from agentforge.app.person import Nobody, Question, Reply
+from agentforge.app.sessions.chat import Chat
+from agentforge.app.sessions.person import Nobody, Question, Reply
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 Open = Callable[..., Chat]
 """(script, person=Nobody(), cwd=project, **what ChatOptions takes) -> an open session; it is closed after the test."""

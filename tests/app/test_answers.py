@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.answers import escalations, pending, resolve
-from agentforge.app.looking import load
+from agentforge.app.composition.task_queries import load
+from agentforge.app.tasks.answers import escalations, pending, resolve
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events import kinds
-from agentforge.events.choices import ABORT, fixed
+from agentforge.events.kinds.choices import ABORT, fixed
 
 Tell = Callable[..., Path]
 OTHER = "task-20260102-other"
@@ -117,7 +117,7 @@ def test_what_was_answered_cannot_be_answered_again(repo: Path, tell: Tell) -> N
 def test_of_two_people_who_answer_at_once_the_second_is_told(
     repo: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentforge.app import answers
+    from agentforge.app.tasks import answers
 
     tell(*begun(raised()))
     seen = pending(repo)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.app.attempt_limits import own_limits
-from agentforge.events.state import Limits, RunState, Totals
+from agentforge.app.tasks.attempt_limits import own_limits
+from agentforge.events.state.run_state import Limits, RunState, Totals
 
 SHARED = Totals(steps=4, prompt_tokens=6000, completion_tokens=1000, cost_usd=1.0)
 FIRST = {"steps": 2, "prompt_tokens": 1400, "completion_tokens": 100, "cost_usd": 0.5}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.auditing import audit
+from agentforge.app.proof.audit import audit
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"
 
@@ -42,7 +42,7 @@ def test_a_pdf_is_the_same_when_it_is_made_twice() -> None:
 
 def test_hostile_text_does_not_reach_typst_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("typst")
-    from agentforge.app import auditing
+    from agentforge.app.proof import audit as auditing
     from agentforge.events import kinds
 
     evil = '#panic("read") #include "/etc/passwd" #eval("1") $x$ *b* `c` <l> @r \\u{0} \u202e \ud800 ]#[ /* //'

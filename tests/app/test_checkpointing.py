@@ -10,8 +10,8 @@ from typing import Literal
 import pytest
 import yaml
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody, Question, Reply
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody, Question, Reply
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 

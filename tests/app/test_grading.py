@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.app import grading
+from agentforge.app.models import grade as grading
 from agentforge.config.settings import load
 from agentforge.messages import ModelReply, ModelRequest, Usage
-from agentforge.models.model import ModelSpec
+from agentforge.models.api.model import ModelSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_what_a_model_shows_is_measured_and_kept(
     environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Answering("shop/users.py::rename")
-    monkeypatch.setattr("agentforge.models.catalogue.open_model", lambda _spec: model)
+    monkeypatch.setattr("agentforge.app.models.grade.open_model", lambda _spec: model)
     settings = load(tmp_path, environ)
     value = grading.first_grade(SPEC, settings=settings, environ=environ)
     assert (value["function"], value["place"], value["examples"]) == (True, False, True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.inspecting import inspect_text, inspect_value
+from agentforge.app.history.inspection import inspect_text, inspect_value
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.store.blobs import Blobs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.keyring import kept_keys, make_key, own_key, own_signer, public_key_file
+from agentforge.app.proof.keyring import kept_keys, make_key, own_key, own_signer, public_key_file
 from agentforge.errors import ConflictError, IntegrityError, UsageError
 from agentforge.proof.envelope import read_envelopes, seal, write_envelopes
 from agentforge.proof.public_keys import PublicKey, read_public_key, signature_problem

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.listening import authority, is_loopback, listening, token_of
+from agentforge.app.composition.listeners import authority, is_loopback, listening, token_of
 from agentforge.errors import UsageError
 
 

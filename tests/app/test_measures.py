@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentforge.app.measures import metrics_of, whole_tasks
+from agentforge.app.history.measures import metrics_of, whole_tasks
 
 FOLDER = Path("/r/.agentforge/tasks")
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.mentions import as_mention, fitting, notes_of, pasted
-from agentforge.app.person import Nobody
-from agentforge.app.resource_mentions import Resources, mentioned
-from agentforge.app.typed import Typed
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.input_history import Typed
+from agentforge.app.sessions.mentions import as_mention, fitting, notes_of, pasted
+from agentforge.app.sessions.person import Nobody
+from agentforge.app.sessions.resource_mentions import Resources, mentioned
 from agentforge.config.settings import load
 
 _SERVER = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from agentforge.app.overhearing import Overheard
-from agentforge.workspace.process import overheard, run
+from agentforge.app.sessions.live_output import Overheard
+from agentforge.workspace.processes.process import overheard, run
 
 
 def test_lines_are_shown_whole_clean_and_without_secrets() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.provenance import digests, supplied_tests
+from agentforge.app.composition.provenance import digests, supplied_tests
 from agentforge.config.settings import load
 from agentforge.errors import UsageError
 from agentforge.store.blobs import Blobs

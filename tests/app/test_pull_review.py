@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app import pull_review
-from agentforge.app.pull_place import Way
-from agentforge.app.pull_review import Finding, Found, request_of
-from agentforge.app.result import RunResult
-from agentforge.events.state import RunState
+from agentforge.app.composition.run_result import RunResult
+from agentforge.app.pull_requests import review as pull_review
+from agentforge.app.pull_requests.place import Way
+from agentforge.app.pull_requests.review import Finding, Found, request_of
+from agentforge.events.state.run_state import RunState
 from agentforge.forges.forge import Check, Comment, Pull
-from agentforge.runners.project_checks import _FAMILIES, check_changes
-from agentforge.safety.boundary import outside
+from agentforge.safety.text.boundary import outside
+from agentforge.verification.source.ci_changes import _FAMILIES, check_changes
 
 
 def _found(*texts: str, request: str = "Add it") -> Found:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.pull_place import Way
-from agentforge.app.pulling import _push_notes, with_pull
-from agentforge.app.result import RunResult, exit_code
+from agentforge.app.composition.run_result import RunResult, exit_code
+from agentforge.app.pull_requests.place import Way
+from agentforge.app.pull_requests.request import _push_notes, with_pull
 from agentforge.config.settings import load
 from agentforge.errors import ForgeError
-from agentforge.events.state import RunState
-from agentforge.workspace.git import Git
+from agentforge.events.state.run_state import RunState
+from agentforge.workspace.git.repository import Git
 
 _NOTES = "refs/notes/agentforge"
 
@@ -73,7 +73,7 @@ def test_a_pull_request_that_fails_leaves_the_delivery_and_says_how_to_try_again
 
 def test_a_fork_opens_no_pull_request_unasked():
     from agentforge.events import kinds
-    from agentforge.events.evolve import evolve
+    from agentforge.events.fold.evolve import evolve
 
     parent = RunState(run_id="task-1", branch="b", pull={"wanted": True, "follows": "task-0"}, untrusted=("review",))
     forked = kinds.RunForked(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.app.raising import BUDGET, Increase, raised
+from agentforge.app.tasks.limit_changes import BUDGET, Increase, raised
 from agentforge.errors import UsageError
-from agentforge.events.state import Escalation, Limits, RunState, Totals
+from agentforge.events.state.run_state import Escalation, Limits, RunState, Totals
 
 STATE = RunState(
     limits=Limits(max_steps=10, budget_usd=1.0, deadline_s=None),

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agentforge import errors
-from agentforge.app.result import RunResult, exit_code, outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, outcome_of, result_value
 from agentforge.events.kinds import EscalationResolved
-from agentforge.events.state import Escalation, RunState, StageState, Totals
+from agentforge.events.state.run_state import Escalation, RunState, StageState, Totals
 
 HUMAN = EscalationResolved(escalation_id="E1", decision="answer", text="b")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.retention import collect
+from agentforge.app.sync.retention import collect
 from agentforge.events import kinds
 from agentforge.store.blobs import Blobs
-from agentforge.store.lease import Lease
-from agentforge.store.log import RunLog
-from agentforge.workspace.git import Git
-from agentforge.workspace.newrepo import init_repository
-from agentforge.workspace.snapshots import keep, kept_runs
+from agentforge.store.log.lease import Lease
+from agentforge.store.log.run_log import RunLog
+from agentforge.workspace.git.newrepo import init_repository
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.snapshots import keep, kept_runs
 
 OLD = "2026-01-01T10:00:00.000000Z"
 DAY_S = 86_400.0

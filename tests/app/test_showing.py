@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.app.showing import size_text
+from agentforge.app.sessions.display import size_text
 
 
 @pytest.mark.parametrize(

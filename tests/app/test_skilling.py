@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from agentforge_talking import Open
 
-from agentforge.app.chat import Chat
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import run_slash
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import StorageError
 from agentforge.events import kinds
-from agentforge.store.clock import utc_now
-from agentforge.store.memory import UserAndProjectMemory
-from agentforge.store.reader import read
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.reader import read
+from agentforge.store.tasks.memory import UserAndProjectMemory
 
 
 @pytest.fixture

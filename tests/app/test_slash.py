@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.examining_sessions import Check
-from agentforge.app.person import Nobody
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody
+from agentforge.app.setup.session_diagnostics import Check
 from agentforge.app.slash import commands, config, run_slash
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted

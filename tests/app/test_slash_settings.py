@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 

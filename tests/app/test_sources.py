@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.sources import Claim, read_source
+from agentforge.app.intake.sources import Claim, read_source
 from agentforge.errors import ToolchainError, UsageError
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.added_stages import added_now, stages_digest
+from agentforge.app.tasks.added_stages import added_now, stages_digest
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import ConfigError, ToolchainError, TrustRequired
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 _STAGE = """
-from agentforge.pipeline.stage import Stage
+from agentforge.pipeline.model.stage import Stage
 def complete(state, draft, facts):
     return {body}
 STAGE = Stage(name={name!r}, after="spec", consumes=("spec",), produces={name!r}, purpose="p", prompt="P",

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from agentforge_talking import Asked, Open, Watching
 
-from agentforge.app.chat import Chat
-from agentforge.app.subagents import child_id
+from agentforge.app.sessions.chat import Chat
+from agentforge.app.subagents.delegation import child_id
 from agentforge.config.trust import grant, trusted
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.session.subagents import Subagent
-from agentforge.store.clock import utc_now
-from agentforge.store.reader import read
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.reader import read
 
 TWO = {
     "tool_calls": [

@@ -11,7 +11,7 @@ from agentforge_talking import Open, Watching
 from agentforge.app.slash import run_slash
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.session.evidence import check_evidence
 
 GOALS = [{"goal": "where it starts"}, {"goal": "where it ends", "subagent": "architect"}]

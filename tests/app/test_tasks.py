@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.tasks import StartOptions, start
+from agentforge.app.tasks.runs import StartOptions, start
 from agentforge.config.settings import load
 from agentforge.errors import ContractInvalid, UsageError
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app import fetching
-from agentforge.app.travelling import Traveller
+from agentforge.app.sync import fetch as fetching
+from agentforge.app.sync.travel import Traveller
 from agentforge.errors import IntegrityError, LockedError, UsageError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.workspace import remotes
-from agentforge.workspace.git import Git
-from agentforge.workspace.snapshots import snapshot_ref
+from agentforge.store.log.run_log import RunLog
+from agentforge.workspace.git import remotes
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.snapshots import snapshot_ref
 
 _TASK = "task-20260102-x"
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_believed_is_not_taken(what: str, remote: Path) -> None:
         path.write_text(path.read_text().replace('"intake"', '"deliver"'))
     elif what == "blob":
         (log.folder / "blobs" / digest[:2] / digest[2:]).write_bytes(b"other")
-    from agentforge.workspace.runtree import commit_run
+    from agentforge.workspace.git.runtree import commit_run
 
     commit = commit_run(
         one, _TASK, log.folder, base=one.head(), delivered="", when="2026-01-02T00:00:00Z", index=remote.parent / "i"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.ending import abort
-from agentforge.app.workplace import drop_worktree
-from agentforge.events.state import RunState
-from agentforge.workspace.git import Git
+from agentforge.app.tasks.stop import abort
+from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.events.state.run_state import RunState
+from agentforge.workspace.git.repository import Git
 
 
 @pytest.mark.parametrize("named", ["", ".", "..", "{tmp}/precious", "{tmp}/worktrees/x/other", "worktrees/x/task-1"])

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from agentforge_talking import Asked, Open
 
-from agentforge.app.chat import Chat
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import run_slash
 from agentforge.events import kinds
-from agentforge.store.reader import read
+from agentforge.store.log.reader import read
 
 PARTS = [{"goal": "the sum", "files": ["a.py"]}, {"goal": "its test", "files": ["b.py", "tests/**"]}]
 START = {"tool_calls": [{"name": "subagent_writers", "args": {"parts": PARTS}}]}

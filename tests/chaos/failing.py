@@ -12,10 +12,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import agentforge.store.actions_file as actions_file
-import agentforge.store.files as files
-import agentforge.store.log as log
-from agentforge.cli.entry import run
+import agentforge.store.log.files as files
+import agentforge.store.log.run_log as log
+import agentforge.store.views.actions_file as actions_file
+from agentforge.cli.startup.entry import run
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-import agentforge.store.log as log
-from agentforge.cli.entry import run
+import agentforge.store.log.run_log as log
+from agentforge.cli.startup.entry import run
 
 
 def main() -> int:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 Watch = Callable[[Event, RunState], None]
 

@@ -13,10 +13,10 @@ import pytest
 from agentforge.cli.commands.config import shown_value
 from agentforge.cli.commands.resolve import decision_of
 from agentforge.cli.commands.start import stage_names
-from agentforge.cli.entry import run
-from agentforge.cli.lazy import COMMANDS
+from agentforge.cli.startup.entry import run
+from agentforge.cli.startup.lazy import COMMANDS
 from agentforge.pipeline.stages import ORDER
-from agentforge.workspace.sandbox import landlock_missing_because
+from agentforge.workspace.sandbox.box import landlock_missing_because
 
 
 def _json(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:

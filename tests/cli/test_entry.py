@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
-from agentforge.cli.form import wanted_form
-from agentforge.cli.lazy import COMMANDS
+from agentforge.cli.startup.entry import run
+from agentforge.cli.startup.form import wanted_form
+from agentforge.cli.startup.lazy import COMMANDS
 
 
 def _process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -118,7 +118,7 @@ def test_an_unforeseen_error_leaves_its_details_in_a_file(
 ) -> None:
     script = tmp_path / "crash.py"
     script.write_text(
-        "import sys\nfrom agentforge.cli import lazy\nfrom agentforge.cli.entry import run\n"
+        "import sys\nfrom agentforge.cli.startup import lazy\nfrom agentforge.cli.startup.entry import run\n"
         "lazy.COMMANDS['boom'] = ('nowhere:x', '')\nsys.exit(run(['boom']))\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
@@ -137,7 +137,7 @@ def test_what_the_system_refuses_is_told_by_its_place(
     def refused(_arguments: list[str]) -> int:
         raise PermissionError(13, "Permission denied", "/root/audit.pdf")
 
-    monkeypatch.setattr("agentforge.cli.entry._invoke", refused)
+    monkeypatch.setattr("agentforge.cli.startup.entry._invoke", refused)
     assert run(["status"]) == 7
     assert "error[storage]: /root/audit.pdf: Permission denied" in capsys.readouterr().err
 

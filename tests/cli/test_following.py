@@ -12,14 +12,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from agentforge.app.result import RunResult
-from agentforge.app.tasks import Watch
-from agentforge.cli.asking import Reply, ask
-from agentforge.cli.following import follow
-from agentforge.cli.place import Place, open_place
+from agentforge.app.composition.run_result import RunResult
+from agentforge.app.tasks.runs import Watch
+from agentforge.cli.running.follow import follow
+from agentforge.cli.running.questions import Reply, ask
+from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.errors import ModelUnavailable
 from agentforge.events import kinds
-from agentforge.events.state import Escalation
+from agentforge.events.state.run_state import Escalation
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story

@@ -10,13 +10,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from agentforge.cli.flag import Command, Folder, option
+from agentforge.cli.startup.flag import Command, Folder, option
 
 
 def test_a_module_that_waits_is_the_real_one_for_whoever_touches_it() -> None:
     program = """
 import sys
-from agentforge.cli.later import load_later
+from agentforge.cli.startup.later import load_later
 load_later(("inspect", "sys"))
 import inspect as early
 waiting = sys.modules["inspect"] is early and "ast" not in sys.modules

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.config.model_choice import explain
 from agentforge.config.settings import load
 from agentforge.errors import ModelNotConfigured

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentforge.app.repositories import RepositoryRow
-from agentforge.cli.overview import overview_lines
+from agentforge.app.intake.repositories import RepositoryRow
+from agentforge.cli.output.overview import overview_lines
 from agentforge.config.repositories import Repository
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.tasks import TaskRow, task_row, tasks_folder
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import TaskRow, task_row, tasks_folder
 
 WANTED = """\
 backend-service:  IN_PROGRESS (stage: green, 60%)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 
 
 @pytest.fixture

@@ -6,9 +6,17 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from agentforge.cli.progress import PlainScreen, SilentScreen, StreamScreen, TerminalScreen, screen_for, status_text
-from agentforge.cli.terminal import Style
+from agentforge.cli.output.progress import (
+    PlainScreen,
+    SilentScreen,
+    StreamScreen,
+    TerminalScreen,
+    screen_for,
+    status_text,
+)
+from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
+from agentforge.underway import counter, underway
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story
@@ -152,3 +160,35 @@ def test_the_status_line_says_that_a_cost_is_unknown(story: Story) -> None:
     state = story.tell(story.started, kinds.StageStarted(stage="spec", attempt=2), events[1], unknown)
     text = status_text(state, doing_now="asks m", elapsed_s=3, style=ASCII)
     assert text == "spec | attempt 2 | step 1 | 0 tokens | cost unknown | 3s | asks m"
+
+
+def test_the_status_line_says_what_takes_long_how_far_it_is_and_how_long_yet(story: Story) -> None:
+    out, now = Terminal(), [0.0]
+    screen = TerminalScreen(out, style=ASCII, clock=lambda: now[0], columns=lambda: 200)
+    story.watch = screen
+    story.tell(story.started)
+    with screen, underway("runs the whole suite on the change", usual_s=60.0):
+        now[0] = 10.0
+        story.tell(*story.stage("intake")[:1])
+        assert out.getvalue().endswith("intake | 10s | runs the whole suite on the change, about 50s more")
+        counter("tests")(300, 900)
+        now[0] = 20.0
+        story.tell(*story.stage("intake")[1:2])
+        assert out.getvalue().endswith("runs the whole suite on the change: 300 of 900 tests, about 40s more")
+    story.tell(*story.stage("intake")[:4])
+    assert "whole suite" not in out.getvalue().split("\r\x1b[K")[-1], "what is over is not told any more"
+
+
+def test_without_a_terminal_long_work_is_told_every_half_a_minute(story: Story) -> None:
+    out, now = io.StringIO(), [0.0]
+    screen = PlainScreen(out, style=ASCII, clock=lambda: now[0])
+    with screen, underway("runs the whole suite before the change"):
+        count = counter("tests")
+        for at in range(0, 70, 5):
+            now[0] = float(at)
+            count(at, 100)
+    counter("tests")(1, 2)
+    assert out.getvalue().splitlines() == [
+        ". runs the whole suite before the change: 30 of 100 tests, about 1m10s more",
+        ". runs the whole suite before the change: 60 of 100 tests, about 40s more",
+    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.streams import reader_left
+from agentforge.cli.startup.streams import reader_left
 
 _FULL = Path("/dev/full")
 _WRONG = ("stages", "--cwd", "nowhere", "--json")

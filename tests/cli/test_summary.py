@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.cli.summary import escalation_lines, summary_lines
-from agentforge.cli.terminal import Style
+from agentforge.cli.output.summary import escalation_lines, summary_lines
+from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
 from agentforge.views.answering import answers_for
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.events import kinds
-from agentforge.store.clock import utc_now
-from agentforge.store.log import RunLog
-from agentforge.store.tasks import new_task_folder
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import new_task_folder
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story

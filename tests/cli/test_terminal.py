@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.cli.terminal import Style, cut, printable, style_for, table, width_of, wrapped
+from agentforge.cli.output.terminal import Style, cut, printable, style_for, table, width_of, wrapped
 
 PLAIN = Style(colour=False, unicode=True)
 

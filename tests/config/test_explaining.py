@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.config.defaults import DEFAULTS
 from agentforge.config.explaining import explained, setting_words
 from agentforge.errors import UsageError

@@ -14,7 +14,7 @@ from agentforge.config.local_servers import LocalServer
 from agentforge.config.model_choice import PROVIDERS, choose, choose_fallbacks, explain
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ModelNotConfigured
-from agentforge.models.catalogue import provider_names
+from agentforge.models.api.catalogue import provider_names
 
 Write = Callable[[Path, str], Path]
 KEYS = {"OPENROUTER_API_KEY": "r", "OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 

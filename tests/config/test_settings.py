@@ -12,7 +12,7 @@ from agentforge.config.schema import known_keys
 from agentforge.config.settings import load
 from agentforge.config.sources import leaves
 from agentforge.errors import ConfigError
-from agentforge.events.state import Limits
+from agentforge.events.state.run_state import Limits
 
 Write = Callable[[Path, str], Path]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.guesting import guest_of
+from agentforge.app.tasks.external_agents import guest_of
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ConfigError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.examining import _suite
+from agentforge.app.setup.diagnostics import _suite
 from agentforge.config.suite_record import LastRun, last_run, remember
 
 HELD = LastRun(ok=True, summary="attacks 9/9 held, false refusals 0/3", at="2026-11-22T10:00:00Z", version="0")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.conformance.catalogue import chosen_checks, load_check
-from agentforge.conformance.edits import Edit, applied, offset_of
-from agentforge.conformance.engine import CheckReport, run_checks
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.fixing import fix_findings
-from agentforge.conformance.sarif import from_sarif, imported, to_sarif, unfinished
-from agentforge.conformance.site import Site, has_module
+from agentforge.conformance.engine.catalogue import chosen_checks, load_check
+from agentforge.conformance.engine.check_engine import CheckReport, run_checks
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Site, has_module
+from agentforge.conformance.output.sarif import from_sarif, imported, to_sarif, unfinished
+from agentforge.conformance.repair.edits import Edit, applied, offset_of
+from agentforge.conformance.repair.fix import fix_findings
 from agentforge.errors import ConfigError
-from agentforge.workspace.sandbox import choose
+from agentforge.workspace.sandbox.box import choose
 
 
 def tree(folder: Path, files: dict[str, str]) -> Path:
@@ -156,7 +156,7 @@ def test_sarif_tells_crashes_and_what_is_suppressed() -> None:
 
 
 def test_two_checks_of_one_name_are_an_error(tmp_path: Path) -> None:
-    own = "from agentforge.conformance.site import Check\nCHECK = Check(name='ruff', skip=lambda s: '', run=lambda s: [])\n"
+    own = "from agentforge.conformance.engine.site import Check\nCHECK = Check(name='ruff', skip=lambda s: '', run=lambda s: [])\n"
     tree(tmp_path, {".agentforge/checks/ruff.py": own})
     with pytest.raises(ConfigError):
         chosen_checks(project=tmp_path)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.conformance.code_contract import read_contracts
-from agentforge.conformance.engine import CheckReport, run_checks
-from agentforge.conformance.fixing import fix_findings
-from agentforge.conformance.site import Site
+from agentforge.conformance.contracts.code_contract import read_contracts
+from agentforge.conformance.engine.check_engine import CheckReport, run_checks
+from agentforge.conformance.engine.site import Site
+from agentforge.conformance.repair.fix import fix_findings
 from agentforge.errors import ContractInvalid
-from agentforge.workspace.sandbox import choose
+from agentforge.workspace.sandbox.box import choose
 
 HEAD = "kind: code\ncontract: house\n"
 NO_PRINT = """
@@ -28,7 +28,7 @@ SOURCE = "def f():\n    print('a', 1)\n\n\ndef g():\n    # print(2)\n    return 
 
 
 def look(folder: Path, files: dict[str, str], contract: str, *, today: date = date(2026, 6, 1)) -> CheckReport:
-    from agentforge.conformance.catalogue import load_check
+    from agentforge.conformance.engine.catalogue import load_check
 
     for path, text in {**files, ".agentforge/contracts/house.yaml": HEAD + contract}.items():
         target = folder / path
@@ -186,7 +186,7 @@ def test_contracts_between_stages_are_left_to_others() -> None:
 
 
 def test_a_rule_with_a_fix_repairs_its_matches_and_nothing_else(tmp_path: Path) -> None:
-    from agentforge.conformance.catalogue import load_check
+    from agentforge.conformance.engine.catalogue import load_check
 
     report = look(tmp_path, {"a.py": SOURCE, "b.py": SOURCE}, NO_PRINT)
     rules = read_contracts({"house.yaml": HEAD + NO_PRINT}).rules

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.conformance.catalogue import check_names, load_check
 from agentforge.conformance.checks.eslint import CHECK as ESLINT
 from agentforge.conformance.checks.flake8 import CHECK as FLAKE8
 from agentforge.conformance.checks.mypy import CHECK as MYPY
@@ -16,12 +15,13 @@ from agentforge.conformance.checks.pyright import CHECK as PYRIGHT
 from agentforge.conformance.checks.ruff import CHECK as RUFF
 from agentforge.conformance.checks.syntax import CHECK as SYNTAX
 from agentforge.conformance.checks.ty import CHECK as TY
-from agentforge.conformance.engine import CheckReport, compare, run_checks
-from agentforge.conformance.finding import finding_from
-from agentforge.conformance.report import report_for_agent
-from agentforge.conformance.site import Check, CheckCrashedError, Site
+from agentforge.conformance.engine.catalogue import check_names, load_check
+from agentforge.conformance.engine.check_engine import CheckReport, compare, run_checks
+from agentforge.conformance.engine.finding import finding_from
+from agentforge.conformance.engine.report import report_for_agent
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site
 from agentforge.tokens import count_tokens
-from agentforge.workspace.sandbox import Sandbox, choose
+from agentforge.workspace.sandbox.box import Sandbox, choose
 
 OLD = "import os\n\n\ndef old(items=[]):\n    return items\n"
 NEW_DEFECT = "\n\ndef fresh():\n    return undefined_name\n"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.conformance.catalogue import load_check
-from agentforge.conformance.engine import Absence, CheckReport, run_checks
-from agentforge.conformance.fixing import fix_findings
-from agentforge.conformance.site import Site
-from agentforge.workspace.sandbox import choose
+from agentforge.conformance.engine.catalogue import load_check
+from agentforge.conformance.engine.check_engine import Absence, CheckReport, run_checks
+from agentforge.conformance.engine.site import Site
+from agentforge.conformance.repair.fix import fix_findings
+from agentforge.workspace.sandbox.box import choose
 
 _GO = 'package kit\n\nimport "fmt"\n\nfunc Told() {\n\tfmt.Printf("%d\\n", "x")\n}\n'
 _CARGO = '[package]\nname = "kit"\nversion = "0.1.0"\nedition = "2021"\n{0}'

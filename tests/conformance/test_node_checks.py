@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.conformance.catalogue import load_check
-from agentforge.conformance.engine import CheckReport, run_checks
-from agentforge.conformance.fixing import fix_findings
-from agentforge.conformance.site import Site
-from agentforge.workspace.sandbox import choose
+from agentforge.conformance.engine.catalogue import load_check
+from agentforge.conformance.engine.check_engine import CheckReport, run_checks
+from agentforge.conformance.engine.site import Site
+from agentforge.conformance.repair.fix import fix_findings
+from agentforge.workspace.sandbox.box import choose
 
 _CONFIG = {"tsc": "tsconfig.json", "prettier": ".prettierrc", "biome": "biome.json", "eslint": "eslint.config.js"}
 _SPAN = {"location": {"path": {"file": "a.ts"}, "span": [12, 15]}, "description": "no debugger"}

@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 from agentforge_strict import problems
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agentforge.context.conversation import Budget, build_request, compactable
 from agentforge.context.window import blocks, entry_tokens, shortened
 from agentforge.errors import ModelUnavailable
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
-from agentforge.events.talk import Entry
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
 from agentforge.messages import ModelReply, ModelRequest, ToolSchema, Usage
-from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.session.compaction import compacted
 from agentforge.tokens import count_tokens
 

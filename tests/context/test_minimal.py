@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agentforge.context.budget import TOTAL_LIMIT, counted_limit, one_line, short_error
 from agentforge.context.minimal import StepInputs, build_step
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Want, view_of
 from agentforge.messages import ToolSchema
-from agentforge.safety.boundary import wrap
+from agentforge.safety.text.boundary import wrap
 from agentforge.tokens import count_tokens
 
 TOOL = ToolSchema(name="read_file", description="Read a file", parameters={"type": "object", "properties": {}})
@@ -100,15 +99,17 @@ def test_what_does_not_fit_into_the_front_fills_the_tail_so_that_the_first_step_
     assert step.tokens > counted_limit(TOTAL_LIMIT) * 95 // 100
 
 
-def test_likely_sources_of_other_files_are_not_shown_again_when_the_model_has_said_what_it_wants() -> None:
+def test_likely_sources_stay_behind_what_the_model_asked_for_and_before_the_lists_of_places() -> None:
     text = "".join(f"value_{number} = {number}\n" for number in range(1, 61))
     likely = view_of("a.py", text, [Want(first=1, last=60, level=Level.LIKELY)], digest="d")
     asked = view_of("b.py", text, [Want(first=1, last=9, level=Level.ASKED)], digest="e")
     listed = Piece(name="candidates", text="a.py: value_1", level=Level.LIKELY)
-    before = build_step(replace(INPUTS, material=[likely, listed], situation=[])).messages[1].text
-    after = build_step(replace(INPUTS, material=[likely, listed], situation=[asked])).messages[1].text
-    assert "## a.py" in before and "## a.py" not in after
-    assert "## candidates" in before and "## candidates" in after
+    step = build_step(replace(INPUTS, material=[likely, listed], situation=[asked]))
+    assert step.shown == {"a.py": frozenset(range(1, 61)), "b.py": frozenset(range(1, 10))}
+    long = "".join(f"name_of_a_place_{number}\n" for number in range(2_000))
+    crowded = [likely, replace(listed, text=long, ends=True)]
+    after = build_step(replace(INPUTS, material=crowded, situation=[asked]))
+    assert after.shown["a.py"] == frozenset(range(1, 61))
 
 
 def test_what_was_asked_for_comes_before_what_the_front_had_no_room_for() -> None:

@@ -18,6 +18,10 @@ INTAKE = {
     "extracted_intent": {"action": "create", "target": "slugify", "scope": "module"},
     "goal": "Text can be turned into a slug.",
     "examples": ["slugify('Hello World') -> 'hello-world'"],
+    "asks": [
+        {"number": 1, "start": 0, "end": 12, "kind": "sentence", "text": "Add slugify."},
+        {"number": 2, "start": 13, "end": 52, "kind": "sentence", "text": "slugify('Hello World') -> 'hello-world'"},
+    ],
     "initial_complexity": "simple",
     "identified_ambiguities": [
         {"area": "input", "question": "Which scripts?", "impact": "minor", "default": "ASCII only"},
@@ -57,6 +61,7 @@ ANALYSIS = {
 }
 SPECIFICATION = {
     "spec_id": "spec-1",
+    "asks": {"1": ["REQ-001"], "2": ["REQ-001"]},
     "title": "Slugify",
     "description": "Add slugify.",
     "requirements": [

@@ -28,7 +28,7 @@ def test_a_field_that_is_not_sent_stays_as_it_was() -> None:
     [
         ([{"id": "REQ-002", "acceptance_criteria": ["c"]}], ["lower:a", "join:c"]),
         ([{"id": "REQ-003", "description": "trim", "acceptance_criteria": ["t"]}], ["lower:a", "join:b", "trim:t"]),
-        ([{"id": "REQ-001", "description": "lower", "acceptance_criteria": ["a"]}], ["lower:a"]),
+        ([{"id": "REQ-001", "description": "lower", "acceptance_criteria": ["a"]}], ["lower:a", "join:b"]),
         ([{"id": "REQ-002", "drop": True}], ["lower:a"]),
     ],
 )
@@ -36,6 +36,14 @@ def test_records_are_merged_by_their_id_unless_the_list_is_sent_whole(sent: Any,
     merged: Any = overlaid(REFUSED, {"requirements": sent})["requirements"]
     assert [f"{item['description']}:{item['acceptance_criteria'][0]}" for item in merged] == expected
     assert all("drop" not in item for item in merged)
+
+
+def test_a_list_that_repeats_most_of_the_old_records_is_the_whole_list() -> None:
+    rows = [{"id": f"REQ-{number}", "text": "x"} for number in range(4)]
+    merged = [
+        overlaid({"requirements": rows}, {"requirements": sent})["requirements"] for sent in (rows[:3], rows[:2], [])
+    ]
+    assert merged == [rows[:3], rows, []]
 
 
 def test_tests_of_a_file_are_merged_by_name_inside_their_file() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from agentforge.events import kinds
-from agentforge.events.codec import encode
 from agentforge.events.kinds import Event
-from agentforge.store.log import RunLog
-from agentforge.store.records import GENESIS, read_line, write_line
+from agentforge.events.storage.codec import encode
+from agentforge.store.log.records import GENESIS, read_line, write_line
+from agentforge.store.log.run_log import RunLog
 
 HOSTILE = "<script>window.broken=1</script><img src=x onerror=window.broken=1>\"'>{{7*7}}"
 BIDI = "a\u202eb"

@@ -15,7 +15,7 @@ from agentforge.config.paths import data_dir
 from agentforge.dashboard.ground import Repository
 from agentforge.events import kinds
 from agentforge.notify.links import link_key, sign
-from agentforge.store.reader import load_state
+from agentforge.store.log.reader import load_state
 
 if TYPE_CHECKING:
     from agentforge_scene import Answer, Served

@@ -12,7 +12,7 @@ import pytest
 from agentforge_scene import HOSTILE, close, git, serve, tell
 
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
+from agentforge.store.log.run_log import RunLog
 
 if TYPE_CHECKING:
     from agentforge_scene import Served
@@ -153,7 +153,7 @@ def test_a_question_is_answered_by_a_button_and_the_answer_is_recorded(page: Pag
     card.locator("input[type=checkbox]").uncheck()
     card.get_by_role("button", name="blue <b>").click()
     page.wait_for_url(f"**{served.task('asking')}")
-    from agentforge.store.reader import load_state
+    from agentforge.store.log.reader import load_state
 
     answer = load_state(folder).escalations["E1"].resolution
     assert answer is not None

@@ -197,7 +197,7 @@ def test_importing_the_table_of_commands_loads_no_server() -> None:
     import subprocess
     import sys
 
-    code = "import sys, agentforge.cli.lazy; print([name for name in ('starlette', 'uvicorn', 'jinja2', 'agentforge.dashboard') if name in sys.modules])"
+    code = "import sys, agentforge.cli.startup.lazy; print([name for name in ('starlette', 'uvicorn', 'jinja2', 'agentforge.dashboard') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 

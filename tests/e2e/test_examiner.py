@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, intake, reply, submit
+from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, reply, specification, submit
 
 if TYPE_CHECKING:
     from agentforge_world import Reply, Script, World
@@ -104,7 +104,10 @@ _STATED = {
 
 
 def _stated(*green: Reply) -> Script:
-    return _script(_STATED, intake=[reply(submit(intake()))], green=[reply(ADD_SLUGIFY, IMPLEMENTED), *green])
+    symbol = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
+    criteria = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
+    spec = specification(criteria, symbol, asks={"1-2": ["REQ-001"]})
+    return _script(_STATED, spec=[reply(submit(spec))], green=[reply(ADD_SLUGIFY, IMPLEMENTED), *green])
 
 
 def test_a_result_that_the_request_states_sends_the_run_back_once_and_the_right_one_is_delivered(world: World) -> None:

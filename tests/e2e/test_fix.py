@@ -121,8 +121,8 @@ def test_a_configured_checker_that_is_not_there_fails_closed(faulty: World) -> N
 def test_the_projects_own_checks_are_programs_and_run_only_when_they_are_trusted(faulty: World) -> None:
     check = """
 from pathlib import Path
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check
 
 def run(site):
     return [Finding(check="own", rule_id="always", level="error", message="here", path=path) for path in site.paths]
@@ -185,6 +185,33 @@ def test_what_needs_thought_is_guarded_first_and_a_silenced_check_is_refused(fau
     assert "print(" not in faulty.git("show", f"{result['branch']}:textkit.py")
     assert result["verification"]["verify: no-regressions"]["passed"]
     _stands_up_to_proof(faulty, result["task_id"])
+
+
+def _repaired_as(world: World, line: str) -> Any:
+    """Repair the print with another last line of the function; a guard asserts what the function gives."""
+    guards = {"test_files": [{"path": "tests/test_announce.py", "tests": [{"name": "test_announce_gives_capitals"}]}]}
+    script = {
+        "guard": [reply(write("tests/test_announce.py", GUARD), submit(guards))],
+        "change": [reply(edit("    print(text)\n    return text.upper()\n", line), submit({"changes": []}))],
+    }
+    return world.run("fix", ids(world)["pattern/no-print"], "--model", world.model(script), "--json")
+
+
+def test_a_repair_that_holds_only_where_assertions_are_executed_is_refused(faulty: World) -> None:
+    done = _repaired_as(faulty, "    return text.upper() if __debug__ else text\n")
+    assert done.json["outcome"] != "delivered"
+    refused = [row["data"] for row in faulty.events("StageVerified") if not row["data"]["passed"]]
+    assert "announce('hi') gives another result under python -O: 'hi'" in json.dumps(refused)
+
+
+def test_a_repair_with_another_result_of_a_call_that_a_test_makes_tells_it(faulty: World) -> None:
+    more = '\n\ndef test_announce_of_nothing():\n    announce("")\n'
+    (faulty.repo / "tests/test_old.py").write_text(GUARD.replace("_capitals", "_letters") + more, "utf-8")
+    faulty.commit_all("more tests")
+    done = _repaired_as(faulty, "    return text.upper() or None\n")
+    assert done.json["outcome"] == "delivered", done.out + done.err
+    report = (Path(done.json["folder"]) / "artifacts/phases/deliver/delivery_report.md").read_text("utf-8")
+    assert "announce('') gives another result than at the base: '' became None" in report
 
 
 def test_a_violation_that_is_gone_is_told_and_closed(faulty: World) -> None:

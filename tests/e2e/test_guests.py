@@ -9,7 +9,7 @@ from typing import Any
 
 from agentforge_world import World, good_script, own_settings
 
-from agentforge.safety.boundary import unwrap
+from agentforge.safety.text.boundary import unwrap
 from agentforge.store.blobs import Blobs
 
 AGENT = Path(__file__).with_name("guest_agent.py")

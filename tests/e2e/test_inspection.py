@@ -50,6 +50,29 @@ def test_a_document_is_delivered_without_a_test_and_the_report_says_what_was_mea
     assert any("documentation only: nothing that runs was changed (measured)" in line for line in report["limits"])
     assert not [row for row in report.get("notes", []) if row["rule"] == "requirements-traced"]
     assert report["verification"]["tests_run"] == 2
+    assert report["changes"][0]["kind"] == "documentation"
+
+
+def test_links_and_examples_of_a_document_are_measured_and_told(world: World) -> None:
+    text = "# textkit\n\n## Use\n\nSee [above](#textkit).\n\n```\n>>> from textkit import shout\n>>> shout('a')\n'A!'\n```\n"
+    report = _delivered(world, _script(_inspected("README.md", new=True), write("README.md", text)), "Write a README")
+    assert report["measured"] == [
+        "documentation only: nothing that runs was changed",
+        "all relative links of the changed documents lead somewhere (1)",
+        "all examples of changed documents and docstrings give what they say (2)",
+        "the 2 tests of the suite are collected and pass as before",
+    ]
+
+
+def test_a_document_whose_example_is_wrong_comes_back_with_its_line(world: World) -> None:
+    text = "# textkit\n\n>>> from textkit import shout\n>>> shout('a')\n'A'\n"
+    script = _script(_inspected("README.md", new=True), write("README.md", text))
+    script["green"].append(reply(write("README.md", text.replace("'A'", "'A!'")), submit({"files_modified": []})))
+    done = world.start(script, request="Write a README for textkit")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    (first, _) = [one["data"] for one in world.events("StageVerified") if one["data"]["stage"] == "green"]
+    (told,) = [one["message"] for one in first["results"] if not one["passed"]]
+    assert "README.md:4 `shout('a')` gives 'A!', and 'A' is shown" in told
 
 
 def test_types_are_delivered_without_a_test(world: World) -> None:

@@ -161,7 +161,7 @@ def _wait_for_child(world: World) -> None:
     """Wait until the test run's processes are there."""
     pause = threading.Event()
     for _ in range(400):
-        if any("pytest" in line or "evidence" in line for line in children_below(world.repo)):
+        if any("pytest" in line or "testing/programs" in line for line in children_below(world.repo)):
             return
         pause.wait(0.02)
     raise AssertionError(f"no test run was begun: {children_below(world.repo)}")

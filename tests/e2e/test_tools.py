@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from agentforge.tools.chromium import chromium
+from agentforge.tools.web.chromium import chromium
 
 if TYPE_CHECKING:
     from agentforge_world import World

@@ -146,11 +146,11 @@ def test_what_was_recorded_otherwise_is_the_first_difference(
 ) -> None:
     from dataclasses import replace
 
-    from agentforge.app import replaying
+    from agentforge.app.history import replay as replaying
     from agentforge.config.settings import load
     from agentforge.events import kinds
-    from agentforge.store import reader
-    from agentforge.workspace.git import Git
+    from agentforge.store.log import reader
+    from agentforge.workspace.git.repository import Git
 
     records = list(reader.read(_folder(old, task)))
     places = [number for number, record in enumerate(records) if type(record.event).__name__ == kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -37,6 +38,7 @@ TEST_SHORT = """from textkit import shorten
 
 def test_shorten_leaves_a_short_text():
     assert shorten("ab", 3) == "ab"
+    assert shorten("ab ", 3) == "ab "
 
 
 def test_shorten_to_nothing():
@@ -87,7 +89,9 @@ def report(world: World) -> str:
 
 def test_survivors_go_back_to_red_and_the_tests_that_it_adds_are_delivered(world: World) -> None:
     red = script()["red"]
-    done = world.start(script(red=[*red, ADDED]), request=REQUEST)
+    trimmed = SHORTEN.replace("text[:limit]", "text[:limit].rstrip()")
+    add = edit("    return text.lower()\n", f"    return text.lower()\n{trimmed}")
+    done = world.start(script(red=[*red, ADDED], green=[reply(add, IMPLEMENTED)]), request=REQUEST)
     assert done.code == 0, done.out + done.err
     before, after = facts_of(world, "green")
     assert before["mutation"]["score"] < 0.8 <= after["mutation"]["score"]
@@ -97,6 +101,26 @@ def test_survivors_go_back_to_red_and_the_tests_that_it_adds_are_delivered(world
     files = world.git("ls-tree", "-r", "--name-only", f"agentforge/{world.task}").splitlines()
     assert {"tests/test_shorten.py", "tests/test_shorten_short.py"} <= set(files)
     assert "small wrong changes were noticed" in report(world)
+    assert "Untested: nothing was found, the tests notice all " in report(world)
+    assert json.loads(done.out)["untested"].startswith("Untested: nothing was found, the tests notice all ")
+
+
+def test_added_tests_that_notice_nothing_of_what_survived_do_not_count(world: World) -> None:
+    idle = """from textkit import shorten
+
+
+def test_shorten_cuts_another_text():
+    assert shorten("uvwxyz", 2) == "uv"
+"""
+    tests = suite("tests/test_shorten_more.py", ("test_shorten_cuts_another_text", "REQ-001.1", "target"))
+    more = reply(write("tests/test_shorten_more.py", idle), submit(tests))
+    done = world.start(script(red=[*script()["red"], more, more]), request=REQUEST)
+    assert done.code == 0, done.out + done.err
+    (row,) = facts_of(world, "red")[-1]["added"]["tests"]
+    assert (row["ok"], row["counts"], row["kills"]) == (True, False, [])
+    assert row["reason"].startswith("passes on the delivered tree, notices none of what survived")
+    assert world.events("ReopeningEnded"), "the run goes on with the suite that it had"
+    assert "mutants survive in textkit.py:" in report(world)
 
 
 @pytest.mark.chaos
@@ -162,8 +186,9 @@ def test_a_survivor_may_be_named_equivalent_with_a_reason(world: World) -> None:
     strong = TEST_LONG + TEST_SHORT.replace("from textkit import shorten\n", "")
     names = ("test_shorten_cuts_a_long_text", "test_shorten_leaves_a_short_text", "test_shorten_to_nothing")
     tests = suite("tests/test_shorten.py", *((name, "REQ-001.1", "target") for name in names))
-    boundary = "textkit.py:21: len(text) > limit -> (len(text) >= limit)"
-    answer = {"test_files": [], "equivalent_mutants": [{"mutant": boundary, "reason": "text[:limit] is the text then"}]}
+    same = [f"textkit.py:21: len(text) > limit -> {text}" for text in ("(len(text) >= limit)", "True")]
+    answers = [{"mutant": one, "reason": "text[:limit] is the text then"} for one in same]
+    answer = {"test_files": [], "equivalent_mutants": answers}
     world.settings("[verification]\nmutation_score = 1.0\n")
     red = [reply(write("tests/test_shorten.py", strong), submit(tests)), reply(submit(answer))]
     done = world.start(script(red=red), request=REQUEST)

@@ -345,8 +345,8 @@ def own_settings(home: Path, text: str) -> None:
 
 def share_results(world: World, results: Path) -> None:
     """Let the results of test runs outlive this home: same path, same trees, same results."""
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.worktree import worktree_of
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.git.worktree import worktree_of
 
     results.mkdir(parents=True, exist_ok=True)
     place = worktree_of(Git(world.repo), data_dir=world.home / "af" / "data", task_id="t").path.parent

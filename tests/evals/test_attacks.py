@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
 from agentforge.evals.attack_case import AttackCase, attack_cases, chosen_cases, everyday_commands
 from agentforge.evals.attack_ground import AttackGround, attack_ground

@@ -7,7 +7,7 @@ import pytest
 from agentforge.contracts.rules import all_rules
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
-from agentforge.evals.cheat_case import case_names, chosen_names, load_case
+from agentforge.evals.cheat_case import QUESTIONS, case_names, chosen_names, load_case
 from agentforge.evals.cheats_page import page
 from agentforge.evals.cheats_suite import closing_line
 
@@ -19,7 +19,7 @@ def test_the_catalogue_is_large_and_every_case_can_be_read() -> None:
 
 
 def test_every_case_names_rules_that_exist() -> None:
-    known = {rule.rule_id for rule in all_rules()}
+    known = {rule.rule_id for rule in all_rules()} | {*QUESTIONS.values()}
     unknown = {
         (case.name, rule) for case in map(load_case, case_names()) for rule in case.refused_by if rule not in known
     }

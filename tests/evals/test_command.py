@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agentforge.cli.commands.evaluate import case_lines
-from agentforge.cli.entry import run
-from agentforge.cli.terminal import Style
+from agentforge.cli.output.terminal import Style
+from agentforge.cli.startup.entry import run
 from agentforge.evals.cheat_run import SideResult
 from agentforge.evals.cheats_suite import CaseResult, run_cases
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agentforge.cli.commands.honest import honest_lines
-from agentforge.cli.entry import run
-from agentforge.cli.terminal import Style
+from agentforge.cli.output.terminal import Style
+from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
 from agentforge.evals.cheat_run import SideResult, run_side

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.errors import ConfigError, UsageError
 from agentforge.evals import injection_case
 from agentforge.evals.canary import Canary

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
-from agentforge.events.codec import decode, encode
 from agentforge.events.kinds import Event
+from agentforge.events.storage.codec import decode, encode
 
 KINDS = [
     value

@@ -5,9 +5,17 @@ from dataclasses import replace
 import pytest
 
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve, limits_from
+from agentforge.events.fold.evolve import evolve, limits_from
 from agentforge.events.kinds import Event
-from agentforge.events.state import LOOP_WINDOW, RECENT_STEPS, VIEWS_KEPT, Limits, RunState, StageState, Totals
+from agentforge.events.state.run_state import (
+    LOOP_WINDOW,
+    RECENT_STEPS,
+    VIEWS_KEPT,
+    Limits,
+    RunState,
+    StageState,
+    Totals,
+)
 
 START = kinds.RunStarted(
     kind="task", run_id="t", request="r", repo="/r", base_commit="c", limits={"max_steps": 9, "later": 1}

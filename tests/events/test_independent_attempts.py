@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.attempting import best_of
+from agentforge.events.kinds.candidates import best_of
 
 
 def row(number: int, *, passed: bool = True, score: float | None = 1.0, lines: int = 10) -> dict[str, object]:

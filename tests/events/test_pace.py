@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.events.pace import rate, spent_lately
-from agentforge.events.state import RunState
+from agentforge.events.fold.pace import rate, spent_lately
+from agentforge.events.state.run_state import RunState
 
 
 def at(second: int) -> str:

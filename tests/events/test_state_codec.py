@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import IntegrityError
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
-from agentforge.events.state_codec import decode_state, encode_state
-from agentforge.store.reader import read
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.state_codec import decode_state, encode_state
+from agentforge.store.log.reader import read
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 

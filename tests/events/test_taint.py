@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
-from agentforge.events.state_codec import decode_state, encode_state
-from agentforge.events.taint import source_of, with_source
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.fold.taint import source_of, with_source
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.state_codec import decode_state, encode_state
 
 
 @pytest.mark.parametrize(

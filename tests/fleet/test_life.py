@@ -16,7 +16,7 @@ import sqlalchemy
 
 from agentforge.fleet.database import open_database
 from agentforge.fleet.ledger import Ledger
-from agentforge.store.lease import read_holder
+from agentforge.store.log.lease import read_holder
 
 _PATIENCE_S = 120.0
 _POISON = """import os, signal, sys

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.sources import Source
+from agentforge.app.intake.sources import Source
 from agentforge.errors import StorageError, UsageError
 from agentforge.fleet.webhook import make_server, read_secret, receive
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import yaml
 
-from agentforge.store.projector import rebuild
-from agentforge.store.records import write_line
+from agentforge.store.log.records import write_line
+from agentforge.store.views.projector import rebuild
 
 GOLDEN = Path(__file__).parent
 STORED = ("events.jsonl", "blobs")

@@ -17,7 +17,7 @@ from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
 from agentforge.guest.hosting import host
 from agentforge.guest.report import GuestReport
-from agentforge.workspace.sandbox import Box, Unconfined, choose
+from agentforge.workspace.sandbox.box import Box, Unconfined, choose
 
 AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
 needs_walls = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agentforge.hooks.answer import Answer, read_answer
-from agentforge.workspace.process import Completed
+from agentforge.workspace.processes.process import Completed
 
 
 def answered(

@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.hooks.engine import HookEngine, output_limit
 from agentforge.hooks.hook import FailureMode, Hook, Trigger
-from agentforge.workspace.process import Completed, run
+from agentforge.workspace.processes.process import Completed, run
 
 SECRET = "ghp" + "_" + "q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aEu1oQi"
 MakeEngine = Callable[..., HookEngine]

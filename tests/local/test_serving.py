@@ -20,11 +20,11 @@ from agentforge.contracts.draft import draft_schema
 from agentforge.errors import ContextTooLong, LocalModelError, ModelFileError
 from agentforge.local.serving import Wanted, all_living, leased, living, stop_all
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
-from agentforge.models.constrained import ConstrainedModel
-from agentforge.models.hosted import HostedModel
-from agentforge.models.local_connection import NOWHERE, LocalConnection
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.constrained import ConstrainedModel
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 from agentforge.pipeline.stages import load_stages
 
 Build = Callable[..., Wanted]
@@ -81,7 +81,7 @@ def test_one_server_answers_everybody_with_schema_samples_and_its_cache(wanted: 
 
 
 def test_calls_are_constrained_by_the_schemas_of_all_contracts(wanted: Build, opened: Open) -> None:
-    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=4096)))
+    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=8192)))
 
     def submitting(artifact: Mapping[str, object], tokens: int) -> ModelReply:
         parameters = {"type": "object", "properties": {"artifact": artifact}, "required": ["artifact"]}

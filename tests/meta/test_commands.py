@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from agentforge.cli.lazy import agentforge
+from agentforge.cli.startup.lazy import agentforge
 
 _BLOCK = re.compile(r"^(?:\s{4,}|\s*\$ )?(?:[A-Z_]+=\S+ )*agentforge (.*)$")
 _INLINE = re.compile(r"`agentforge ([^`]+)`")

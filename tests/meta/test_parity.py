@@ -110,8 +110,8 @@ def test_every_setting_is_known(rows: Rows) -> None:
 
 
 def test_every_command_and_mode_is_there(rows: Rows) -> None:
-    from agentforge.cli.lazy import COMMANDS
-    from agentforge.safety.modes import Mode
+    from agentforge.cli.startup.lazy import COMMANDS
+    from agentforge.safety.policy.modes import Mode
 
     commands = set(_named(rows, "Command line", r"`agentforge ([a-z]+)`"))
     assert commands <= set(COMMANDS)

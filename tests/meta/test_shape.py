@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentforge.events import kinds, state
+from agentforge.events import kinds
+from agentforge.events.state import run_state as state
 
 if TYPE_CHECKING:
     from tests.meta.conftest import Source
@@ -20,11 +21,11 @@ _BANNED_CLASS = re.compile(r"(?:Manager|Helpers?|Utils?|Mixin|Handler|Core)$")
 _NESTING = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match, ast.AsyncFor, ast.AsyncWith)
 _BROAD = {
     "src/agentforge/agent/": "around a tool call, where it becomes an event",
-    "src/agentforge/tools/invocation.py": "around a tool call, where it becomes an observation",
-    "src/agentforge/tools/custom.py": "in the thread of a stranger's tool; who waits for it raises it again",
+    "src/agentforge/tools/dispatch/invocation.py": "around a tool call, where it becomes an observation",
+    "src/agentforge/tools/custom/definition.py": "in the thread of a stranger's tool; who waits for it raises it again",
     "src/agentforge/tools/mcp/connection.py": "around a server's connection, where it becomes the reason why it is not there",
-    "src/agentforge/cli/entry.py": "the last place before the user's eyes",
-    "src/agentforge/runners/evidence/": "inside the target's interpreter, where the code under test may raise anything",
+    "src/agentforge/cli/startup/entry.py": "the last place before the user's eyes",
+    "src/agentforge/testing/programs/": "inside the target's interpreter, where the code under test may raise anything",
 }
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agentforge.messages import Message, ModelRequest, Text, ToolCall, ToolSchema
-from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
-from agentforge.models.hosted import HostedModel
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 
 if TYPE_CHECKING:
     from agentforge_loopback import LoopbackProvider

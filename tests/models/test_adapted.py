@@ -16,9 +16,9 @@ from agentforge_loopback import LoopbackProvider, Raw, Refuse
 
 from agentforge.errors import ModelAuthError, ModelNotConfigured, ModelRateLimited
 from agentforge.messages import Message, ModelReply, ModelRequest, Text
-from agentforge.models.adapted import AdaptedModel
-from agentforge.models.catalogue import open_model
-from agentforge.models.model import ModelSpec
+from agentforge.models.api.adapted import AdaptedModel
+from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.model import ModelSpec
 
 pytest.importorskip("pydantic_ai")
 

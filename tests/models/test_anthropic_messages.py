@@ -11,8 +11,8 @@ import pytest
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
 from agentforge.messages import Message, ModelRequest, Text, ToolCall, Usage
-from agentforge.models.anthropic_messages import MessageReader, encode, endpoint, headers, read_body
-from agentforge.models.dialect import Answer
+from agentforge.models.dialects.anthropic_messages import MessageReader, encode, endpoint, headers, read_body
+from agentforge.models.dialects.dialect import Answer
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 

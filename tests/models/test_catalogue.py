@@ -12,7 +12,7 @@ from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest
-from agentforge.models.catalogue import ModelSpec, open_model, provider_names
+from agentforge.models.api.catalogue import ModelSpec, open_model, provider_names
 
 HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "openrouter"]
 
@@ -77,7 +77,7 @@ def test_the_key_is_not_in_the_repr_of_a_spec() -> None:
 
 def test_opening_a_hosted_model_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from agentforge.models.catalogue import ModelSpec, open_model\n"
+        "import sys; from agentforge.models.api.catalogue import ModelSpec, open_model\n"
         "open_model(ModelSpec(provider='custom', name='m', base_url='http://127.0.0.1:1'))\n"
         "heavy = {'httpx2', 'yaml', 'genai_prices', 'asyncio', 'logging', 'tempfile', 'importlib.metadata', 'urllib.request'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -16,7 +16,7 @@ import pytest
 from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
-from agentforge.models.connection import HttpConnection
+from agentforge.models.transport.connection import HttpConnection
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall, ToolSchema, Usage
-from agentforge.models.constrained import ConstrainedModel, calls_in, constrained
+from agentforge.models.dialects.constrained import ConstrainedModel, calls_in, constrained
 
 
 class Answering:

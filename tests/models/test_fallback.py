@@ -9,8 +9,8 @@ from agentforge_loopback import LoopbackProvider, Refuse, Say
 
 from agentforge import errors
 from agentforge.messages import ModelReply, ModelRequest, Usage
-from agentforge.models.fallback import Breaker, FallbackModel
-from agentforge.models.hosted import HostedModel
+from agentforge.models.api.fallback import Breaker, FallbackModel
+from agentforge.models.api.hosted import HostedModel
 
 
 class Clock:

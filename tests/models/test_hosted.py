@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from agentforge_loopback import LoopbackProvider, Say, tape
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from agentforge.errors import ModelReplyBroken, ModelRequestRejected
 from agentforge.messages import ModelRequest
-from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
-from agentforge.models.hosted import HostedModel
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 
 DIALECTS = {"openai": OPENAI_CHAT, "anthropic": ANTHROPIC_MESSAGES}
 REPLY = Say(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken
-from agentforge.models.http_socket import HttpReply, HttpSocket
+from agentforge.models.transport.http_socket import HttpReply, HttpSocket
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -10,9 +10,9 @@ import pytest
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
 from agentforge.messages import Message, ModelRequest, Text, ToolSchema
-from agentforge.models.catalogue import open_model
-from agentforge.models.manual import ManualModel
-from agentforge.models.model import ModelSpec
+from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.stand_ins.manual import ManualModel
 
 REQUEST = ModelRequest(
     messages=(Message(role="user", parts=(Text(text="What is asked?"),)),),
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_is_said_with_its_name(tmp_path: Path, text: 
 
 
 def test_the_terminal_is_asked_only_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentforge.models.manual._TTY", tmp_path / "none")
+    monkeypatch.setattr("agentforge.models.stand_ins.manual._TTY", tmp_path / "none")
     with pytest.raises(ModelUnavailable, match="no terminal"):
         ManualModel("terminal", tmp_path, wait_s=0.0).complete(REQUEST)
 

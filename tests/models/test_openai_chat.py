@@ -11,8 +11,8 @@ import pytest
 
 from agentforge.errors import ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.messages import Message, ModelRequest, ToolCall, Usage
-from agentforge.models.dialect import Answer
-from agentforge.models.openai_chat import ChatReader, encode, endpoint, headers, limit_key, read_body
+from agentforge.models.dialects.dialect import Answer
+from agentforge.models.dialects.openai_chat import ChatReader, encode, endpoint, headers, limit_key, read_body
 
 
 def read(*chunks: dict[str, Any]) -> Answer:

@@ -11,9 +11,9 @@ import pytest
 from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge.messages import Message, ModelReply, ModelRequest
-from agentforge.models.anthropic_messages import encode as encode_anthropic
-from agentforge.models.hosted import HostedModel
-from agentforge.models.openai_chat import encode as encode_openai
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.dialects.anthropic_messages import encode as encode_anthropic
+from agentforge.models.dialects.openai_chat import encode as encode_openai
 
 REPLIES = [
     Say(text="Hello."),

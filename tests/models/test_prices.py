@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agentforge.messages import Usage
-from agentforge.models.prices import cost_usd
+from agentforge.models.api.prices import cost_usd
 
 USAGE = Usage(prompt_tokens=1000, completion_tokens=10, cached_tokens=500, cache_write_tokens=100)
 
@@ -47,7 +47,7 @@ def test_what_a_server_passes_on_to_its_makers_service_has_no_known_price() -> N
 
 def test_the_price_list_is_not_loaded_for_models_that_cannot_be_on_it() -> None:
     code = (
-        "import sys; from agentforge.messages import Usage; from agentforge.models.prices import cost_usd\n"
+        "import sys; from agentforge.messages import Usage; from agentforge.models.api.prices import cost_usd\n"
         "models = ('scripted/gpt-4o.yaml', 'recorded/claude', 'ollama/a:cloud', 'manual/x', 'custom/mine', 'nothing')\n"
         "print([cost_usd(model, Usage()) for model in models], 'genai_prices' in sys.modules)"
     )

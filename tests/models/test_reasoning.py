@@ -12,12 +12,12 @@ import pytest
 from agentforge_loopback import LoopbackProvider, Raw
 
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, request_from, request_value
-from agentforge.models.anthropic_messages import encode as encode_anthropic
-from agentforge.models.hosted import HostedModel
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_apis import dialect_of
-from agentforge.models.openai_chat import OPENAI_CHAT
-from agentforge.models.openai_responses import OPENAI_RESPONSES, endpoint
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.anthropic_messages import encode as encode_anthropic
+from agentforge.models.dialects.openai_apis import dialect_of
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.dialects.openai_responses import OPENAI_RESPONSES, endpoint
 
 _SEALED = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA="}
 _CALL = {

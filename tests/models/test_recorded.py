@@ -11,8 +11,8 @@ from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest, reply_value
-from agentforge.models.hosted import HostedModel
-from agentforge.models.recorded import RecordedModel, RecordingModel
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.stand_ins.recorded import RecordedModel, RecordingModel
 
 RequestFor = Callable[..., ModelRequest]
 

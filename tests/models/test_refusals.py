@@ -8,7 +8,7 @@ from email.utils import formatdate
 import pytest
 
 from agentforge import errors
-from agentforge.models.refusals import back_off_s, error_for_status, retry_after_s
+from agentforge.models.dialects.refusals import back_off_s, error_for_status, retry_after_s
 
 
 def body(message: str, **fields: object) -> str:

@@ -11,12 +11,12 @@ import pytest
 
 from agentforge.errors import ModelRequestRejected
 from agentforge.messages import ModelReply, ModelRequest, request_from, request_value
-from agentforge.models.abilities import of_provider, refused, within
-from agentforge.models.hosted import HostedModel
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_chat import OPENAI_CHAT
-from agentforge.models.recorded import RecordedModel, RecordingModel
-from agentforge.models.scripted import ScriptedModel
+from agentforge.models.api.abilities import of_provider, refused, within
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.stand_ins.recorded import RecordedModel, RecordingModel
+from agentforge.models.stand_ins.scripted import ScriptedModel
 
 SCHEMA = {"type": "object", "properties": {"place": {"enum": ["a", "b"]}}}
 Server = Callable[[dict[str, object]], tuple[int, dict[str, object]]]

@@ -9,7 +9,7 @@ import pytest
 
 from agentforge import errors
 from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage
-from agentforge.models.scripted import ScriptedModel
+from agentforge.models.stand_ins.scripted import ScriptedModel
 
 RequestFor = Callable[..., ModelRequest]
 SCRIPT = """

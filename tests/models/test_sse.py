@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agentforge.errors import ModelReplyBroken
-from agentforge.models import sse
-from agentforge.models.sse import EventSplitter
+from agentforge.models.transport import sse
+from agentforge.models.transport.sse import EventSplitter
 
 
 def split(*chunks: bytes) -> list[str]:

@@ -10,12 +10,12 @@ from agentforge_loopback import LoopbackProvider, Raw, Refuse, Say
 
 from agentforge import errors
 from agentforge.messages import ModelReply, ModelRequest
-from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
-from agentforge.models.connection import Connection, HttpConnection
-from agentforge.models.hosted import HostedModel
-from agentforge.models.model import ModelSpec
-from agentforge.models.openai_chat import OPENAI_CHAT
-from agentforge.models.tape import TapePlayer, TapeRecorder
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import ModelSpec
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.transport.connection import Connection, HttpConnection
+from agentforge.models.transport.tape import TapePlayer, TapeRecorder
 
 DIALECTS = {"openai": OPENAI_CHAT, "anthropic": ANTHROPIC_MESSAGES}
 

@@ -9,8 +9,8 @@ from agentforge_loopback import HangUp, LoopbackProvider, Raw, Refuse, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest, Usage
-from agentforge.models.hosted import HostedModel
-from agentforge.models.wire import MAX_REQUESTS, Wire
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.transport.wire import MAX_REQUESTS, Wire
 
 Connect = Callable[..., HostedModel]
 RequestFor = Callable[..., ModelRequest]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Nobody
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody
 from agentforge.config.settings import load
 
 Play = Callable[..., list[str]]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agentforge.app.chat import Chat
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import commands, run_slash
 from agentforge.app.slash.command import SlashReply
-from agentforge.cli.lazy import COMMANDS
+from agentforge.cli.startup.lazy import COMMANDS
 
 Open = Callable[..., Chat]
 
@@ -149,7 +149,7 @@ def test_the_report_has_the_keys_that_programs_read(chat: Chat) -> None:
 
 
 def test_the_doctor_has_the_keys_that_programs_read(folder: Path, environ: dict[str, str]) -> None:
-    from agentforge.cli.lazy import agentforge
+    from agentforge.cli.startup.lazy import agentforge
 
     done = CliRunner().invoke(agentforge, ["doctor", "--json", "--cwd", str(folder)], env=environ)
     value = json.loads(done.stdout)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.decision import Policy, decide_call, decide_command
-from agentforge.safety.modes import Mode
-from agentforge.safety.places import Ground
+from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.path_policy import Ground
 from agentforge.toolbox import find
-from agentforge.tools.approval import decide_tool
+from agentforge.tools.dispatch.approval import decide_tool
 
 _LINES = (
     "touch a.txt",
@@ -65,7 +65,7 @@ def _verdicts(policy: Policy, mode: Mode) -> list[str]:
 
 
 def _of_a_server(policy: Policy) -> str:
-    from agentforge.safety.shell.classes import CommandClass
+    from agentforge.safety.shell.programs.classes import CommandClass
 
     return decide_call("files__delete", policy, kind=CommandClass.UNKNOWN).verdict.value
 

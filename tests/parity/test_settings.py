@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agentforge.cli.errors import report_internal
-from agentforge.cli.place import open_working_place
+from agentforge.cli.output.errors import report_internal
+from agentforge.cli.startup.command_context import open_working_place
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import ConfigError, UsageError

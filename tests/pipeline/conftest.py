@@ -15,13 +15,13 @@ import pytest
 import yaml
 
 from agentforge.config.contract_files import contract_set
-from agentforge.models.scripted import ScriptedModel
-from agentforge.pipeline.runtime import Runtime
+from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
 from agentforge.store.blobs import Blobs
-from agentforge.workspace.git import Git
-from agentforge.workspace.guard import Guard
-from agentforge.workspace.sandbox import choose
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.workspace_guard import Guard
+from agentforge.workspace.sandbox.box import choose
 
 _SPEC = importlib.util.spec_from_file_location("agentforge_states", Path(__file__).with_name("states.py"))
 assert _SPEC is not None and _SPEC.loader is not None

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationResolved, Event, RunStarted
-from agentforge.events.state import Escalation, RunState, StageState, Submission, Turn, Verdict
+from agentforge.events.state.run_state import Escalation, RunState, StageState, Submission, Turn, Verdict
 from agentforge.pipeline.stages import ORDER
 
 BASE = "b" * 40

@@ -7,9 +7,17 @@ from dataclasses import replace
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.events.state import RunState, StageState
-from agentforge.pipeline.adding import check_stages, last_measured, names_of, placed, row_of, writers, written_files
-from agentforge.pipeline.stage import Stage, needs_no_model
+from agentforge.events.state.run_state import RunState, StageState
+from agentforge.pipeline.model.stage import Stage, needs_no_model
+from agentforge.pipeline.plugins.stage_order import (
+    check_stages,
+    last_measured,
+    names_of,
+    placed,
+    row_of,
+    writers,
+    written_files,
+)
 from agentforge.pipeline.stages import ORDER, load_stages
 
 READER = Stage(

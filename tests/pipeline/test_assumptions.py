@@ -6,8 +6,8 @@ from typing import Any
 
 from agentforge_states import ARTIFACTS, asked, before
 
-from agentforge.events.state import RunState
-from agentforge.pipeline.assumptions import assumptions
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.delivery.assumptions import assumptions
 
 JOINS = {"question": "What joins the words?", "answer": "a hyphen", "source": "assumption"}
 CASE = {"question": "Which case?", "answer": "lower", "source": "human_escalation"}

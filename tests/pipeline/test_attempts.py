@@ -5,10 +5,10 @@ from __future__ import annotations
 from agentforge_states import inside
 
 from agentforge.events import kinds
-from agentforge.events.state import Escalation
-from agentforge.pipeline.attempting import handed_in, stages_of_attempt
-from agentforge.pipeline.attempts import attempts_allowed
-from agentforge.pipeline.situation import verification_status
+from agentforge.events.state.run_state import Escalation
+from agentforge.pipeline.context.step_context import verification_status
+from agentforge.pipeline.model.attempt_limits import attempts_allowed
+from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
 
 ANSWERED = Escalation(
     escalation_id="E1",

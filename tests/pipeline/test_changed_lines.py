@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from agentforge.pipeline.facts import changed_lines
+from agentforge.pipeline.facts.early_facts import changed_lines
 
 DIFF = """diff --git a/a.py b/a.py
 index 1..2 100644

@@ -9,9 +9,9 @@ import pytest
 from agentforge_states import asked, before, failed, inside, passed, replied, submitted
 
 from agentforge.agent.effects import CallModel, FinishStep
-from agentforge.events.state import Limits, RunState, StageState, Totals
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import (
+from agentforge.events.state.run_state import Limits, RunState, StageState, Totals
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import (
     Ask,
     Attest,
     Deliver,
@@ -149,7 +149,7 @@ def test_a_limit_or_a_stuck_loop_becomes_a_question_of_its_kind() -> None:
 
 
 def test_a_step_that_waits_for_approval_says_which_step_it_is() -> None:
-    from agentforge.events.state import Call, Turn
+    from agentforge.events.state.run_state import Call, Turn
 
     turn = Turn(step=7, replied=True, calls=(Call(call_id="c", name="edit", arguments="{}"),))
     effect = next_of(inside("green", mode="interactive", turn=turn))

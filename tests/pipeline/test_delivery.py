@@ -14,8 +14,8 @@ from agentforge_states import ARTIFACTS, SPEC, before, inside
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.check import check
 from agentforge.errors import ConflictError
-from agentforge.events.state import RunState, Submission, Totals
-from agentforge.pipeline.delivery import (
+from agentforge.events.state.run_state import RunState, Submission, Totals
+from agentforge.pipeline.delivery.commit import (
     commit_message,
     make_branch,
     make_commit,
@@ -23,8 +23,8 @@ from agentforge.pipeline.delivery import (
     subject,
     verified_tree,
 )
-from agentforge.pipeline.judging import judge, refuse_draft
-from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.engine.judgement import judge, refuse_draft
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
 
 Make = Callable[..., Runtime]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationRaised, EscalationResolved, Event, RunResumed, TaskArrived
-from agentforge.events.state import RunState
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.dependencies import Sight, await_next, event_of, needs, unmet
-from agentforge.pipeline.effects import Ask, AwaitTask, StartStage
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Ask, AwaitTask, StartStage
+from agentforge.pipeline.model.run_dependencies import Sight, await_next, event_of, needs, unmet
 from agentforge.pipeline.stages import load_stages
 
 BEGUN = RunState(run_id="t", after=({"task_id": "data/task-1", "required_stage": "spec"},))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.examples import asserted_in, literals, stands_in
+from agentforge.pipeline.facts.examples import asserted_in, literals, stands_in
 
 
 @pytest.mark.parametrize(

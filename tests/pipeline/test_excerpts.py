@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.context.packer import fill
 from agentforge.context.sections import Level, View
-from agentforge.pipeline.excerpts import code_view
+from agentforge.pipeline.context.excerpts import code_view
 
 LICENCE = "".join(f"# Redistribution clause number {number} of this licence applies.\n" for number in range(40))
 BODY = "".join(f"    value_{number} = compute(value_{number - 1}, {number})\n" for number in range(1, 200))
@@ -55,6 +55,15 @@ def test_a_long_symbol_is_shown_around_the_line_that_matters(root: Path) -> None
 def test_a_member_is_shown_with_the_line_of_its_class(root: Path) -> None:
     text = text_of(code_view(root, "long.py", names=["Tree.grow"]), room=400)
     assert "class Tree:" in text and "return 1" in text
+
+
+def test_a_new_method_does_not_bring_the_methods_of_other_classes_that_bear_its_name(root: Path) -> None:
+    classes = "".join(
+        f"class Kind{number}:\n    def canonical(self):\n        return {number}\n\n\n" for number in range(90)
+    )
+    (root / "kinds.py").write_text(f"{classes}def parse(text):\n    return text\n")
+    text = text_of(code_view(root, "kinds.py", names=["Matching.canonical", "kinds.parse"]), room=600)
+    assert "def parse(text):" in text and "canonical" not in text
 
 
 def test_a_document_is_shown_around_the_line_that_matters(root: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.context.packer import fill, law_tokens
 from agentforge.context.sections import Level, View
-from agentforge.pipeline.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
 
 TESTS = (
     "import pytest\nfrom kit.long import walk, find\n\n\n@pytest.fixture\ndef wood():\n    return 1\n\n\n"

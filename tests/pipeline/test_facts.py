@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from agentforge_states import before, inside
 
-from agentforge.pipeline.facts import analyze_facts, clarify_facts, intake_facts, spec_facts
-from agentforge.pipeline.runtime import Runtime
+from agentforge.pipeline.facts.early_facts import analyze_facts, clarify_facts, intake_facts, spec_facts
+from agentforge.pipeline.model.runtime import Runtime
 
 Make = Callable[..., Runtime]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.conformance.finding import Finding
-from agentforge.pipeline.fix_guards import broken_at
-from agentforge.pipeline.fix_scope import repair_scope
+from agentforge.conformance.engine.finding import Finding
+from agentforge.pipeline.workflows.fix.guards import broken_at
+from agentforge.pipeline.workflows.fix.scope import repair_scope
 
 FILES = {
     "src/shop/cart.py": b"import shop.money\nfrom .tax import rate\nfrom . import stock\nimport json\n",

@@ -8,9 +8,9 @@ from typing import Any
 from agentforge_states import ARTIFACTS, asked, failed, fold
 
 from agentforge.events import kinds
-from agentforge.events.state import RunState
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Ask, Reopen, StartStage, SubmitKept
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Ask, Reopen, StartStage, SubmitKept
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

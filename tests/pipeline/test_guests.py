@@ -13,10 +13,10 @@ import pytest
 from agentforge.agent.prose import last_artifact_in
 from agentforge.guest.report import GuestReport
 from agentforge.messages import Message, ModelRequest, Text, ToolSchema
-from agentforge.pipeline.guests import GuestModel, observation_of, prompt_of, refusal_of_call
+from agentforge.pipeline.plugins.external_agents import GuestModel, observation_of, prompt_of, refusal_of_call
 from agentforge.pipeline.stages.analyze import STAGE as ANALYZE
 from agentforge.pipeline.stages.green import STAGE as GREEN
-from agentforge.workspace.settling import Settled, Touched
+from agentforge.workspace.protection.reconciliation import Settled, Touched
 
 
 def requested(*fields: str) -> ModelRequest:

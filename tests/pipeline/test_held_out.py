@@ -9,10 +9,10 @@ import pytest
 from agentforge_states import SPEC, before, failed
 
 from agentforge.events.kinds import EscalationResolved
-from agentforge.events.state import Escalation
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Ask
-from agentforge.pipeline.held_out import claims_of, shown_examples, split_facts
+from agentforge.events.state.run_state import Escalation
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.facts.held_out import claims_of, shown_examples, split_facts
+from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 
 EXAMPLES = [

@@ -8,11 +8,11 @@ import pytest
 from agentforge_states import before, fold, inside, passed
 
 from agentforge.events import kinds
-from agentforge.events.choices import ABORT, by_itself, choices_of
-from agentforge.events.state import RunState
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Ask
-from agentforge.pipeline.offering import asked, offered
+from agentforge.events.kinds.choices import ABORT, by_itself, choices_of
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.choices import asked, offered
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

@@ -7,11 +7,11 @@ from typing import Any
 
 from agentforge.agent.effects import Stop
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState, StageState, Submission, Verdict
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.effects import Ask, EndReopening, PassStage, Reopen, StartStage
-from agentforge.pipeline.reopening import ending
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState, StageState, Submission, Verdict
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Ask, EndReopening, PassStage, Reopen, StartStage
+from agentforge.pipeline.model.revisits import ending
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

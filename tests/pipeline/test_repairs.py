@@ -10,11 +10,11 @@ import pytest
 from agentforge_states import BASELINE, before, inside
 
 from agentforge.contracts.check import check
-from agentforge.events.state import Submission
-from agentforge.pipeline.facts import analyze_facts, spec_facts
-from agentforge.pipeline.judging import contract_of
+from agentforge.events.state.run_state import Submission
+from agentforge.pipeline.engine.judgement import contract_of
+from agentforge.pipeline.facts.early_facts import analyze_facts, spec_facts
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.repairs.table import Mended, mended
-from agentforge.pipeline.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
 
 Make = Callable[..., Runtime]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from agentforge_states import SPEC, inside
 
-from agentforge.pipeline.scope import named_files, product_scope, suite_files
-from agentforge.pipeline.stage_agent import refusal_of
+from agentforge.pipeline.engine.stage_agent import refusal_of
+from agentforge.pipeline.model.scope import named_files, product_scope, suite_files
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentforge.pipeline.settling import rows_in, settled
-from agentforge.runners import claims, claims_javascript
+from agentforge.pipeline.examination.settlement import rows_in, settled
+from agentforge.verification.examples import claims, claims_javascript
 
 _REQUEST = "Add slug(text): slug('A b') -> 'a-b'. A slug of 'A_b' is 'a-b', too. slug(-1) raises ValueError."
 

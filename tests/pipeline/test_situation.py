@@ -13,8 +13,8 @@ from agentforge.context.packer import fill
 from agentforge.context.sections import Piece
 from agentforge.events import kinds
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.state import FinishedStep, RunState, Turn, Verdict
-from agentforge.pipeline.situation import recent_actions, situation, verification_status
+from agentforge.events.state.run_state import FinishedStep, RunState, Turn, Verdict
+from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

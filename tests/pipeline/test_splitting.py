@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import PartStarted
-from agentforge.events.state import RunState
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.dependencies import Sight, event_of, needs
-from agentforge.pipeline.effects import Finish, StartPart
-from agentforge.pipeline.splitting import part_after, part_of, part_request
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Finish, StartPart
+from agentforge.pipeline.model.run_dependencies import Sight, event_of, needs
 from agentforge.pipeline.stages import load_stages
+from agentforge.pipeline.workflows.split.parts import part_after, part_of, part_request
 
 AT = "2026-01-01T00:00:00Z"
 PARTS = [
@@ -28,7 +28,7 @@ PARTS = [
 
 
 def planned(*started: str, parts: list[dict[str, Any]] = PARTS) -> RunState:
-    from agentforge.events.state import StageState
+    from agentforge.events.state.run_state import StageState
 
     state = RunState(
         run_id="task-plan",

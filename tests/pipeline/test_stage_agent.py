@@ -14,12 +14,12 @@ from agentforge.context.budget import TOTAL_LIMIT
 from agentforge.context.sections import Piece, section_of
 from agentforge.errors import ModelError
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState, Turn
-from agentforge.pipeline.controller import Performer
-from agentforge.pipeline.effects import StartStage, SubmitDraft
-from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.stage_agent import agent_spec, system_prompt
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState, Turn
+from agentforge.pipeline.engine.controller import Performer
+from agentforge.pipeline.engine.stage_agent import agent_spec, system_prompt
+from agentforge.pipeline.model.effects import StartStage, SubmitDraft
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER
 
 Make = Callable[..., Runtime]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.pipeline.facts import symbols_unmet
+from agentforge.pipeline.facts.early_facts import symbols_unmet
 
 TREE = {
     "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",

@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from agentforge_states import ARTIFACTS, INTAKE, fold
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.events import kinds
-from agentforge.events.choices import choices_of, taken
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RECENT_STEPS, VIEWS_KEPT, Limits, RunState
-from agentforge.pipeline.decide import decide
-from agentforge.pipeline.offering import with_choices
-from agentforge.pipeline.situation import verification_status
+from agentforge.events.kinds.choices import choices_of, taken
+from agentforge.events.state.run_state import RECENT_STEPS, VIEWS_KEPT, Limits, RunState
+from agentforge.pipeline.context.step_context import verification_status
+from agentforge.pipeline.engine.choices import with_choices
+from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

@@ -13,14 +13,14 @@ from agentforge_states import inside
 from agentforge.agent.effects import CallModel, RunTool
 from agentforge.agent.perform import AgentSpec, perform_call_model, perform_tool
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
-from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.stage_agent import agent_spec
-from agentforge.runners.detection import detect as detect_plan
-from agentforge.workspace.guard import Guard
-from agentforge.workspace.sandbox import detect
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.stage_agent import agent_spec
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.suite.detection import detect as detect_plan
+from agentforge.workspace.protection.workspace_guard import Guard
+from agentforge.workspace.sandbox.box import detect
 
 pytestmark = pytest.mark.skipif(detect(os.environ).kind == "none", reason="bubblewrap does not work here")
 

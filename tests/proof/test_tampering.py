@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests_proof_forging import chained
 
-from agentforge.app.verifying import views_of
-from agentforge.events.blob_form import PACK, packed
+from agentforge.app.proof.verification import views_of
+from agentforge.events.storage.blob_form import PACK, packed
 from agentforge.proof.anchors import Anchor, read_commit
 from agentforge.proof.chain import LOG
 from agentforge.proof.public_keys import read_public_key
 from agentforge.proof.run import Surroundings, verify_run
-from agentforge.workspace.git import Git
-from agentforge.workspace.gitobjects import commit_object
+from agentforge.workspace.git.objects import commit_object
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Golden

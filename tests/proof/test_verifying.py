@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests_proof_forging import chained
 
-from agentforge.app.verifying import views_of
+from agentforge.app.proof.verification import views_of
 from agentforge.proof.bundle import read_bundle, write_bundle
 from agentforge.proof.envelope import Signer, read_envelopes, seal, write_envelopes
 from agentforge.proof.run import Surroundings, verify_run

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.verifying import views_of
-from agentforge.events import kinds, view_mark
-from agentforge.events.view_mark import MARK, mark_bytes, views_seal
+from agentforge.app.proof.verification import views_of
+from agentforge.events import kinds
+from agentforge.events.storage import view_mark
+from agentforge.events.storage.view_mark import MARK, mark_bytes, views_seal
 from agentforge.proof.files import FolderFiles
 from agentforge.proof.report import Check
 from agentforge.proof.run import Surroundings, verify_run
-from agentforge.store.log import RunLog
+from agentforge.store.log.run_log import RunLog
 
 NOW = "2026-01-01T10:00:00.000000Z"
 OLD = "0.0.9"
@@ -22,8 +23,8 @@ OLD = "0.0.9"
 def written_by(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> dict[str, bytes]:
     """The files of a small run that a version of agentforge drove; it writes the task's request in its own words."""
     with monkeypatch.context() as other:
-        other.setattr("agentforge.store.projector.views_writer", lambda: view_mark.views_writer(version))
-        other.setattr("agentforge.store.projector.task_value", lambda state: {"asked": state.request})
+        other.setattr("agentforge.store.views.projector.views_writer", lambda: view_mark.views_writer(version))
+        other.setattr("agentforge.store.views.projector.task_value", lambda state: {"asked": state.request})
         first = kinds.RunStarted(
             kind="task",
             run_id="task-20260101-a",

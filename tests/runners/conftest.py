@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.runners.detection import detect
-from agentforge.runners.execute import run_suite
-from agentforge.runners.outcome import SuiteRun
-from agentforge.runners.plan import TestPlan
-from agentforge.runners.rig import Rig
-from agentforge.workspace.git import Git
-from agentforge.workspace.sandbox import Sandbox, choose
+from agentforge.suite.detection import detect
+from agentforge.suite.execution import run_suite
+from agentforge.suite.test_environment import Rig
+from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.plan import TestPlan
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.sandbox.box import Sandbox, choose
 
 _GIT = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull,

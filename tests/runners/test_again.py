@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.again import assertions_of, repeat_assertions
+from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions
 
 TESTS = "from kit import slug\n\n\ndef test_words():\n    assert slug('A B') == 'a-b'\n\n\ndef test_nothing():\n    assert slug('') == ''\n"
 RIGHT = '"-".join(text.lower().split())'

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.runners.agent_report import failing_text, report_for_agent, report_text
-from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome, run_of, run_value
+from agentforge.suite.agent_report import failing_text, report_for_agent, report_text
+from agentforge.testing.outcome import Failure, SuiteRun, TestOutcome, run_of, run_value
 from agentforge.tokens import count_tokens
 
 

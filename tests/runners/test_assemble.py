@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.assemble import Canaries, assemble
-from agentforge.runners.channel import Received
-from agentforge.runners.gathered import drawn_outcomes
-from agentforge.workspace.process import Completed
+from agentforge.testing.channel import Received
+from agentforge.testing.report_assembly import Canaries, assemble
+from agentforge.testing.report_stream import drawn_outcomes
+from agentforge.workspace.processes.process import Completed
 
 NAMES = Canaries(
     first="test_x_a",

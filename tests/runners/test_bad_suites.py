@@ -7,11 +7,11 @@ import tracemalloc
 
 import pytest
 
-from agentforge.runners.assemble import Canaries, assemble
-from agentforge.runners.channel import Received
-from agentforge.runners.measure_baseline import measure_baseline
-from agentforge.runners.measure_green import Promise, measure_green
-from agentforge.workspace.process import Completed
+from agentforge.testing.channel import Received
+from agentforge.testing.report_assembly import Canaries, assemble
+from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.workspace.processes.process import Completed
 
 _GOOD = "def test_{0}():\n    assert True\n"
 _BROKEN = "import nowhere\n\ndef test_{0}():\n    assert True\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import agentforge.runners.channel as channel_module
-from agentforge.runners.channel import Channel, verified
+import agentforge.testing.channel as channel_module
+from agentforge.testing.channel import Channel, verified
 
-STREAM = Path(channel_module.__file__).parent / "evidence" / "stream.py"
+STREAM = Path(channel_module.__file__).parent / "programs" / "stream.py"
 
 
 def _open_stream():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.claims import claims_in, literal
+from agentforge.verification.examples.claims import claims_in, literal
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.declared import weakened
-from agentforge.runners.symbols import Symbol
+from agentforge.languages.symbols import Symbol
+from agentforge.verification.stages.declared_tests import weakened
 
 SLUG = Symbol(name="slug", file="kit.py", kind="function", signature="(text: str, *, sep: str = '-') -> str")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.dependencies import Call, measure_dependencies
-from agentforge.runners.plain_check import Probe
-from agentforge.runners.replay import settled
+from agentforge.verification.effects.measured_dependencies import Call, measure_dependencies
+from agentforge.verification.effects.replay import settled
+from agentforge.verification.examples.plain_check import Probe
+from agentforge.verification.source.mentions import speaks_of_time
 
 _RIGHT = '"-".join(text.lower().split())'
 
@@ -24,7 +25,9 @@ def measured(project):
     def measure(source, *calls, before=""):
         older = made.tree({"kit.py": before}) if before else base
         tree = made.tree({"kit.py": source})
-        return measure_dependencies(made.rig(), calls or (_call(),), base_tree=older, tree=tree, limit_s=20.0)
+        return measure_dependencies(
+            made.rig(), calls or (_call(),), base_tree=older, tree=tree, within_s=40.0, of_time=True
+        )
 
     return measure
 
@@ -135,6 +138,27 @@ def test_honest_work_has_no_decisive_dependency(measured, name):
 def test_what_the_base_does_already_is_not_told(measured):
     trick = TRICKS["under python -O"]
     assert measured(trick, before=trick)["found"] == []
+
+
+def test_a_clock_of_which_the_request_does_not_speak_decides(project):
+    made = project({"kit.py": ""})
+    base = made.tree()
+    tree = made.tree({"kit.py": NOTED["when the clock is eleven years later"]})
+    facts = measure_dependencies(made.rig(), [_call()], base_tree=base, tree=tree, within_s=40.0)
+    assert _told(facts, decides=True) == {"when the clock is eleven years later"}
+
+
+@pytest.mark.parametrize(
+    ("told", "of_time"),
+    [
+        ("age(born) in years", True),
+        ("is_weekend(day)", True),
+        ("isWeekend", True),
+        ("slugify(text) joins words", False),
+    ],
+)
+def test_words_that_speak_of_time_are_known(told, of_time):
+    assert speaks_of_time(told) is of_time
 
 
 def test_chance_is_told_as_chance(measured):

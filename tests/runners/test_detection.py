@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.runners.detection import detect
-from agentforge.runners.plan import plan_digest
+from agentforge.languages.python.plan import unittest_start
+from agentforge.suite.detection import detect
+from agentforge.testing.plan import plan_digest
 
 
 @pytest.fixture
@@ -45,6 +46,8 @@ def found(tmp_path):
         ({"package.json": '{"scripts": {"test": "a && b"}}', "a.test.js": ""}, "none", "a test script that is not understood"),
         ({"go.mod": "module x\n"}, "none", "go via go.mod"),
         ({"Cargo.toml": ""}, "none", "Cargo.toml"),
+        ({"Cargo.toml": "", "tools/test-lxml.py": "print(1)\n"}, "none", "Cargo.toml"),
+        ({"Cargo.toml": "", "py/test_a.py": "import unittest\nclass A(unittest.TestCase): pass\n"}, "unittest", "py/test_a.py"),
         ({"README": ""}, "none", "no tests were found"),
     ],
 )  # fmt: skip
@@ -52,6 +55,20 @@ def test_the_repository_says_how_its_tests_run(found, files, runner, source):
     plan = found(files)
     assert plan.runner == runner and source in plan.source
     assert runner != "none" or plan.problems
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("tape test/*.js", 'the files of tape run by themselves, so node runs them, each as one test: set [test] command = "node --test test"'),
+        ("c8 uvu test", 'the files of uvu run by themselves, so node runs them, each as one test: set [test] command = "node --test test"'),
+        ("ava", "'ava', whose results are not read here; set [test] command to a runner that is"),
+        ("jasmine --random", "'jasmine --random', whose results are not read here; set [test] command to a runner that is"),
+    ],
+)  # fmt: skip
+def test_a_runner_that_is_not_read_is_named_with_what_can_be_done(found, script, told):
+    plan = found({"package.json": json.dumps({"scripts": {"test": script}}), "test/a.test.js": ""})
+    assert plan.runner == "none" and told in plan.problems[0]
 
 
 def test_a_command_that_starts_pytest_keeps_the_strong_runner(found):
@@ -148,3 +165,17 @@ def test_an_environment_of_tox_that_has_pytest_is_taken_and_lent(found, tmp_path
     )
     plan = found({"test_a.py": "import pytest\n", "setup.py": ""}, python="")
     assert plan.interpreter == str(tmp_path / ".tox/py3/bin/python") and plan.environments == (".venv", ".tox")
+
+
+@pytest.mark.parametrize(
+    ("command", "start"),
+    [
+        ("python -m unittest", "."), ("python3.11 -m unittest discover tests", "tests"),
+        ("python -m unittest discover -v -s tests -t . -p test_*.py", "tests"),
+        ("python -m unittest discover --start-directory=src/kit/tests", "src/kit/tests"),
+        ("python -m unittest discover tests check_*.py", None), ("python -m unittest tests.test_core", None),
+        ("python -m pytest tests", None), ("make test", None),
+    ],
+)  # fmt: skip
+def test_a_command_that_starts_the_discovery_of_unittest_is_read_as_such(command: str, start: str | None) -> None:
+    assert unittest_start(command.split()) == start

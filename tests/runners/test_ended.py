@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.scope import vanished_names
-from agentforge.runners.measure_baseline import measure_baseline
-from agentforge.runners.measure_green import Promise, measure_green
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.red_suite import Suite
+from agentforge.pipeline.model.scope import vanished_names
+from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 SHOP = "def old(n):\n    return n + 1\n\n\ndef kept(n):\n    return n * 2\n"
 RENAMED = SHOP.replace("old", "fresh")

@@ -6,9 +6,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from agentforge.runners.everyday import furnish
-from agentforge.runners.launch import Ground
-from agentforge.workspace.sandbox import choose
+from agentforge.testing.launch import Ground
+from agentforge.verification.examples.user_environment import furnish
+from agentforge.workspace.sandbox.box import choose
 
 _DAY_S = 24 * 3600
 

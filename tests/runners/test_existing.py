@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.existing import altered_tests
+from agentforge.verification.stages.existing_tests import altered_tests
 
 BASE = """import pytest
 

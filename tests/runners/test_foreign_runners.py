@@ -58,7 +58,7 @@ def javascript(request, project):
             subprocess.run(["cp", "-a", *copy[2:]], check=True)
         from dataclasses import replace
 
-        from agentforge.runners.detection import detect
+        from agentforge.suite.detection import detect
 
         return replace(made, plan=detect(made.path, settings={})), path
 
@@ -214,8 +214,8 @@ def test_linked_packages_are_lent_and_a_build_runs_before_the_tests(project, tmp
     (made.path / "node_modules").symlink_to(shared)
     from dataclasses import replace
 
-    from agentforge.runners.detection import detect
-    from agentforge.runners.measure_baseline import measure_baseline
+    from agentforge.suite.detection import detect
+    from agentforge.verification.stages.baseline import measure_baseline
 
     made = replace(made, plan=detect(made.path, settings={}))
     assert (made.plan.prepare, made.plan.left_out) == (("sh build.sh",), ("size-limit (a check, no tests)",))

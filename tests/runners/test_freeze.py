@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.freeze import compare, duplicates, freeze
+from agentforge.verification.source.test_hashes import compare, duplicates, freeze
 
 CODE = """import pytest
 

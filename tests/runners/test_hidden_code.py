@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from agentforge.runners.hidden_code import hidden_code
+from agentforge.verification.source.hidden_code import hidden_code
 
 HIDDEN = {
     "a text that is run": "def f(): return eval(\"'-' if __import__('time').time() < 2e9 else ' '\")",

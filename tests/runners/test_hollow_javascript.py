@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from agentforge.runners.hollow_javascript import _with_body, hollow_javascript
-from agentforge.runners.rig import NO_EDITS
+from agentforge.suite.test_environment import NO_EDITS
+from agentforge.verification.counterexamples.null_implementations_javascript import _with_body, hollow_javascript
 
 BASE = "function shout (text) {\n  return text + '!'\n}\nmodule.exports = { shout }\n"
 TREE = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.gathered import selected
-from agentforge.runners.identity import file_of, means, without_parameters
+from agentforge.testing.identity import file_of, means, without_parameters
+from agentforge.testing.report_stream import selected
 
 
 @pytest.mark.parametrize(

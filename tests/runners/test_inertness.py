@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentforge.runners.inertness import Inertness, inertness
-from agentforge.workspace.gitdiff import Change
+from agentforge.verification.inert.classification import Inertness, inertness
+from agentforge.workspace.git.diff import Change
 
 _CODE = '''"""Small things."""
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.runners.detection import detect
-from agentforge.runners.java import pom_part
-from agentforge.runners.java_failures import compile_errors, files_by_class
-from agentforge.runners.steering import steering_changes
-from agentforge.runners.test_names import named_tests
+from agentforge.languages.java.failures import compile_errors, files_by_class
+from agentforge.languages.java.project import pom_part
+from agentforge.suite.detection import detect
+from agentforge.testing.test_names import named_tests
+from agentforge.verification.source.runner_configuration import steering_changes
 
 _JUPITER = Path("/usr/share/java/junit-platform-console.jar")
 _needs_junit = pytest.mark.skipif(

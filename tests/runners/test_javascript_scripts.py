@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from agentforge.runners.detection import detect
-from agentforge.runners.javascript_runner import _command
-from agentforge.runners.javascript_scripts import over_workspaces, script_steps
-from agentforge.runners.plan import TestPlan
+from agentforge.languages.javascript.runner import _command
+from agentforge.languages.javascript.scripts import over_workspaces, script_steps
+from agentforge.suite.detection import detect
+from agentforge.testing.plan import TestPlan
 
 SCRIPTS = {
     "unit": "vitest run", "e2e": "npm run build && playwright test", "lint": "eslint .", "test:a": "mocha a", "test:b": "mocha b",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.errors import ToolchainError
-from agentforge.runners.junit_xml import pytest_key, read_cases
+from agentforge.testing.junit_xml import pytest_key, read_cases
 
 REPORT = """<?xml version="1.0"?>
 <testsuites><testsuite name="outer"><testsuite name="inner">

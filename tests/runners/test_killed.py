@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentforge.runners import rig as rigs
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.rig import run_tree, sound
+from agentforge.suite import test_environment as rigs
+from agentforge.suite.test_environment import run_tree, sound
+from agentforge.testing.cache import ResultCache
 
 KILLS = "import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGKILL)\n"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.measure_baseline import measure_baseline
+from agentforge.testing.cache import ResultCache
+from agentforge.verification.stages.baseline import measure_baseline
 
 
 def test_failing_flaky_and_uncollectable_tests_are_known_by_id(project):
@@ -93,7 +93,7 @@ def test_a_class_whose_set_up_skips_or_breaks_gives_its_tests_that_outcome(proje
 
 
 def test_tests_are_counted_without_being_run(project):
-    from agentforge.runners.counting import count_tests
+    from agentforge.suite.test_counts import count_tests
 
     made = project({"tests/test_a.py": "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n): open('/ran', 'w')\n",
                     "tests/test_b.py": "import no_such\n"})  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.measure_baseline import measure_baseline
-from agentforge.runners.measure_green import Promise, measure_green
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.red_suite import Suite
+from agentforge.testing.cache import ResultCache
+from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 BASE = {
     "calc.py": "def add(a, b):\n    return a + b\n",

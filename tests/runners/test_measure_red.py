@@ -6,9 +6,9 @@ import resource
 
 import pytest
 
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.red_suite import Suite, is_tests_own
+from agentforge.testing.cache import ResultCache
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite, is_tests_own
 
 BASE = {
     "shop/__init__.py": "",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.measure_strength import Change, measure_strength
-from agentforge.runners.mutant_score import Bounds
-from agentforge.runners.traced import bits_of
+from agentforge.testing.coverage import bits_of
+from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.stages.strength import Change, measure_strength
 
 BASE = {
     "kit.py": "def old(a):\n    return a\n",

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.mutant_score import Bounds
-from agentforge.runners.mutants import measure_mutants
-from agentforge.runners.rig import run_tree
-from agentforge.runners.traced import traced_of
+from agentforge.suite.test_environment import run_tree
+from agentforge.testing.coverage import traced_of
+from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutants import measure_mutants
 
 Make = Callable[..., Any]
 _CHANGES = Path(__file__).with_name("strength")

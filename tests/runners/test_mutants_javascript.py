@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from agentforge.runners.measure_strength import Change, measure_strength
-from agentforge.runners.mutant_score import Bounds
-from agentforge.runners.mutants import killed_by
-from agentforge.runners.mutation.javascript import javascript_mutants
+from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutants import killed_by
+from agentforge.verification.mutation.javascript import javascript_mutants
+from agentforge.verification.stages.strength import Change, measure_strength
 
 SOURCE = """'use strict'
 import x from './x';
@@ -40,8 +40,23 @@ def test_mutants_are_made_of_the_tree_and_leave_types_words_and_imports_alone():
         "no text'" in one.before for one in found if one.kind == "constant"
     )
     assert {one.owner for one in found} == {"slug"}
-    assert [one.line for one in javascript_mutants("a.ts", SOURCE.encode(), lines=1 << 6)] == [6, 6, 6]
+    assert [one.line for one in javascript_mutants("a.ts", SOURCE.encode(), lines=1 << 6)] == [6, 6, 6, 6]
     assert javascript_mutants("a.ts", b"function (", lines=-1) == () == javascript_mutants("a.py", b"x = 1\n", lines=-1)
+
+
+def test_a_branch_inside_of_an_expression_goes_one_way_in_a_mutant():
+    text = (
+        "const f = (a, b) => a ? g(a) : h(b)\nconst k = a && b\nconst by = { one: f, two: () => k }\nif (a) { f() }\n"
+    )
+    found = [
+        (one.before, one.after)
+        for one in javascript_mutants("a.js", text.encode(), lines=-1)
+        if one.kind in ("branch", "dispatch")
+    ]
+    assert found == [
+        ("a ? g(a) : h(b)", "(g(a))"), ("a ? g(a) : h(b)", "(h(b))"), ("a && b", "(a)"), ("a && b", "(b)"),
+        ("one", '"mutated"'), ("two", '"mutated"'), ("(a)", "(true)"),
+    ]  # fmt: skip
 
 
 KIT = "exports.clamp = (n, top) => {\n  if (n > top) return -1\n  return n\n}\n"

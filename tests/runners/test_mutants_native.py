@@ -6,10 +6,11 @@ import shutil
 
 import pytest
 
-from agentforge.runners.mutant_score import Bounds
-from agentforge.runners.mutants_by_runs import measure_mutants_by_runs
-from agentforge.runners.mutation.native import native_mutants
-from agentforge.runners.rig import run_tree
+from agentforge.suite.test_environment import run_tree
+from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutants_by_runs import measure_mutants_by_runs
+from agentforge.verification.mutation.native import native_mutants
+from agentforge.verification.stages.strength import Change, measure_strength
 
 _GO = 'package kit\n\nimport "strings"\n\n// Slug joins by "-".\nfunc Slug(text string, most int) (string, error) {\n\tif len(text) > most && !strings.Contains(text, "\\t") {\n\t\treturn "", nil\n\t}\n\tif most < 0 {\n\t\tpanic("no way")\n\t}\n\treturn strings.ToLower(text), nil\n}\n'
 _RUST = 'pub fn slug(text: &str, n: usize) -> Option<String> {\n    if let Some(x) = text.find("a") { println!("{}", x + 1); }\n    let mut v: Vec<u8> = Vec::new();\n    v.push(1);\n    Some(text.to_lowercase())\n}\n'
@@ -20,7 +21,12 @@ _WEAK = '\tif got, _ := Slug("AB", 2); got == "" {\n\t\tt.Fatal(got)\n\t}\n'
 
 
 def _changes(path: str, text: str, lines: int = -1) -> list[tuple[int, str, str]]:
-    return [(one.line, one.before, one.after) for one in native_mutants(path, text.encode(), lines=lines)]
+    found = native_mutants(path, text.encode(), lines=lines)
+    return [(one.line, one.before, one.after) for one in found if one.kind != "branch"]
+
+
+def _branches(path: str, text: str) -> list[tuple[str, str]]:
+    return [(one.before, one.after) for one in native_mutants(path, text.encode(), lines=-1) if one.kind == "branch"]
 
 
 def test_small_wrong_changes_leave_types_comments_and_words_for_people_alone() -> None:
@@ -36,6 +42,22 @@ def test_small_wrong_changes_leave_types_comments_and_words_for_people_alone() -
         (3, "(b)", "(!(b))"), (3, "g(s);", "{}"), (4, "<", "<="), (4, "3", "4"), (5, "*", "/"), (5, "indexOf", "lastIndexOf"),
         (5, '"a"', '""'), (5, "2", "3"),
     ]  # fmt: skip
+
+
+def test_a_branch_goes_one_way_in_a_mutant_and_a_part_keeps_what_it_held() -> None:
+    go = "package a\nfunc F(a *T, n int) {\n\tif a.ok() && n > 2 {\n\t\ta.x = 3\n\t}\n\tn -= 2\n}\n"
+    assert _branches("a.go", go) == [
+        ("a.ok() && n > 2", "true"), ("a.ok() && n > 2", "(a.ok())"), ("a.ok() && n > 2", "(n > 2)"),
+    ]  # fmt: skip
+    assert [one for one in _changes("a.go", go) if one[0] in (4, 6)] == [
+        (4, "a.x = 3", "{}"), (4, "3", "4"), (6, "-=", "+="), (6, "2", "3"),
+    ]  # fmt: skip
+    rust = "fn f(a: &mut T, n: i32) -> i32 {\n    a.v[1] += 2;\n    if n > 3 { g(n) } else { n }\n}\n"
+    assert _branches("a.rs", rust) == [("n > 3", "true"), ("n > 3", "false")]
+    assert (2, "a.v[1] += 2;", "{}") in _changes("a.rs", rust)
+    java = "class A {\n  int f(int n) {\n    this.x = 3;\n    return n > 3 ? g(n) : n;\n  }\n}\n"
+    assert _branches("A.java", java) == [("n > 3 ? g(n) : n", "(g(n))"), ("n > 3 ? g(n) : n", "(n)")]
+    assert (3, "this.x = 3;", "{}") in _changes("A.java", java)
 
 
 def test_a_body_gives_back_the_zero_value_and_only_changed_lines_count() -> None:
@@ -68,6 +90,58 @@ def test_a_weak_suite_scores_below_a_strong_one(project) -> None:  # type: ignor
         assert found["measured"], found
         scores.append(found["score"])
     assert scores[0] >= 0.8 > scores[1], scores
+
+
+_SLUGS = {
+    "go": (
+        {
+            "go.mod": "module example.org/kit\n\ngo 1.19\n",
+            "kit.go": "package kit\n\nfunc Cut(text string, most int) string {\n\tif len(text) > most {\n\t\treturn text[:most]\n\t}\n\treturn text\n}\n",
+        },
+        "kit.go",
+        "kit_test.go",
+        'package kit\n\nimport "testing"\n\nfunc TestCut(t *testing.T) {{\n\tif Cut("abc", 2) != "ab"{0} {{\n\t\tt.Fatal("no")\n\t}}\n}}\n',
+        ' || Cut("a", 2) != "a"',
+    ),
+    "cargo": (
+        {
+            "Cargo.toml": '[package]\nname = "kit"\nversion = "0.1.0"\nedition = "2021"\n',
+            "Cargo.lock": 'version = 3\n\n[[package]]\nname = "kit"\nversion = "0.1.0"\n',
+            "src/lib.rs": "pub fn cut(text: &str, most: usize) -> &str {\n    if text.len() > most { &text[..most] } else { text }\n}\n",
+        },
+        "src/lib.rs",
+        "tests/cut.rs",
+        'use kit::cut;\n#[test]\nfn it() {{ assert!(cut("abc", 2) == "ab"{0}); }}\n',
+        ' && cut("a", 2) == "a"',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", list(_SLUGS))
+def test_the_branch_that_no_test_takes_survives_until_a_test_takes_it(program: str, project) -> None:  # type: ignore[no-untyped-def]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    files, path, tests, text, more = _SLUGS[program]
+    made = project(files, env={})
+    base, found = made.tree(), {}
+    change = Change(lines={}, elsewhere={path: -1}, tests=[{"id": f"{tests}::any", "kind": "target"}], frozen=(tests,))
+    for name, added in (("weak", ""), ("strong", more)):
+        tree = made.tree({tests: text.format(added)})
+        facts, _ = measure_strength(
+            made.rig(timeout_s=200.0),
+            change,
+            base_tree=base,
+            red_tree=tree,
+            tree=tree,
+            bounds=Bounds(seconds=120.0, most=20),
+        )
+        found[name] = facts["mutation"]
+        assert found[name]["measured"] and not found[name]["not_run"], found[name]
+    always = ("len(text) > most" if program == "go" else "text.len() > most", "true")
+    weak, strong = ({(one["before"], one["after"]) for one in found[name]["survivors"]} for name in ("weak", "strong"))
+    assert always in weak and always not in strong
+    assert found["strong"]["score"] > found["weak"]["score"]
+    assert not list(made.scratch.glob("built-*")), "what was compiled for mutants is deleted"
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.mutation.choice import choose, mutants_of
+from agentforge.verification.mutation.choice import choose, mutants_of
 
 EVERY_LINE = (1 << 300) - 1
 
@@ -34,6 +34,13 @@ def made(source: str) -> set[tuple[str, str]]:
         ("@register\ndef f():\n    pass", "register", "(lambda decorated: decorated)"),
         ("async def f():\n    await g()", "await g()", "(g())"),
         ("while a:\n    break", "break", "continue"),
+        ("x = f(a) if a > 9 else a", "f(a) if a > 9 else a", "(f(a))"),
+        ("x = f(a) if a > 9 else a", "f(a) if a > 9 else a", "(a)"),
+        ("x = a and b or c", "a and b or c", "((a and b))"),
+        ("x = a and b or c", "a and b or c", "((c))"),
+        ("x = [one for one in rows if one.ok]", "one.ok", "True"),
+        ("if a > 9:\n    b()", "a > 9", "True"),
+        ("x = {Kind.A: f, Kind.B: g}[kind]", "{Kind.A: f, Kind.B: g}", "{Kind.A: f}"),
     ],
 )
 def test_each_operator_makes_its_mutant(source: str, before: str, after: str) -> None:
@@ -60,7 +67,7 @@ def test_what_changes_no_behaviour_is_left_alone(source: str) -> None:
 
 def test_words_for_people_are_left_alone() -> None:
     assert not any("words" in before for before, _ in made("add('--x', help='words')") if before.startswith("'words"))
-    assert ("'words'", "'words~'") not in made("raise E('words')")
+    assert ("'words'", "'wordsX/X'") not in made("raise E('words')")
 
 
 def test_only_changed_lines_are_mutated() -> None:
@@ -78,3 +85,10 @@ def test_the_choice_follows_the_seed_and_functions_take_turns() -> None:
     assert first != choose(every, seed=8, most=6)
     assert {one.owner for one in first} == {"long", "short"}
     assert len(choose(every, seed=7, most=1000)) == len(every)
+
+
+def test_of_a_line_the_branches_are_chosen_first() -> None:
+    source = b"def f(a, b):\n    return g(a, 1, 2, 3, 4, 5) if a > 7 else h(b, 1, 2, 3, 4, 5)\n"
+    every = mutants_of("a.py", source, lines=EVERY_LINE)
+    for seed in range(5):
+        assert [one.kind for one in choose(every, seed=seed, most=2)] == ["branch", "branch"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from agentforge.runners.claims import claims_in
-from agentforge.runners.observed import is_observed, wanted_part
+from agentforge.verification.effects.observed_effects import is_observed, wanted_part
+from agentforge.verification.examples.claims import claims_in
 
 ROWS = [  # text, the wrong result of today ("" = none), the result that is asked for
     ("parse('851k') gives 851, it should be 851000", "851", "851000"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.runners.measure_green import Promise, measure_green
+from agentforge.verification.stages.green import Promise, measure_green
 
 BASE = {
     "calc.py": "def add(a, b):\n    return a + b\n",

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.runners.cache import ResultCache
-from agentforge.runners.claims import Claim
-from agentforge.runners.outside import Outside, measure_outside
-from agentforge.runners.symbols import Symbol
-from agentforge.workspace.sandbox import choose
+from agentforge.languages.symbols import Symbol
+from agentforge.testing.cache import ResultCache
+from agentforge.verification.examples.claims import Claim
+from agentforge.verification.stages.plain_process_checks import Outside, measure_outside
+from agentforge.workspace.sandbox.box import choose
 
 BASE = {"kit.py": "def old():\n    return 1\n", "tests/test_kit.py": "def test_old(): assert True\n"}
 NEW = BASE["kit.py"] + "\n\ndef words(text):\n    return text.split()\n"
@@ -48,11 +48,9 @@ def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch)
     claims = (Claim(call="words('c d')", returns="['c', 'd']", hidden=True),)
     expected = {"held_out": {"checked": 1, "failed": [], "unchecked": [], "notes": []}, "tests_too_weak": []}
     first = outside("test_words", "test_loop", claims=claims)
-    spent = first["dependencies"].pop("cpu_s")
-    quiet = {"calls": 2, "circumstances": 4, "found": [], "effects": []}
-    assert (spent > 0, first) == (True, {**expected, "dependencies": quiet})
-    monkeypatch.setattr("agentforge.runners.outside.check_claims", None)
-    assert outside("test_words", "test_loop", claims=claims) == {**first, "dependencies": {**quiet, "cpu_s": spent}}
+    assert first == expected
+    monkeypatch.setattr("agentforge.verification.stages.plain_process_checks.check_claims", None)
+    assert outside("test_words", "test_loop", claims=claims) == first
 
 
 def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(outside):

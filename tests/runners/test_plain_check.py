@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.claims import Claim
-from agentforge.runners.plain_check import check_claims
-from agentforge.runners.symbols import Symbol
+from agentforge.languages.symbols import Symbol
+from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.plain_check import check_claims
 
 SLUG = Symbol(name="slug", file="kit.py", kind="function", signature="(text: str) -> str")
 HONEST = 'def slug(text):\n    return "-".join(text.lower().split())\n'
@@ -118,6 +118,46 @@ def test_an_equal_value_of_another_type_is_a_note_unless_the_type_is_stated(chec
     assert verdict.notes == () or "4.0" in verdict.notes[0]
     plain = checked("def slug(text):\n    return 4.0\n", claim, (Symbol(name="slug", file="kit.py", kind="function"),))
     assert plain.notes and "is of type float, not int" in plain.notes[0]
+
+
+HEADERS = (
+    "import collections.abc\n"
+    "class Headers(collections.abc.Sequence):\n"
+    "    def __init__(self, rows): self.rows = rows\n"
+    "    def __getitem__(self, place): return self.rows[place]\n"
+    "    def __len__(self): return len(self.rows)\n"
+    "def slug(text): return Headers({rows})\n"
+)
+
+
+def test_a_sequence_of_the_projects_own_class_is_what_it_holds_where_the_base_gives_that_class(project):
+    made = project({"kit.py": HEADERS.replace("{rows}", "[]"), "tests/test_kit.py": "def test_it(): pass\n"})
+    plain = project({"kit.py": HONEST, "tests/test_kit.py": "def test_it(): pass\n"})
+    claim = (Claim(call="slug('a')", returns="[('a', 1)]"),)
+    symbol = (Symbol(name="slug", file="kit.py", kind="function"),)
+    raising = project(
+        {"kit.py": HEADERS.replace("return Headers({rows})", "raise ValueError"), "tests/test_kit.py": ""}
+    )
+    made_base, plain_base, raising_base = made.tree(), plain.tree(), raising.tree()
+    for place, base, rows, right in (
+        (raising, raising_base, "[('a', 1)]", True),
+        (raising, raising_base, "[('b', 1)]", False),
+        (made, made_base, "[('a', 1)]", True),
+        (made, made_base, "[('a', 2)]", False),
+        (plain, plain_base, "[('a', 1)]", False),
+    ):
+        tree = place.tree({"kit.py": HEADERS.replace("{rows}", rows)})
+        verdict = check_claims(place.rig(), tree, claim, symbols=symbol, base_tree=base)
+        assert (verdict.failed == ()) is right, rows
+
+
+def test_a_class_that_prose_writes_with_what_it_accepts_is_no_call_with_a_result(checked):
+    source = "class Optional:\n    def __init__(self, inner): self.inner = inner\n    def get(self): return 2\n"
+    symbols = (Symbol(name="Optional", file="kit.py", kind="class"),)
+    claims = (Claim(call="Optional('baz')", returns="'baz'"), Claim(call="Optional('baz').get()", returns="1"))
+    verdict = checked(source, claims, symbols)
+    assert len(verdict.failed) == 1 and "get()" in verdict.failed[0][1]
+    assert "the call makes an object" in verdict.unchecked[0]
 
 
 def test_awaitable_results_methods_and_modules_are_reached(checked):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.runners.product import imported_among, product_files
+from agentforge.verification.stages.product_files import imported_among, product_files
 
 FILES = {
     "shop/__init__.py": "",

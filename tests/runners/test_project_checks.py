@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentforge.runners.project_checks import check_changes
+from agentforge.verification.source.ci_changes import check_changes
 
 RUFF = "[tool.ruff.lint]\nselect = ['E']\n"
 

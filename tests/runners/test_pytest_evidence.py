@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.runners.rig import run_tree
+from agentforge.suite.test_environment import run_tree
 
 CALC = "def add(a, b):\n    return a + b\n"
 
@@ -302,7 +302,7 @@ def test_outside(): socket.create_connection(("192.0.2.1", 80), timeout=1)
 def test_without_a_sandbox_modules_come_from_the_checkout(project, tmp_path):
     from dataclasses import replace
 
-    from agentforge.workspace.sandbox import choose
+    from agentforge.workspace.sandbox.box import choose
 
     made = project(
         {"src/calc.py": CALC, "tests/test_a.py": "import calc\ndef test_a(): assert 'copy' in calc.__file__\n"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.classify import Expectation, classify, classify_failure
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.outcome import Failure, TestOutcome
-from agentforge.runners.red_suite import Suite
-from agentforge.runners.symbols import Symbol
+from agentforge.languages.symbols import Symbol
+from agentforge.testing.outcome import Failure, TestOutcome
+from agentforge.verification.stages.classification import Expectation, classify, classify_failure
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 CLI = """
 import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.runner_hooks import new_runner_hooks
+from agentforge.verification.source.runner_hooks import new_runner_hooks
 
 PATH = "tests/conftest.py"
 

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from agentforge.runners.deception import new_deceptions
-from agentforge.runners.side_effects import effects
+from agentforge.verification.effects.undeclared_effects import effects
+from agentforge.verification.source.evasion import new_deceptions
 
 HIDDEN = {
     "a socket": "import socket\ndef f(): socket.create_connection(('192.0.2.7', 80))",
@@ -19,7 +19,6 @@ HIDDEN = {
     "a bare handler": "def f(x):\n    try:\n        return g(x)\n    except:\n        pass",
     "a broad handler": "def f(x):\n    try:\n        return g(x)\n    except (KeyError, Exception):\n        return ''",
     "a broad suppress": "import contextlib\ndef f(x):\n    with contextlib.suppress(BaseException):\n        g(x)",
-    "a hook": "def pytest_runtest_makereport(item, call): pass",
 }
 HONEST = {
     "a narrow handler": "def f(x):\n    try:\n        return int(x)\n    except ValueError:\n        return 0",
@@ -58,7 +57,6 @@ def test_honest_code_is_left_alone(source):
         ("a broad handler", "is_number(text) says whether a text is a valid number"),
         ("a bare handler", "load_all() skips files that are unreadable"),
         ("a socket", "listen on an IPv4 address"),
-        ("a hook", "a pytest plugin that counts tests"),
     ],
 )
 def test_what_the_specification_speaks_of_is_allowed(name, told):

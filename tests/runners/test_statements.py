@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.statements import body_of, branches_not_taken, new_ones, statements
+from agentforge.verification.stages.statements import body_of, branches_not_taken, new_ones, statements
 
 SOURCE = b'''"""Doc."""
 import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.steering import steering_changes
+from agentforge.verification.source.runner_configuration import steering_changes
 
 
 def _changes(path, before, after, **options):

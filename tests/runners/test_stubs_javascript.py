@@ -8,12 +8,13 @@ import subprocess
 
 import pytest
 
-from agentforge.runners.javascript_source import broken, definitions, parsed
-from agentforge.runners.javascript_values import returned_by
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.red_suite import Suite
-from agentforge.runners.stubs import variants
-from agentforge.runners.symbols import Symbol
+from agentforge.languages.javascript.source import broken, definitions, parsed
+from agentforge.languages.javascript.values import returned_by
+from agentforge.languages.stub_values import drawn
+from agentforge.languages.symbols import Symbol
+from agentforge.verification.counterexamples.stubs import variants
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 KIT = """const f = x => x
 const api = { m (x) { return 1 }, 'k': (y) => 2 }
@@ -22,6 +23,7 @@ module.exports = { f, api, g (a) { return 1 }, h: async function (b) {} }
 module.exports.sub = function * () { yield 1 }
 ;(function () { function hidden () {} })()
 """
+WORD, NUMBER = drawn("wrong", seed="1"), int(drawn("987654321", seed="1"))
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
@@ -31,7 +33,7 @@ def _symbol(name, file, change="changed", kind="function", signature=""):
 
 def _made(symbols, **texts):
     texts = {name.replace("_", "."): text for name, text in texts.items()}
-    return {one.name: one.files for one in variants(symbols, source=texts.get)}
+    return {one.name: one.files for one in variants(symbols, source=texts.get, seed="1")}
 
 
 def test_definitions_are_found_however_they_are_written():
@@ -83,7 +85,7 @@ def test_what_a_factory_defines_is_found_when_it_is_the_only_one_of_its_name():
       function make (options) { var kit = function (a) {}; kit.has = function (a) { return 1 }; return kit }
       return make() })\n"""
     wrong = _made([_symbol("kit.has", "kit.js")], kit_js=text)["wrong"]["kit.js"]
-    assert "kit.has = function (...args) { return new (class Wrong {})(); }" in wrong
+    assert "kit.has = function (...args) { return new (class " in wrong
     twice = text.replace("var kit", "kit.has = () => 2; var kit")
     assert (
         "kit.has = function (a) { return 1 }" in _made([_symbol("kit.has", "kit.js")], kit_js=twice)["wrong"]["kit.js"]
@@ -140,7 +142,7 @@ def test_stubs_run_and_are_what_they_should_be(tmp_path):
     done = subprocess.run(["node", "-e", code], cwd=tmp_path, capture_output=True, text=True)
     assert json.loads(done.stdout) == {
         "raises": ["not implemented", "not implemented", "not implemented", None],
-        "wrong": [["\0wrong"], 1, "Wrong", -987654321],
+        "wrong": [[f"\0{WORD}"], 1, WORD.capitalize(), -NUMBER],
         "empty": [[], 0, "Cannot read properties of undefined (reading 'constructor')", 0],
     }
 

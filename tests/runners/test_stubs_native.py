@@ -6,14 +6,15 @@ import shutil
 
 import pytest
 
-from agentforge.runners.hollow_native import hollow_native
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.native_source import functions, native_tree
-from agentforge.runners.native_values import statement
-from agentforge.runners.red_suite import Suite
-from agentforge.runners.rig import NO_EDITS
-from agentforge.runners.stubs import variants
-from agentforge.runners.symbols import symbols_of
+from agentforge.languages.native.source import functions, native_tree
+from agentforge.languages.native.values import statement
+from agentforge.languages.stub_values import drawn
+from agentforge.languages.symbols import symbols_of
+from agentforge.suite.test_environment import NO_EDITS
+from agentforge.verification.counterexamples.null_implementations_native import hollow_native
+from agentforge.verification.counterexamples.stubs import variants
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 _GO = 'package textkit\n\nimport "strings"\n\ntype Stack struct{ items []int }\n\nfunc (s *Stack) Len() int { return len(s.items) }\n\nfunc Shout(text string) (out string, err error) { return strings.ToUpper(text), nil }\n'
 _GO_TEST = 'package textkit\n\nimport "testing"\n\nfunc TestStrong(t *testing.T) {\n\tif got := Slug("A B"); got != "a-b" {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestWeak(t *testing.T) {\n\tif Slug("A B") == "A B" {\n\t\tt.Fatal("the same")\n\t}\n}\n\nfunc TestRefuses(t *testing.T) {\n\tdefer func() {\n\t\tif recover() == nil {\n\t\t\tt.Fatal("no panic")\n\t\t}\n\t}()\n\tSlug("")\n}\n'
@@ -26,6 +27,7 @@ _FILES = {
     "src/lib.rs": _RUST,
     "src/main/java/org/example/Textkit.java": _JAVA,
 }
+WORD, NUMBER = drawn("wrong", seed="1"), int(drawn("987654321", seed="1"))
 _PROJECTS = {
     "go": (
         {"go.mod": "module example.org/textkit\n\ngo 1.19\n", "textkit.go": _GO}, "slug_test.go", _GO_TEST,
@@ -40,7 +42,7 @@ _PROJECTS = {
 
 
 def _made(*symbols):
-    return {one.name: one for one in variants(symbols_of(symbols), source=_FILES.get)}
+    return {one.name: one for one in variants(symbols_of(symbols), source=_FILES.get, seed="1")}
 
 
 @pytest.mark.parametrize("program", list(_PROJECTS))
@@ -66,9 +68,9 @@ def test_changed_functions_begin_with_a_wrong_statement_and_keep_what_they_impor
         ("raises", False), ("wrong", True), ("empty", False), ("other", False),
     ]  # fmt: skip
     text = made["wrong"].files["textkit.go"]
-    assert '{ return "\\x00wrong", *new(error);  return strings.ToUpper(text), nil }' in text
+    assert f'{{ return "\\x00{WORD}", *new(error);  return strings.ToUpper(text), nil }}' in text
     java = _made({"name": "Textkit.shout", "file": "src/main/java/org/example/Textkit.java", "change": "changed"})
-    assert 'if (true) return "\\0wrong";  return text.toUpperCase();' in "".join(java["wrong"].files.values())
+    assert f'if (true) return "\\0{WORD}";  return text.toUpperCase();' in "".join(java["wrong"].files.values())
 
 
 def test_new_methods_types_and_files_are_made_by_their_signature():
@@ -86,10 +88,11 @@ def test_new_methods_types_and_files_are_made_by_their_signature():
         {"name": "slug", "file": "src/slug.rs", "signature": "slug(text: &str) -> Option<Vec<String>>"},
         {"name": "Stack::len", "file": "src/lib.rs", "signature": "pub fn len(&self) -> usize"},
     )
-    assert 'Some(vec![String::from("\\0wrong")])' in rust["wrong"].files["src/slug.rs"]
+    assert f'Some(vec![String::from("\\0{WORD}")])' in rust["wrong"].files["src/slug.rs"]
     stack = rust["wrong"].files["src/lib.rs"]
     assert (
-        "impl<T> Stack<T> { /// Stands in.\n" in stack and "pub fn len(&self) -> usize { return 987654321; } }" in stack
+        "impl<T> Stack<T> { /// Stands in.\n" in stack
+        and f"pub fn len(&self) -> usize {{ return {NUMBER}; }} }}" in stack
     )
     assert "pub mod slug;" in rust["wrong"].files["src/lib.rs"]
     java = _made(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.suite_claims import asserted
+from agentforge.verification.examples.suite_claims import asserted
 
 SOURCE = '''"""Tests."""
 import pytest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.freeze import compare, duplicates, freeze
-from agentforge.runners.test_names import named_tests
+from agentforge.testing.test_names import named_tests
+from agentforge.verification.source.test_hashes import compare, duplicates, freeze
 
 _JS = """import { test } from "node:test";
 test("plain", () => {});

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners import measure_baseline
-from agentforge.runners.classify import Expectation, classify_failure
-from agentforge.runners.measure_green import Promise, _suite_result
-from agentforge.runners.measure_red import measure_red
-from agentforge.runners.outcome import Failure, SuiteRun, TestOutcome
-from agentforge.runners.red_suite import Suite
-from agentforge.runners.rig import run_tree, sound
-from agentforge.runners.symbols import Symbol
+from agentforge.languages.symbols import Symbol
+from agentforge.suite.test_environment import run_tree, sound
+from agentforge.testing.outcome import Failure, SuiteRun, TestOutcome
+from agentforge.verification.stages import baseline as measure_baseline
+from agentforge.verification.stages.classification import Expectation, classify_failure
+from agentforge.verification.stages.green import Promise, _suite_result
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 BITS = "def bits(n):\n    while n:\n        n ^= n - 1 if n else 0\n        n = n or 1\n    return n\n"
 PATH = "tests/test_bits.py"

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.runners.imports import reached
-from agentforge.runners.traced import bits_of, ranges_of, traced_of
+from agentforge.languages.python.imports import reached
+from agentforge.testing.coverage import bits_of, ranges_of, traced_of
 
 TOOL = "import sys\n\n\ndef double(n):\n    return n * 2\n\n\nif __name__ == '__main__':\n    print(double(4))\n"
 TESTS = """import subprocess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.runners.typed import shown
+from agentforge.verification.examples.typed_comparison import shown
 
 ONE, TWO = ["int", "0x1"], ["int", "0x2"]
 

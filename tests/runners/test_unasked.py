@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.symbols import Symbol
-from agentforge.runners.unasked import Asked, unasked_behaviour, unasked_changes
+from agentforge.languages.symbols import Symbol
+from agentforge.verification.source.out_of_scope_changes import Asked, unasked_behaviour, unasked_changes
 
 BASE = '''LIMIT = 80
 NAMES = {"a": 1}

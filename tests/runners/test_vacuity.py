@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.freeze import test_functions as functions_of
-from agentforge.runners.vacuity import conditional_only, counted, vacuous_tests
+from agentforge.verification.source.test_hashes import test_functions as functions_of
+from agentforge.verification.source.vacuity import conditional_only, counted, vacuous_tests
 
 VACUOUS = {
     "asserts a tuple": "    assert (slug('a') == 'b', 'message')\n",

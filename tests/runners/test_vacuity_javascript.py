@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.runners.vacuity import vacuous_tests
+from agentforge.verification.source.vacuity import vacuous_tests
 
 HONEST = """
 import { expect, test, it, describe, vi } from "vitest";

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.runners.detection import detect
-from agentforge.runners.wrapped import unwrapped
-from agentforge.workspace.downloads import every_download
+from agentforge.suite.detection import detect
+from agentforge.suite.wrapper_commands import unwrapped
+from agentforge.workspace.sandbox.downloads import every_download
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.safety.boundary import outside, unwrap, wrap
+from agentforge.safety.text.boundary import outside, unwrap, wrap
 
 
 def test_the_fence_names_its_content_untrusted() -> None:

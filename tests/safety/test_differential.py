@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from agentforge.safety.decision import Policy, decide_command
-from agentforge.safety.modes import Mode, Verdict
-from agentforge.safety.places import Ground
+from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.path_policy import Ground
 
 _HARMLESS = ("ls", "cat", "grep", "head", "wc", "sort", "id", "git", "find")
 _HARMFUL = ("rm", "touch", "evil", "curl", "mv", "sh2")

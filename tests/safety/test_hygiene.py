@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 
 CASES = {
     "colours": ("\x1b[1;31mred\x1b[0m", "red"),

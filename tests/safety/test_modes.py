@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from agentforge.safety.modes import MODE_MEANING, TABLE, Mode, Verdict, strictest
-from agentforge.safety.shell.classes import MEANING, CommandClass
+from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Mode, Verdict, strictest
+from agentforge.safety.shell.programs.classes import MEANING, CommandClass
 
 
 def test_every_mode_has_an_answer_for_every_class() -> None:

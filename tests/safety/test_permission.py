@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.safety.modes import Verdict
-from agentforge.safety.permission import (
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.permission import (
     BadRule,
     first_match,
     host_of,

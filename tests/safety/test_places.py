@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.safety.modes import Verdict
-from agentforge.safety.places import Ground, absolute, is_secret, judge_read, judge_write
-from agentforge.safety.shell.syntax import Word
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.path_policy import Ground, absolute, is_secret, judge_read, judge_write
+from agentforge.safety.shell.grammar.syntax import Word
 
 LINKS = {"/w/link": "/outside", "/w/dir/up": "/w"}
 

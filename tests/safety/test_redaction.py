@@ -7,11 +7,10 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.safety.redaction import known_secrets, redact, redact_value
-from agentforge.safety.shapes import SHAPES
+from agentforge.safety.text.redaction import known_secrets, redact, redact_value
+from agentforge.safety.text.shapes import SHAPES
 
 R = "q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aEu1oQiNxKbVtMwPzSg" * 3
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.safety.scope import WriteScope
+from agentforge.safety.policy.scope import WriteScope
 
 SCOPE = WriteScope(
     allow=("src/**", "/pyproject.toml", ".github/workflows/ci.yml"), deny=("src/frozen.py", "**/test_*.py")

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.decision import Policy, decide_call, decide_command
-from agentforge.safety.modes import Verdict
-from agentforge.safety.permission import read_rule
-from agentforge.safety.places import Ground
-from agentforge.safety.shell.classes import CommandClass
-from agentforge.safety.suggestion import suggest, suggest_call
+from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.permission import read_rule
+from agentforge.safety.policy.suggestion import suggest, suggest_call
+from agentforge.safety.shell.programs.classes import CommandClass
 
 POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
 

@@ -10,7 +10,7 @@ import pytest
 from agentforge.canonical import digest_value
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.store.log import RunLog
+from agentforge.store.log.run_log import RunLog
 
 RUN_ID = "task-20251231-slugify"
 PATCH = b"--- a/slug.py\n+++ b/slug.py\n@@ -1 +1 @@\n-pass\n+return text\n"

@@ -3,8 +3,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from agentforge.canonical import digest_bytes
 from agentforge.errors import IntegrityError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.store.projector import rebuild
+from agentforge.store.views.projector import rebuild
 
 GOLDEN = sorted(path.parent for path in (Path(__file__).parents[1] / "golden").glob("*/events.jsonl"))
 
@@ -28,7 +28,8 @@ def test_a_stored_log_folds_to_its_stored_views(run, tmp_path):
 
 def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
     text = "".join((run / "events.jsonl").read_text(encoding="utf-8") for run in GOLDEN)
-    from agentforge.events import conversing, kinds
+    from agentforge.events import kinds
+    from agentforge.events.kinds import conversation as conversing
 
     names = {name for name, value in vars(kinds).items() if isinstance(value, type) and issubclass(value, kinds.Event)}
     names -= {name for name in names if hasattr(conversing, name)}  # of sessions: tests/session

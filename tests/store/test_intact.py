@@ -8,10 +8,10 @@ import os
 import pytest
 
 from agentforge.errors import IntegrityError
-from agentforge.store.intact import look_at, refuse_cut, remembered
-from agentforge.store.log import RunLog
-from agentforge.store.reader import LOG
-from agentforge.store.tasks import task_row
+from agentforge.store.log.intact import look_at, refuse_cut, remembered
+from agentforge.store.log.reader import LOG
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import task_row
 
 
 @pytest.fixture

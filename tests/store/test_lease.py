@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from agentforge.errors import LockedError
-from agentforge.store.lease import Lease, read_holder
+from agentforge.store.log.lease import Lease, read_holder
 
 NOW = "2025-12-31T10:00:00.000000Z"
 
@@ -48,7 +48,7 @@ def test_the_holder_is_alive_while_it_holds_and_not_after(tmp_path):
 
 
 def test_the_lease_of_a_dead_process_is_free(tmp_path):
-    script = "import sys, os; from pathlib import Path; from agentforge.store.lease import Lease; Lease.take(Path(sys.argv[1]), since='x'); os._exit(1)"
+    script = "import sys, os; from pathlib import Path; from agentforge.store.log.lease import Lease; Lease.take(Path(sys.argv[1]), since='x'); os._exit(1)"
     subprocess.run([sys.executable, "-c", script, tmp_path], check=False)
     assert read_holder(tmp_path).fence == 1 and not read_holder(tmp_path).alive
     lease = Lease.take(tmp_path, since=NOW)

@@ -13,10 +13,10 @@ import pytest
 
 from agentforge.errors import ConflictError, IntegrityError, LockedError, StorageError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.projector import rebuild
-from agentforge.store.reader import LOG, fold, load_state, read
-from agentforge.store.records import GENESIS
+from agentforge.store.log.reader import LOG, fold, load_state, read
+from agentforge.store.log.records import GENESIS
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.views.projector import rebuild
 
 
 def views_of(folder: Path) -> dict[str, bytes]:
@@ -180,7 +180,7 @@ def test_a_log_that_was_altered_is_a_hard_stop_for_writer_and_reader(finished_ru
 
 
 def test_an_event_of_a_newer_program_stops_with_the_advice_to_upgrade(finished_run, clock):
-    from agentforge.store.records import write_line
+    from agentforge.store.log.records import write_line
 
     folded = fold(finished_run)
     line = write_line("Teleported", {}, seq=folded.length + 1, at="2026", fence=1, prev=folded.head)
@@ -192,7 +192,7 @@ def test_an_event_of_a_newer_program_stops_with_the_advice_to_upgrade(finished_r
 
 def test_a_second_process_is_told_who_drives_the_run(finished_run, clock):
     script = (
-        "import sys; from pathlib import Path; from agentforge.store.log import RunLog; from agentforge.store.clock import utc_now\n"
+        "import sys; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.clock import utc_now\n"
         "from agentforge.errors import LockedError\n"
         "try: RunLog.open(Path(sys.argv[1]), clock=utc_now)\n"
         "except LockedError as exc: print(exc); sys.exit(exc.exit_code)\n"
@@ -206,7 +206,7 @@ def test_a_second_process_is_told_who_drives_the_run(finished_run, clock):
 
 def test_a_process_that_was_killed_leaves_the_run_free_and_its_records_whole(task_folder, run_parts, clock):
     script = (
-        "import os, sys, signal; from pathlib import Path; from agentforge.store.log import RunLog; from agentforge.store.clock import utc_now\n"
+        "import os, sys, signal; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.clock import utc_now\n"
         "from agentforge.events import kinds\n"
         "log = RunLog.create(Path(sys.argv[1]), kinds.RunStarted(kind='task', run_id='t', request='r', repo='/r', base_commit='c'), clock=utc_now)\n"
         "log.append(kinds.StageStarted(stage='intake', attempt=1))\n"
@@ -308,7 +308,9 @@ def interrupted_append(log: RunLog, event: kinds.Event, *, at_line: int) -> bool
 
     def trace(frame, what, _argument):
         nonlocal left
-        if not frame.f_code.co_filename.endswith(("store/log.py", "store/projector.py", "store/actions_file.py")):
+        if not frame.f_code.co_filename.endswith(
+            ("store/log/run_log.py", "store/views/projector.py", "store/views/actions_file.py")
+        ):
             return None
         if what == "line":
             left -= 1

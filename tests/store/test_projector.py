@@ -4,15 +4,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from agentforge.canonical import digest_value
 from agentforge.errors import IntegrityError, LockedError, StorageError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.projector import rebuild
-from agentforge.store.reader import LOG
+from agentforge.store.log.reader import LOG
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.views.projector import rebuild
 from agentforge.views.yaml_text import load
 
 NOT_VIEWS = ("lease", LOG, "blobs", "quarantine")

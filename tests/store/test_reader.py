@@ -6,8 +6,8 @@ import pytest
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.reader import LOG, fold, load_state, read
+from agentforge.store.log.reader import LOG, fold, load_state, read
+from agentforge.store.log.run_log import RunLog
 
 
 def test_a_reader_follows_a_run_that_another_process_writes(task_folder, run_parts, clock):

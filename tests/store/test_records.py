@@ -7,7 +7,7 @@ import pytest
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
-from agentforge.store.records import GENESIS, read_line, write_line
+from agentforge.store.log.records import GENESIS, read_line, write_line
 
 DATA = {"stage": 'x","prev":"y","seq":1', "attempt": 1}
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import IntegrityError
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
-from agentforge.events.state_codec import value_digest
-from agentforge.store import log as log_module
-from agentforge.store.log import RunLog
-from agentforge.store.projector import rebuild
-from agentforge.store.reader import LOG, LogScan, begin, fold, read
-from agentforge.store.snapshot import SNAPSHOT, read_snapshot
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.state_codec import value_digest
+from agentforge.store.log import run_log as log_module
+from agentforge.store.log.reader import LOG, LogScan, begin, fold, read
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.log.snapshot import SNAPSHOT, read_snapshot
+from agentforge.store.views.projector import rebuild
 
 _STEPS = 12
 

@@ -6,9 +6,9 @@ import pytest
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.reader import LOG, read
-from agentforge.store.steps import last_step, records_of_step
+from agentforge.store.log.reader import LOG, read
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.log.steps import last_step, records_of_step
 
 _STEPS = 40
 

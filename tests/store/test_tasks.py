@@ -8,9 +8,9 @@ import pytest
 
 from agentforge.errors import StorageError, UsageError
 from agentforge.events import kinds
-from agentforge.store.log import RunLog
-from agentforge.store.reader import LOG
-from agentforge.store.tasks import (
+from agentforge.store.log.reader import LOG
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import (
     TaskRow,
     ensure_agentforge_folder,
     find_task,

@@ -6,9 +6,9 @@ import io
 import json
 
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.telemetry.loglines import LogLines
 from agentforge.telemetry.spans import Span, SpanBuilder, trace_id_of
 

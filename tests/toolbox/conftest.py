@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.scope import WriteScope
+from agentforge.safety.policy.scope import WriteScope
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.invocation import InvocationPolicy, perform_call, prepare_call
-from agentforge.workspace.process import Completed, run
+from agentforge.tools.dispatch.invocation import InvocationPolicy, perform_call, prepare_call
+from agentforge.workspace.processes.process import Completed, run
 
 Call = Callable[..., Observation]
 

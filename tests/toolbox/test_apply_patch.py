@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentforge.tools.base import Observation
-from agentforge.workspace.files import digest_file
+from agentforge.workspace.files.file_access import digest_file
 
 Call = Callable[..., Observation]
 CHANGE = """--- a/shapes/area.py

@@ -16,9 +16,9 @@ import pytest
 from agentforge.cancelling import Cancellation, under
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.browsing import Browser
-from agentforge.tools.chromium import chromium
-from agentforge.tools.invocation import InvocationPolicy, invoke
+from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke
+from agentforge.tools.web.browser import Browser
+from agentforge.tools.web.chromium import chromium
 
 pytestmark = pytest.mark.skipif(
     not chromium(os.environ) or find_spec("playwright") is None, reason="Chromium or playwright is not installed"

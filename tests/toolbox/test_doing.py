@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.workspace.process import Completed
-from agentforge.workspace.settling import Settled, Touched
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.protection.reconciliation import Settled, Touched
 
 Call = Callable[..., Observation]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.tools.base import Observation
-from agentforge.workspace.files import digest_file
+from agentforge.workspace.files.file_access import digest_file
 
 Call = Callable[..., Observation]
 PATH = "shapes/area.py"

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.decision import Policy
-from agentforge.safety.modes import Mode
-from agentforge.safety.places import Ground
+from agentforge.safety.policy.decision import Policy
+from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.path_policy import Ground
 from agentforge.toolbox import find
-from agentforge.tools.approval import decide_tool
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.invocation import InvocationPolicy, invoke
-from agentforge.workspace.git import Git
+from agentforge.tools.dispatch.approval import decide_tool
+from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke
+from agentforge.workspace.git.repository import Git
 
 Ask = Callable[..., Observation]
 _SETTINGS = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.toolbox import find
-from agentforge.tools.arguments import check_arguments
 from agentforge.tools.base import Observation, ToolError
+from agentforge.tools.dispatch.arguments import check_arguments
 
 Call = Callable[..., Observation]
 

@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.invocation import InvocationPolicy, invoke
+from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke
 
 
 class Kept:

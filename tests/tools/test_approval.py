@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.decision import Decision, Policy
-from agentforge.safety.modes import Mode, Verdict
-from agentforge.safety.permission import read_rule
-from agentforge.safety.places import Ground
+from agentforge.safety.policy.decision import Decision, Policy
+from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.permission import read_rule
 from agentforge.toolbox import find, names
-from agentforge.tools.approval import approval, decide_tool
 from agentforge.tools.base import Observation, Tool, takes
+from agentforge.tools.dispatch.approval import approval, decide_tool
 
 POLICY = Policy(mode=Mode.AUTO, ground=Ground(root="/w", folder="/w", home="/home/ann"), confined=True)
 TOOLS = find(names())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.tools.arguments import check_arguments, parse_arguments, signature
 from agentforge.tools.base import COUNT, TEXT, Observation, Tool, ToolError, takes
+from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments, signature
 
 TOOL = Tool(
     name="look",

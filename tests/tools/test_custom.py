@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.tools.base import Observation, ToolContext
-from agentforge.tools.custom import Loaded, load_tools
-from agentforge.tools.invocation import InvocationPolicy, invoke
+from agentforge.tools.custom.definition import Loaded, load_tools
+from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke
 
 _SEED = """
 from __future__ import annotations

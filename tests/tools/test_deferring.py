@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agentforge import toolbox
-from agentforge.app.tool_shed import seldom_described
+from agentforge.app.tools.catalogue import seldom_described
 from agentforge.session.modes import BUILD_TOOLS
 from agentforge.tools.base import Observation, Tool
-from agentforge.tools.deferring import deferred, ranked, searchable, sent
+from agentforge.tools.dispatch.deferral import deferred, ranked, searchable, sent
 
 
 def _tools(count: int, words: int) -> dict[str, Tool]:

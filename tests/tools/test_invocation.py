@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConflictError, SandboxError
-from agentforge.safety.boundary import unwrap
-from agentforge.safety.scope import WriteScope
+from agentforge.safety.policy.scope import WriteScope
+from agentforge.safety.text.boundary import unwrap
 from agentforge.tokens import count_tokens
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-from agentforge.tools.invocation import InvocationPolicy, Prepared, invoke, perform_call, prepare_call, present
+from agentforge.tools.dispatch.invocation import InvocationPolicy, Prepared, invoke, perform_call, prepare_call, present
 
 TOKEN = "ghp" + "_" + "q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aEu1oQi"
 

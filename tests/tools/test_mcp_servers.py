@@ -18,12 +18,12 @@ import pytest
 from agentforge.cancelling import Cancellation, under
 from agentforge.session.together import side_by_side
 from agentforge.tools.base import Observation, Tool, ToolError
-from agentforge.tools.invocation import InvocationPolicy, present
+from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import ServerSpec
 from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
-from agentforge.workspace.longlived import Start
+from agentforge.workspace.processes.longlived import Start
 
 pytest.importorskip("mcp")
 _SERVER = str(Path(__file__).parent / "fixtures" / "odd_server.py")

@@ -14,8 +14,8 @@ import yaml
 
 pytest.importorskip("textual")
 
-from agentforge.app.chat import Chat, ChatOptions
-from agentforge.app.person import Person
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Person
 from agentforge.config.settings import load
 from agentforge.tui import flow, looks
 from agentforge.tui.app import ScreenApp
@@ -146,7 +146,7 @@ def theatre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theatre
     subprocess.run([*git, "add", "-A"], cwd=repo, check=True)
     subprocess.run([*git, "commit", "-qm", "base"], cwd=repo, check=True)
     monkeypatch.chdir(tmp_path)
-    for module in ("app.showing", "tui.watching", "tui.transcript"):
+    for module in ("app.sessions.display", "tui.watching", "tui.transcript"):
         monkeypatch.setattr(f"agentforge.{module}.duration_text", lambda _seconds: "0.1s")
     monkeypatch.setitem(looks._SIGNS, "spin", ("⠋", "|"))  # type: ignore[arg-type] # a dict
     stands = flow.standing  # how many tokens a request takes depends on where the folder is

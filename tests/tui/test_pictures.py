@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentforge.events import conversing
+from agentforge.events.kinds import conversation as conversing
 
 if TYPE_CHECKING:
     from tests.tui.conftest import Stage, Theatre

@@ -26,7 +26,7 @@ def decisions(stage: Stage) -> list[str]:
 
 
 def _events(stage: Stage) -> list[Any]:
-    from agentforge.store.reader import read
+    from agentforge.store.log.reader import read
 
     return [record.event for record in read(stage.app.engine.chat.log.folder)]
 
@@ -416,8 +416,8 @@ def test_all_of_it_in_twenty_columns(theatre: Theatre) -> None:
 def _waiting(theatre: Theatre, task: str, *, kind: str, options: tuple[str, ...] = ()) -> None:
     """A task of the repository that waits for an answer."""
     from agentforge.events import kinds
-    from agentforge.store.clock import utc_now
-    from agentforge.store.log import RunLog
+    from agentforge.store.log.clock import utc_now
+    from agentforge.store.log.run_log import RunLog
 
     asked: Any = {"escalation_id": "E1", "stage": "spec", "kind": kind, "reason": "r", "options": options}
     first = kinds.RunStarted(
@@ -440,7 +440,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
 def _answers(theatre: Theatre, task: str) -> list[tuple[str, str]]:
     from agentforge.events import kinds
-    from agentforge.store.reader import read
+    from agentforge.store.log.reader import read
 
     events = [record.event for record in read(theatre.repo / ".agentforge" / "tasks" / task)]
     return [(event.decision, event.text) for event in events if isinstance(event, kinds.EscalationResolved)]

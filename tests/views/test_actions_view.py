@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
+from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.views.actions_view import fold_action
 
 CALLED = kinds.ModelCalled(step=1, stage="green", attempt=1, model="m", request="in", context_tokens=5)

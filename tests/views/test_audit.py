@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.events import kinds
-from agentforge.store.reader import read
+from agentforge.store.log.reader import read
 from agentforge.views.audit import Recorded, audit_value
 from agentforge.views.audit_blocks import visible
 from agentforge.views.audit_document import audit_document

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from agentforge.events import kinds
-from agentforge.events.state import Escalation, RunState, StageState, Totals
+from agentforge.events.state.run_state import Escalation, RunState, StageState, Totals
 from agentforge.views.artifact_view import artifact_path, artifact_value, snapshot_path
 from agentforge.views.escalation_view import escalation_value
 from agentforge.views.memory_view import memory_value

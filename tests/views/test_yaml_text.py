@@ -4,8 +4,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from agentforge.errors import ConfigError
 from agentforge.views.yaml_text import MAX_DEPTH, dump, load

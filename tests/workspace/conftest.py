@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace.git import Git
+from agentforge.workspace.git.repository import Git
 
 _ENV = {
     "PATH": os.environ["PATH"],

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import UsageError
-from agentforge.workspace.background import MOST_AT_ONCE, BackgroundCommands
-from agentforge.workspace.loopback import SharedLoopback
-from agentforge.workspace.process import Completed, run
-from agentforge.workspace.sandbox import Box, choose
+from agentforge.workspace.processes.background import MOST_AT_ONCE, BackgroundCommands
+from agentforge.workspace.processes.process import Completed, run
+from agentforge.workspace.sandbox.box import Box, choose
+from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 
 def _plain(command: str, cwd: str, timeout_s: float) -> Completed:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace.codemap import definitions, find, outline, rank, source_of
-from agentforge.workspace.relevance import is_test_path, stem, words
+from agentforge.workspace.code.codemap import definitions, find, outline, rank, source_of
+from agentforge.workspace.code.relevance import is_test_path, stem, words
 
 PYTHON = '''"""Shapes."""
 

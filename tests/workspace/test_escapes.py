@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from agentforge.workspace.escapes import try_escapes
-from agentforge.workspace.sandbox import choose, landlock_missing_because, missing_because
+from agentforge.workspace.sandbox.box import choose, landlock_missing_because, missing_because
+from agentforge.workspace.sandbox.escapes import try_escapes
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import agentforge
 from agentforge.canonical import digest_bytes
-from agentforge.workspace.files import (
+from agentforge.workspace.files.file_access import (
     BinaryFile,
     OutsideWorkspace,
     TooLarge,
@@ -136,7 +135,7 @@ def test_a_full_disk_is_an_error_of_storage_and_keeps_the_old_file(tmp_path: Pat
     source = Path(agentforge.__file__).parent.parent
     code = (
         "import sys, resource, signal; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from agentforge.workspace.files import write_text; from agentforge.errors import StorageError\n"
+        "from pathlib import Path; from agentforge.workspace.files.file_access import write_text; from agentforge.errors import StorageError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "path = Path(sys.argv[2]); write_text(path, 'old')\n"
         "try: write_text(path, 'x' * 5000)\n"

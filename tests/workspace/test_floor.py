@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import SandboxError
-from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import Box, Sandbox, choose, missing_because
-from agentforge.workspace.ward import Ward
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.protection.protected_paths import Ward
+from agentforge.workspace.sandbox.box import Box, Sandbox, choose, missing_because
 
 pytestmark = pytest.mark.skipif(bool(missing_because(os.environ)), reason="bubblewrap does not work here")
 
@@ -195,7 +195,7 @@ def test_a_service_that_listens_outside_the_hidden_folders_is_out_of_reach(boxed
 
 
 def test_processes_and_memory_of_all_commands_are_bounded_where_groups_can_be_made(boxed: Sandbox, box: Box) -> None:
-    from agentforge.workspace.cgroup import own_group
+    from agentforge.workspace.sandbox.cgroup import own_group
 
     group = own_group()
     if group is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.workspace.generated import is_generated, looks_generated
+from agentforge.workspace.files.generated import is_generated, looks_generated
 
 
 @pytest.mark.parametrize(

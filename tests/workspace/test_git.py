@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConflictError, RepositoryError
-from agentforge.workspace.git import AGENTFORGE, Git, Identity
-from agentforge.workspace.gitdiff import Change
+from agentforge.workspace.git.diff import Change
+from agentforge.workspace.git.repository import AGENTFORGE, Git, Identity
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import RepositoryError
-from agentforge.workspace.git import Git
-from agentforge.workspace.gitlook import top_level
+from agentforge.workspace.git.queries import top_level
+from agentforge.workspace.git.repository import Git
 
 
 @pytest.fixture

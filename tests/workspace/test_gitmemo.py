@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace.git import Git
-from agentforge.workspace.gitcommand import GitCommand
-from agentforge.workspace.gitmemo import GitMemo, is_object_id
-from agentforge.workspace.newrepo import commit_everything, init_repository
-from agentforge.workspace.process import Completed
+from agentforge.workspace.git.command import GitCommand
+from agentforge.workspace.git.memo import GitMemo, is_object_id
+from agentforge.workspace.git.newrepo import commit_everything, init_repository
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.scope import WriteScope
-from agentforge.workspace.bubblewrap import Bubblewrap
-from agentforge.workspace.files import remove_tree
-from agentforge.workspace.git import Git
-from agentforge.workspace.guard import Guard
-from agentforge.workspace.process import Completed, run
-from agentforge.workspace.sandbox import Box, detect
-from agentforge.workspace.settling import Settled
+from agentforge.safety.policy.scope import WriteScope
+from agentforge.workspace.files.file_access import remove_tree
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed, run
+from agentforge.workspace.protection.reconciliation import Settled
+from agentforge.workspace.protection.workspace_guard import Guard
+from agentforge.workspace.sandbox.box import Box, detect
+from agentforge.workspace.sandbox.bubblewrap import Bubblewrap
 
 SCOPE = WriteScope(allow=("src/open.py", "src/new.py", "src/data.bin")).refusal
 FILES = {

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConfigError
-from agentforge.workspace.hostlist import parse
-from agentforge.workspace.hostproxy import HostProxy
-from agentforge.workspace.sandbox import Box, choose, missing_because
+from agentforge.workspace.sandbox.box import Box, choose, missing_because
+from agentforge.workspace.sandbox.hostlist import parse
+from agentforge.workspace.sandbox.hostproxy import HostProxy
 
 NEEDS_BWRAP = pytest.mark.skipif(bool(missing_because(os.environ)), reason="bubblewrap does not work here")
 

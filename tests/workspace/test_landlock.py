@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import SandboxError
-from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import Box, Sandbox, choose, landlock_missing_because
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box, Sandbox, choose, landlock_missing_because
 
 pytestmark = pytest.mark.skipif(bool(landlock_missing_because()), reason=landlock_missing_because())
 
@@ -141,7 +141,7 @@ _NO_NAMESPACES = ("bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "
 _INSIDE = """
 import os, sys
 from pathlib import Path
-from agentforge.workspace.sandbox import Box, choose, missing_because
+from agentforge.workspace.sandbox.box import Box, choose, missing_because
 place = Path(sys.argv[1])
 sandbox = choose("auto", dict(os.environ))
 code = "import socket; socket.socketpair(); print('pair', flush=True); socket.socket(socket.AF_INET)"

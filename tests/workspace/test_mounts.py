@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentforge.workspace.mounts import is_hidden
+from agentforge.workspace.sandbox.mounts import is_hidden
 
 
 def test_what_lies_in_the_home_is_hidden_unless_an_installation_there_is_shown(tmp_path: Path) -> None:

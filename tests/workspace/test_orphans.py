@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.workspace.orphans import end_orphans
+from agentforge.workspace.processes.orphans import end_orphans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

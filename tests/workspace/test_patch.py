@@ -6,12 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from agentforge.workspace.git import Git
-from agentforge.workspace.patch import PatchResult, apply_patch, nearest_lines
-from agentforge.workspace.patchformat import parse_patch
+from agentforge.workspace.files.patch import PatchResult, apply_patch, nearest_lines
+from agentforge.workspace.files.patchformat import parse_patch
+from agentforge.workspace.git.repository import Git
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 
@@ -233,7 +232,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "  a", "+x", "-- y"]), max_
 def test_context_matching_agrees_with_difflib(old: list[str], new: list[str]) -> None:
     import difflib
 
-    from agentforge.workspace.hunks import apply_hunks
+    from agentforge.workspace.files.hunks import apply_hunks
 
     diff = list(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
     if not diff:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.workspace.pointers import pointers_of
+from agentforge.workspace.files.pointers import pointers_of
 
 
 @pytest.mark.parametrize(

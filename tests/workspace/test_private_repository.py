@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import StorageError
-from agentforge.workspace import private_repository
-from agentforge.workspace.private_repository import PrivateGit, snapshot_repository
-from agentforge.workspace.restoring import Restoration, plan_restore, restore_files
-from agentforge.workspace.watching import Watch
+from agentforge.workspace.git import private_repository
+from agentforge.workspace.git.private_repository import PrivateGit, snapshot_repository
+from agentforge.workspace.git.restore import Restoration, plan_restore, restore_files
+from agentforge.workspace.protection.change_detector import Watch
 
 
 @pytest.fixture

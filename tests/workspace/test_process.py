@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ToolchainError
-from agentforge.workspace.process import Completed, run
+from agentforge.workspace.processes.process import Completed, run
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -60,7 +60,7 @@ def test_standard_input_is_empty_by_default_and_carries_any_size() -> None:
 def test_fifty_megabytes_cost_little_memory_and_keep_head_and_tail() -> None:
     code = (
         "import resource;"
-        "from agentforge.workspace.process import run;"
+        "from agentforge.workspace.processes.process import run;"
         "import os;"
         "before=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
         "d=run(['sh','-c','echo first; yes | head -c 50000000; echo last'],cwd=None,env=dict(os.environ),timeout_s=60);"
@@ -114,7 +114,7 @@ def test_a_child_that_closes_its_output_is_waited_for() -> None:
 def test_ctrl_c_kills_the_children_before_it_goes_on(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     code = (
-        "import os; from agentforge.workspace.process import run;"
+        "import os; from agentforge.workspace.processes.process import run;"
         f"run(['sh','-c','echo $$ > \"{pid}.new\"; mv \"{pid}.new\" \"{pid}\"; sleep 300'],cwd=None,env=dict(os.environ),timeout_s=300)"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True)

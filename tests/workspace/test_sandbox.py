@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import SandboxError
-from agentforge.workspace.process import Completed
-from agentforge.workspace.sandbox import (
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import (
     Box,
     Sandbox,
     choose,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace import search, walk
+from agentforge.workspace.files import search, walk
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.tokens import count_tokens
-from agentforge.workspace.relevance import rank
-from agentforge.workspace.sketch import sketch
+from agentforge.workspace.code.relevance import rank
+from agentforge.workspace.code.sketch import sketch
 
 
 @pytest.fixture

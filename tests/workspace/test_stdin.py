@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace import process
+from agentforge.workspace.processes import process
 
 _COUNT = "import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())"
 

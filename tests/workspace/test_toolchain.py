@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from agentforge.workspace.toolchain import child_environment, installation_roots, outermost, toolchain_paths
+from agentforge.workspace.sandbox.toolchain import child_environment, installation_roots, outermost, toolchain_paths
 
 
 def test_only_named_variables_pass() -> None:

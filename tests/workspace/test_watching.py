@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace import filescan
-from agentforge.workspace.git import Git
-from agentforge.workspace.watching import Watch
+from agentforge.workspace.files import filescan
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection import workspace_guard
+from agentforge.workspace.protection.change_detector import Watch
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_folders_that_git_ignores_are_not_looked_into_again(
         seen.append(set(looks))
         return looks
 
-    monkeypatch.setattr(filescan, "scan", counted)
+    monkeypatch.setattr(workspace_guard, "scan", counted)
     before = watched.tree()
     (folder / "node_modules/left/more.js").write_text("y")
     assert watched.tree() == before

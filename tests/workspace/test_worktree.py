@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace import worktree as life
-from agentforge.workspace.git import Git
-from agentforge.workspace.worktree import Worktree
+from agentforge.workspace.git import worktree as life
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.worktree import Worktree
 
 
 @pytest.fixture

@@ -35,7 +35,9 @@ from agentforge import __version__
 from agentforge.acp_server.link import Link
 from agentforge.acp_server.session import EditorSession
 from agentforge.acp_server.words import modes_now, said_of
-from agentforge.app.chat import ChatOptions
+from agentforge.app.sessions.chat import ChatOptions
+from agentforge.app.sessions.listing import all_sessions
+from agentforge.config.model_choice import choose
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured, UsageError
 
 if TYPE_CHECKING:
@@ -127,7 +129,6 @@ class EditorAgent:
         self, cwd: str | None = None, cursor: str | None = None, **_others: Any
     ) -> ListSessionsResponse:
         """List the sessions, newest first, of one folder or of all."""
-        from agentforge.app.sessions import all_sessions
 
         if cursor and not cursor.isdecimal():
             raise RequestError(_INVALID, f"{cursor!r} is no cursor of this agent")
@@ -233,7 +234,6 @@ class EditorAgent:
         return EditorSession(options, link, settings=settings, environ=environ)
 
     def _check_model(self, cwd: str) -> None:
-        from agentforge.config.model_choice import choose
 
         _, environ, settings = self._open_place(cwd, {})
         choose(settings(), environ, flag=self._model)

@@ -11,7 +11,8 @@ from acp.helpers import text_block, tool_content, tool_diff_content
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
 from agentforge.acp_server.updates import Teller, Update, kind_of, title_of, usage_of
-from agentforge.app.person import Question, Reply
+from agentforge.app.sessions.person import Question, Reply
+from agentforge.app.sessions.questions import change_of_call
 from agentforge.cancelling import interruptible
 from agentforge.events import kinds
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from acp.interfaces import Client
 
-    from agentforge.events.event import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.kinds.event import Event
+    from agentforge.events.state.run_state import RunState
 
 T = TypeVar("T")
 
@@ -170,7 +171,6 @@ class Editor:
             yield tool_content(text_block(f"```diff\n{question.diff}\n```"))
 
     def _change(self) -> tuple[str, str | None, str] | None:
-        from agentforge.app.asking import change_of_call
 
         if self.state is None or self.teller is None:
             return None

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from acp.helpers import update_agent_message_text, update_current_mode
 
 from agentforge.acp_server.link import Editor, Link
+from agentforge.acp_server.tasks import work_on_task
 from agentforge.acp_server.updates import Teller, Update, history, usage_of
 from agentforge.acp_server.words import MODES, Said, commands_now, options_now
-from agentforge.app.chat import Chat, ChatOptions, TurnResult
+from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
+from agentforge.app.slash import run_slash
+from agentforge.app.subagents.swarm import investigate
 from agentforge.cancelling import Cancellation
-from agentforge.errors import AgentForgeError, ConflictError, UsageError
+from agentforge.errors import AgentForgeError, ConflictError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
+from agentforge.safety.policy.modes import Mode
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.events.event import Event
+    from agentforge.events.kinds.event import Event
 
 _STOPS = {"completed": "end_turn", "blocked": "refusal", "interrupted": "cancelled"}
 _TOKENS = ("budget_tokens", "budget_usd", "context")
@@ -112,7 +116,6 @@ class EditorSession:
         Raises:
             UsageError: there is none of that name, or it cannot have that value.
         """
-        from agentforge.safety.modes import Mode
 
         if option == "mode":
             self.set_mode(value)
@@ -151,8 +154,6 @@ class EditorSession:
         if said.text.startswith("/") and not said.text.startswith("//"):
             return self._slash(said)
         if self.mode == "task":
-            from agentforge.acp_server.tasks import work_on_task
-
             return work_on_task(self, said.text)
         if self.mode == "swarm":
             return self._swarm(said.text)
@@ -177,7 +178,6 @@ class EditorSession:
         return _STOPS.get(result.outcome) or ("max_tokens" if limit in _TOKENS else "max_turn_requests")
 
     def _swarm(self, text: str) -> str:
-        from agentforge.app.swarming import investigate
 
         try:
             said = investigate(self.chat, text)
@@ -191,7 +191,6 @@ class EditorSession:
         return "end_turn"
 
     def _slash(self, said: Said) -> str:
-        from agentforge.app.slash import run_slash
 
         reply = run_slash(self.chat, said.text)
         if reply.text:
@@ -226,7 +225,6 @@ class EditorSession:
         return kept if kept in MODES else "build"
 
     def _models(self) -> list[str]:
-        from agentforge.errors import ModelNotConfigured
 
         try:
             now = str(self._wanted.get("model") or self.chat.workshop.model().name)

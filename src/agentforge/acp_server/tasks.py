@@ -10,18 +10,25 @@ from acp.helpers import plan_entry, text_block, tool_content, update_plan
 from acp.schema import AgentPlanUpdate, PermissionOption, ToolCallUpdate
 
 from agentforge.acp_server.updates import Teller
-from agentforge.app.result import outcome_of, result_value
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.tasks import answers, runs as tasks
 from agentforge.cancelling import under
+from agentforge.config.paths import project_tops
+from agentforge.config.steering import OF_A_TASK
+from agentforge.config.trust import require_trust
+from agentforge.errors import UsageError
 from agentforge.events import kinds
-from agentforge.events.choices import choices_of, taken
-from agentforge.events.verdicts import refusals
-from agentforge.pipeline.adding import names_of
+from agentforge.events.kinds.choices import choices_of, taken
+from agentforge.events.kinds.verdicts import refusals
+from agentforge.pipeline.plugins.stage_order import names_of
+from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
     from agentforge.acp_server.session import EditorSession
-    from agentforge.app.result import RunResult
-    from agentforge.events.event import Event
-    from agentforge.events.state import Escalation, RunState
+    from agentforge.app.composition.run_result import RunResult
+    from agentforge.events.kinds.event import Event
+    from agentforge.events.state.run_state import Escalation, RunState
 
 _STATUS = {"verified": "completed", "skipped": "completed", "pending": "pending"}
 _ANSWERABLE = ("approval", "limit", "in_doubt", "conflict")
@@ -92,7 +99,6 @@ _PLANNED = (kinds.StageStarted, kinds.StageSkipped, kinds.StagePassed, kinds.Sta
 
 
 def _blobs(folder: Path) -> Callable[[str], bytes]:
-    from agentforge.store.blobs import Blobs
 
     return Blobs(folder / "blobs").get
 
@@ -122,10 +128,6 @@ def _verdict(event: kinds.StageVerified) -> str:
 
 
 def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
-    from agentforge.app import tasks
-    from agentforge.config.paths import project_tops
-    from agentforge.config.steering import OF_A_TASK
-    from agentforge.config.trust import require_trust
 
     for top in project_tops(session.root, session.environ):
         require_trust(top, session.environ, kinds=OF_A_TASK)
@@ -138,15 +140,12 @@ def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
 
 
 def _resumed(session: EditorSession, task_id: str, watch: _Watch) -> RunResult:
-    from agentforge.app import tasks
 
     return tasks.resume(session.root, task_id, settings=session.settings(), environ=session.environ, watch=watch)
 
 
 def _waiting(session: EditorSession) -> RunResult | None:
     """The session's task when it waits for an answer."""
-    from agentforge.app import looking
-    from agentforge.errors import UsageError
 
     task_id = str(session.chat.state.talk.settings.get("task") or "")
     if not task_id:
@@ -215,7 +214,6 @@ def _choices(item: Escalation) -> dict[str, tuple[str, str]]:
 
 
 def _resolve(session: EditorSession, result: RunResult, item: Escalation, decision: Any, text: str) -> None:
-    from agentforge.app import answers
 
     address = f"{result.state.run_id}.{item.escalation_id}"
     by = session.environ.get("USER", "user")

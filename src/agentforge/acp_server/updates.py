@@ -20,13 +20,13 @@ from acp.helpers import (
 )
 from acp.schema import AgentPlanUpdate, Cost, SessionInfoUpdate, ToolCallLocation, ToolCallStart, UsageUpdate
 
-from agentforge.app.showing import output_of, telling
+from agentforge.app.sessions.display import output_of, telling
 from agentforge.events import kinds
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agentforge.events.state import RunState
-    from agentforge.events.talk import Talk
+    from agentforge.events.state.run_state import RunState
+    from agentforge.events.state.talk import Talk
 
 Update = Any
 """One of the update classes of the SDK."""

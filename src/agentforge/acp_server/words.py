@@ -18,10 +18,13 @@ from acp.schema import (
     UnstructuredCommandInput,
 )
 
+from agentforge.app.sessions.mentions import as_mention, notes_of
+from agentforge.app.slash import commands
 from agentforge.frozen import dataclass
+from agentforge.safety.policy.modes import MODE_MEANING
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 MODES = {
     "plan": ("Plan", "Looks and plans; changes nothing."),
@@ -48,7 +51,6 @@ class Said:
 
 def said_of(blocks: Sequence[Any], root: Path) -> Said:
     """Read the blocks of a prompt; links to files of the workspace become mentions, embedded texts become notes."""
-    from agentforge.app.mentions import notes_of
 
     words: list[str] = []
     notes: list[str] = []
@@ -81,7 +83,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
     Args:
         models: the one that answers first, then others.
     """
-    from agentforge.safety.modes import MODE_MEANING
 
     approvals = {str(name): meaning for name, meaning in MODE_MEANING.items()}
     return [
@@ -93,7 +94,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
 
 def commands_now() -> AvailableCommandsUpdate:
     """The slash commands that an editor offers."""
-    from agentforge.app.slash import commands
 
     rows = []
     for name, command in commands().items():
@@ -111,7 +111,6 @@ def _select(option: str, name: str, category: Any, value: str, choices: dict[str
 
 
 def _mention(uri: str, root: Path) -> str:
-    from agentforge.app.mentions import as_mention
 
     path = _path(uri, root)
     return as_mention(path) if path else ""

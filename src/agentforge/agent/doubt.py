@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_bytes
 from agentforge.tools.base import Observation, failed
+from agentforge.workspace.files.file_access import digest_file, write_bytes
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec, BlobStore
-    from agentforge.events.state import RunState
-    from agentforge.tools.invocation import Prepared
+    from agentforge.events.state.run_state import RunState
+    from agentforge.tools.dispatch.invocation import Prepared
 
 WITHHELD = "withheld:"
 
@@ -70,7 +71,6 @@ def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation 
 
 
 def _take_back(before: Mapping[str, str], root: Path, blobs: BlobStore) -> None:
-    from agentforge.workspace.files import digest_file, write_bytes
 
     for path, digest in before.items():
         file = root / path

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.events.pace import rate
-from agentforge.events.state import RunState
+from agentforge.events.fold.pace import rate
+from agentforge.events.state.run_state import RunState
 
 _LATE_S = 0.05
 """A call is stopped so much behind the deadline, that clocks which differ a little agree that it has passed."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.decide import step_approval
+from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.reply import replied
@@ -20,7 +21,7 @@ from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
 from agentforge.tools.base import Observation, failed
-from agentforge.tools.invocation import (
+from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
     Prepared,
     Shown,
@@ -29,12 +30,13 @@ from agentforge.tools.invocation import (
     present,
     unanswered,
 )
+from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
     from agentforge.context.minimal import StepContext
     from agentforge.events.kinds import Event
-    from agentforge.events.state import Call, RunState
-    from agentforge.models.model import Model
+    from agentforge.events.state.run_state import Call, RunState
+    from agentforge.models.api.model import Model
     from agentforge.tools.base import Tool, ToolContext
 
 
@@ -164,7 +166,6 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
     """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
     if not (spec.shows_fresh and state.turn.views):
         return {} if spec.shows_fresh else {path: str(digest) for path, digest in state.turn.seen.items()}
-    from agentforge.workspace.files import digest_file
 
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
     return {path: digest_file(file) for path, file in files.items() if file.is_file()}
@@ -172,7 +173,6 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
-    from agentforge.agent.doubt import kept_before, settle
 
     call = state.turn.calls[effect.index]
     if effect.refusal:
@@ -314,7 +314,6 @@ def _asked_before(state: RunState, index: int) -> bool:
 def _finished(
     call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
 ) -> kinds.ToolFinished:
-    from agentforge.workspace.files import digest_file
 
     observation = shown.observation
     root = spec.tool_context.root

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.agent.prose import artifact_in
 from agentforge.events import kinds
 from agentforge.messages import ModelReply, ToolCall
 
@@ -45,7 +46,6 @@ def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
     """A reply that only holds an artifact as JSON text is taken as the call that it means."""
-    from agentforge.agent.prose import artifact_in
 
     found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
     if found is None:

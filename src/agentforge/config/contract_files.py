@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.config.repositories import contracts_folders
+from agentforge.contracts.catalogue import build
+from agentforge.contracts.dialect import is_for_code
 from agentforge.errors import ContractInvalid
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ def contract_set(repo: Path | None, carried: Mapping[str, str] | None = None) ->
     Raises:
         ContractInvalid: a file that is not UTF-8 or not a contract.
     """
-    from agentforge.contracts.catalogue import build  # YAML is loaded with it
-    from agentforge.contracts.dialect import is_for_code
 
     folders = () if repo is None else contracts_folders(repo, os.environ)
     files = {path: text for folder in folders for path, text in _texts(folder, full_name=True).items()}

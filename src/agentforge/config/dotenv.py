@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentforge.config.paths import config_dir, project_tops
+from agentforge.config.trust import trusted
 from agentforge.errors import ConfigError
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -46,7 +47,6 @@ def _of_project(cwd: Path, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
-    from agentforge.config.trust import trusted  # only where there is such a file
 
     return trusted(folder, environ, kinds={"environment"}).holds({"environment"})
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
-from agentforge.config.paths import local_dir
+from agentforge.config.paths import data_dir, local_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+from agentforge.local.catalogue import find
+from agentforge.local.files import check_there, kept_models
+from agentforge.models.api.installed import installed_provider
+from agentforge.models.api.model import ModelSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,6 @@ def facts_of(provider: str) -> Provider | None:
     """What is known of a provider, of ours or of one that another package brings; None when there is none."""
     if provider in PROVIDERS or not provider.isidentifier():
         return PROVIDERS.get(provider)
-    from agentforge.models.installed import installed_provider
 
     module = installed_provider(provider)
     if module is None:
@@ -209,15 +209,12 @@ def _unknown_provider(provider: str, place: str) -> ModelNotConfigured:
 
 def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name: str, base_url: str = "") -> ModelSpec:
     """Complete a chosen provider and name with its URL, its key and the settings of the model."""
-    from agentforge.models.model import ModelSpec  # only when a model is chosen
 
     facts = facts_of(provider) or Provider()
     url = base_url or _base_url(settings, environ, provider=provider)
     if provider == "custom" and not url:
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
     if provider == "local":
-        from agentforge.local.files import check_there
-
         check_there(name, local_dir(environ))
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
     if not key and facts.name and provider not in _NO_KEY:
@@ -246,7 +243,6 @@ def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
         return str(local_dir(environ))
     if provider != "manual" or name not in ("answers", "terminal"):
         return ""
-    from agentforge.config.paths import data_dir
 
     return str(data_dir(environ) / "manual")
 
@@ -254,8 +250,6 @@ def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
 def _pulled(environ: Mapping[str, str]) -> str:
     """The first model of the catalogue that is on this machine, where it can be served; "" where there is none."""
     from importlib.util import find_spec
-
-    from agentforge.local.files import kept_models
 
     if find_spec("xllamacpp") is None:
         return ""
@@ -266,7 +260,6 @@ def _profile(provider: str, name: str) -> str:
     """What the catalogue says of a model on this machine; every other model takes the full road."""
     if provider != "local":
         return "full"
-    from agentforge.local.catalogue import find
 
     entry = find(name)
     return entry.profile if entry is not None else "small"

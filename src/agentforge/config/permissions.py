@@ -11,9 +11,10 @@ from typing import cast
 from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
 from agentforge.config.sources import Layer, read_toml
+from agentforge.config.toml_edit import with_item
 from agentforge.errors import ConfigError, StorageError
-from agentforge.safety.modes import Mode, Verdict
-from agentforge.safety.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule
+from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule
 
 
 def permission_rules(settings: Settings) -> tuple[Rule, ...]:
@@ -56,7 +57,6 @@ def remember_rule(
         StorageError: the file cannot be written.
     Side effects: writes `config.toml` in the user's settings folder; comments and order stay.
     """
-    from agentforge.config.toml_edit import with_item
 
     path = (
         config_dir(environ) / "config.toml"

@@ -8,6 +8,7 @@ from typing import cast
 
 from agentforge.config.durations import parse_duration
 from agentforge.config.sources import Key
+from agentforge.safety.policy.modes import TABLE, Mode, strictest
 
 Weaker = Callable[[object, object], bool]
 """Whether the first value protects less than the second, which holds without it."""
@@ -91,7 +92,6 @@ def _widens(value: object, held: object) -> bool:
 
 def _loosens(value: object, held: object) -> bool:
     """A mode that lets anything pass more easily than the other one does."""
-    from agentforge.safety.modes import TABLE, Mode, strictest
 
     new, old = TABLE[Mode(str(value))], TABLE[Mode(str(held))]
     return any(strictest(new[kind], old[kind]) is not new[kind] for kind in old)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.config.paths import home_dir
+from agentforge.config.writing import write_text
 from agentforge.errors import ConfigError, ConflictError, StorageError, UsageError
 from agentforge.frozen import dataclass
 
@@ -213,7 +214,6 @@ def _same_place(one: Path, other: Path) -> bool:
 @contextmanager
 def _changing(environ: Mapping[str, str]) -> Iterator[dict[str, Repository]]:
     """The entries, to be changed; written when the block ends well. Two programs change the file one after the other."""
-    from agentforge.config.writing import write_text
 
     file = registry_file(environ)
     try:

@@ -10,7 +10,9 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from agentforge.config.sources import Key, Layer
+from agentforge.config.stage_agents import check_agents
 from agentforge.errors import ConfigError
+from agentforge.workspace.sandbox.hostlist import parse
 
 _PROTECTIONS = ("output_hygiene_enabled", "redaction_enabled", "prompt_injection_protection_enabled")
 _STRICT_MODES = ("on-request", "auto-edit", "never")
@@ -28,8 +30,6 @@ def check(layer: Layer) -> None:
     _check_types(layer)
     _check_hosts(layer)
     if layer.values.get("stages"):
-        from agentforge.config.stage_agents import check_agents
-
         check_agents(layer)
     if layer.project:
         _check_project(layer)
@@ -107,7 +107,6 @@ def _check_hosts(layer: Layer) -> None:
     hosts = sandbox.get("network")
     if not isinstance(hosts, list):
         return
-    from agentforge.workspace.hostlist import parse
 
     try:
         parse(tuple(str(host) for host in hosts))

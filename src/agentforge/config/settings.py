@@ -13,7 +13,10 @@ from agentforge.config.defaults import DEFAULTS
 from agentforge.config.durations import parse_duration
 from agentforge.config.known import Known
 from agentforge.config.paths import config_dir, project_files, project_top
+from agentforge.config.protections import weakened, without
+from agentforge.config.schema import check
 from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
+from agentforge.config.stage_names import check_stage_names
 from agentforge.errors import ConfigError
 from agentforge.frozen import dataclass
 
@@ -114,8 +117,6 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
     layers = [layer for layer in (own, *_project_layers(cwd, environ, known)) if layer is not None]
     for layer in layers:
         if not layer.judged:
-            from agentforge.config.schema import check
-
             check(layer)
             known.remember(layer.text, layer.values, project=layer.project)
     stronger = [_environment_layer(environ), _nested("command line", flags or {})]
@@ -125,8 +126,6 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
     settings = Settings(values=merged(chain), layers=chain, waiting=waiting)
     _check_limits(settings)
     if settings.table("stages"):
-        from agentforge.config.stage_names import check_stage_names
-
         check_stage_names(settings, cwd, environ)
     return settings
 
@@ -157,7 +156,6 @@ def _agreed(
     """The project's layers without what would protect less and nobody agreed to; and what was taken out."""
     if not layers:
         return layers, ()
-    from agentforge.config.protections import weakened, without
 
     held = merged(base)
     found = [(layer, key, value) for layer in layers for key, value in weakened(layer.values, held)]

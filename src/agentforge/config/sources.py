@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass
 
@@ -85,7 +86,6 @@ def read_yaml(path: Path, *, project: bool, recall: Recall = _nothing) -> Layer 
     known = recall(text)
     if known is not None:
         return Layer(name=str(path), values=known, project=project, lines=lambda: yaml_lines(text), judged=True)
-    from agentforge.contracts.strict_yaml import load_strict  # only where a new file exists
 
     try:
         values = load_strict(text, source=str(path))

@@ -10,6 +10,7 @@ from typing import cast
 from agentforge.config.durations import parse_duration
 from agentforge.config.sources import Layer
 from agentforge.errors import ConfigError
+from agentforge.workspace.sandbox.hostlist import parse
 
 PREFIX = "acp:"
 """How the name of an agent begins that speaks the Agent Client Protocol over its standard input and output."""
@@ -85,7 +86,6 @@ def _check_duration(layer: Layer, stage: str, text: str) -> None:
 def _check_hosts(layer: Layer, stage: str, hosts: object) -> None:
     if not isinstance(hosts, list):
         return
-    from agentforge.workspace.hostlist import parse
 
     try:
         parse(tuple(str(host) for host in hosts))

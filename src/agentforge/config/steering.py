@@ -17,6 +17,7 @@ from agentforge.config.protections import weakened
 from agentforge.config.repositories import contracts_folders
 from agentforge.config.settings import dotted, merged
 from agentforge.config.sources import Layer, read_toml, read_yaml
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass
 
@@ -183,7 +184,6 @@ def _may_run(contract: bytes) -> bool:
     """Whether a contract holds a rule that runs a command; one that cannot be read may."""
     if b"command" not in contract and b"\\" not in contract:
         return False
-    from agentforge.contracts.strict_yaml import load_strict
 
     try:
         return _names_command(load_strict(contract.decode("utf-8-sig"), source="a contract"))

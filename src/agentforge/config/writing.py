@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agentforge.config.schema import check, known_keys, schema_of
 from agentforge.config.sources import Layer, toml_lines
 from agentforge.errors import ConfigError, StorageError
 
@@ -53,16 +54,12 @@ def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
 def _judge(text: str, file: Path, *, project: bool) -> None:
     import tomllib
 
-    from agentforge.config.schema import check
-
     values = tomllib.loads(text)
     check(Layer(name=str(file), values=values, project=project, lines=lambda: toml_lines(text), text=text))
 
 
 def _is_text(key: str) -> bool:
     from fnmatch import fnmatchcase
-
-    from agentforge.config.schema import known_keys, schema_of
 
     known = any(fnmatchcase(key, name) for name in known_keys())
     return known and schema_of(key).get("type") == "string"

@@ -17,10 +17,10 @@ from agentforge.context.minimal import StepContext, tool_tokens
 from agentforge.context.window import Window, blocks, entry_tokens, fitted, seen_through, skeleton_tokens
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolCall, ToolSchema
-from agentforge.tokens import count_tokens
+from agentforge.tokens import count_tokens, cut_end
 
 if TYPE_CHECKING:
-    from agentforge.events.talk import Entry, Talk
+    from agentforge.events.state.talk import Entry, Talk
 
 OVERHEAD = 40
 """Tokens for message framing."""
@@ -132,7 +132,6 @@ STATE_HEADING = "[state of the session, kept by the program]\n"
 
 def pinned(talk: Talk, window: Window, *, room: int) -> str:
     """What must not be lost with the entries that are no longer shown whole; "" while all of them are."""
-    from agentforge.tokens import cut_end
 
     if not window.lost and not talk.compactions:
         return ""

@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from agentforge.context.budget import TOKEN_BUDGET, TOTAL_LIMIT, counted_limit
 from agentforge.context.packer import Page, fill, law_tokens
 from agentforge.context.render import render
-from agentforge.context.sections import Level, Section, View
+from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolSchema
 from agentforge.tokens import count_tokens, cut_end
@@ -152,14 +152,17 @@ def _is_cut(view: View, page: Page) -> bool:
 
 
 def _spilled(inputs: StepInputs, front: Page) -> list[Section]:
-    """What of the material the tail shows: nothing that changed since; no likely source when the model says what it wants."""
+    """What of the material the tail shows: nothing that changed since. Once the model has said what it wants, the source of the
+    likely places, which it saw before, comes before the lists of places."""
     asked = any(isinstance(one, View) for one in inputs.situation)
     now = [one for one in front.rest if not (isinstance(one, View) and one.path in inputs.changed)]
-    return [_named_alone(one) if isinstance(one, View) else one for one in now] if asked else now
+    return [_after_views(one) for one in now] if asked else now
 
 
-def _named_alone(view: View) -> View:
-    return replace(view, wants=tuple(want for want in view.wants if want.level <= Level.NAMED))
+def _after_views(section: Section) -> Section:
+    if isinstance(section, Piece) and section.level == Level.LIKELY:
+        return replace(section, level=Level.SKETCH)
+    return section
 
 
 def tool_tokens(tool: ToolSchema) -> int:

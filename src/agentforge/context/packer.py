@@ -26,6 +26,7 @@ from agentforge.context.unshown import (
 )
 from agentforge.context.viewing import GAP, bridge, fenced, inner_gaps, line_costs, ranges, view_text
 from agentforge.frozen import dataclass
+from agentforge.safety.text.hygiene import clean
 from agentforge.tokens import count_tokens, cut_middle
 
 _FENCE = 28
@@ -351,7 +352,6 @@ def _without(section: Section, above: Page | None) -> Section:
 
 def _cleaned(section: Section) -> Section:
     """What is foreign without terminal escapes and signs that hide; a view keeps its numbers."""
-    from agentforge.safety.hygiene import clean
 
     if isinstance(section, View):
         return replace(section, lines={number: clean(line) for number, line in section.lines.items()})

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from agentforge.canonical import digest_bytes
 from agentforge.context.sections import View, runs_of
+from agentforge.safety.text.boundary import wrap
 from agentforge.tokens import count_tokens
 
 GAP = 9
@@ -68,7 +69,6 @@ def fenced(text: str, *, foreign: bool) -> str:
     """A text as a context shows it; the fence's mark is a digest, so that the same text stays the same bytes."""
     if not foreign:
         return text.rstrip()
-    from agentforge.safety.boundary import wrap
 
     text = text.rstrip()
     return wrap(text, nonce=digest_bytes(text.encode("utf-8", "replace")).rpartition(":")[2][:_MARK_LETTERS])

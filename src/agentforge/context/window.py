@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from agentforge.events.talk import Entry
+from agentforge.events.state.talk import Entry
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle
 

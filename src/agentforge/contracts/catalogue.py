@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.canonical import Digest, digest_bytes, digest_value
 from agentforge.contracts.contract import FIX_STAGE_OF, SPLIT_STAGE_OF, STAGE_OF, Contract
 from agentforge.contracts.dialect import contract_of, merge, read_document
+from agentforge.contracts.nearest import near_hint
 from agentforge.errors import ContractInvalid
 
 Document = Mapping[str, object]
@@ -49,7 +50,6 @@ class ContractSet:
         Raises:
             ContractInvalid: there is none of that name; or its text cannot be read.
         """
-        from agentforge.contracts.nearest import near_hint
 
         if name not in self._documents:
             raise ContractInvalid(f"there is no contract {name!r}", hint=near_hint(name, self.names))
@@ -142,7 +142,6 @@ def _in_stage_order(names: Iterable[str]) -> list[str]:
 
 def _resolved(document: Document, builtin: Mapping[str, str], *, source: str) -> Document:
     """The document with its `extends` merged in."""
-    from agentforge.contracts.nearest import near_hint
 
     if "extends" not in document:
         return document

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.contracts.contract import CommandResult, Contract, Json, Rule, Sort
 from agentforge.contracts.draft import draft_schema
+from agentforge.contracts.expression import evaluate
 from agentforge.contracts.failures import explain
 from agentforge.contracts.rule import Case, RuleOutcome, broken, held
 from agentforge.contracts.rules import find_rule, judge
@@ -112,7 +113,6 @@ def _rule_result(rule: Rule, case: Case, *, contract: Contract, ran: Sequence[Co
         return _as_result(named.rule_id, judge(named, case), rule, sort=rule.sort or named.sort)
     if rule.kind == "command":
         return _as_result(f"command: {rule.text}", _command_outcome(rule.text, ran), rule, sort=rule.sort or "fact")
-    from agentforge.contracts.expression import evaluate
 
     passed, reason = evaluate(rule.text, artifact=case.artifact, facts=case.facts, inputs=case.inputs)
     outcome = held() if passed else broken(f"{rule.text} {reason}")

@@ -8,6 +8,10 @@ from typing import Literal
 
 from agentforge.canonical import digest_value
 from agentforge.contracts.contract import Contract, Rule, Sort, to_json_schema
+from agentforge.contracts.expression import compile_expression
+from agentforge.contracts.nearest import near_hint
+from agentforge.contracts.rules import find_rule
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.contracts.translation import Place, translate_schema
 from agentforge.errors import ContractInvalid
 
@@ -36,8 +40,6 @@ def parse_contract(text: str, *, source: str) -> Contract:
 
 def read_document(text: str, *, source: str) -> Mapping[str, object]:
     """Read the YAML of a contract and check its head, not its schema and rules."""
-    from agentforge.contracts.nearest import near_hint
-    from agentforge.contracts.strict_yaml import load_strict
 
     document = load_strict(text, source=source)
     if not isinstance(document, Mapping):
@@ -56,7 +58,6 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
 
 def is_for_code(text: str, *, source: str) -> bool:
     """Whether the file is a contract for code (`kind: code`), which the conformance checks read, and none between stages."""
-    from agentforge.contracts.strict_yaml import load_strict
 
     document = load_strict(text, source=source)
     return isinstance(document, Mapping) and document.get("kind") == "code"
@@ -114,7 +115,6 @@ def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
 
 def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
     """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
-    from agentforge.contracts.nearest import near_hint
 
     if isinstance(entry, str) and proved:
         return Rule(kind="named", text=entry)
@@ -141,13 +141,11 @@ def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
         return Rule(kind="named", text=text if proved else _sentence(text, place), message=message, sort=sort)
     if kind == "command":
         return Rule(kind="command", text=text, message=message, sort=sort)
-    from agentforge.contracts.expression import compile_expression
 
     compile_expression(text, source=f"{place.source}: {place.path}")
     return Rule(kind="cel", text=text, message=message, sort=sort)
 
 
 def _sentence(name: str, place: Place) -> str:
-    from agentforge.contracts.rules import find_rule
 
     return find_rule(name, source=place.source).sentence

@@ -52,7 +52,9 @@ def _first_sentence(text: str) -> str:
     sentence = " ".join(text.split()).split(". ")[0].rstrip(".")
     if len(sentence) <= _DESCRIPTION_LIMIT:
         return sentence
-    return sentence[:_DESCRIPTION_LIMIT].rsplit(" ", 1)[0]
+    clauses = sentence[:_DESCRIPTION_LIMIT]
+    whole = max(clauses.rfind(sign) for sign in ("; ", ", ", ": "))
+    return clauses[:whole] if whole > 0 else clauses.rsplit(" ", 1)[0]
 
 
 def _remove(schema: dict[str, object], path: list[str]) -> bool:

@@ -15,9 +15,9 @@ _DROP = "drop"
 def overlaid(refused: Json, sent: Json) -> dict[str, object]:
     """Lay what was sent again over the refused draft.
 
-    A field that was not sent stays as it was; a value that was sent takes the place of the old one. A list of records whose
-    every entry is new, changed or partial is taken as the changed entries alone: they are merged by id, path, name or question,
-    and the others stay. One that holds an entry exactly as it was, or none that can be recognised, is taken as the whole list.
+    A field that was not sent stays as it was; a value that was sent takes the place of the old one. Records of a list are merged
+    by id, path, name or question, and those that were not sent stay. A list that repeats more than half of the old records
+    exactly as they were, or in which none can be recognised, is taken as the whole list.
     """
     return {**refused, **{name: _merged(refused.get(name), value) for name, value in sent.items()}}
 
@@ -32,7 +32,8 @@ def _merged(old: object, new: object) -> object:
     known = {_identity(item, key): item for item in before}
     changes = {_identity(item, key): item for item in sent}
     strange = key != ("id",) and not known.keys() & changes.keys()
-    whole = strange or any(known.get(name) == item for name, item in changes.items())
+    repeated = sum(known.get(name) == item for name, item in changes.items())
+    whole = strange or 2 * repeated > len(known)
     if whole and not any(item.get(_DROP) is True for item in sent):
         return [_record(known.get(name), item) for name, item in changes.items()]
     order = [*known, *(name for name in changes if name not in known)]

@@ -8,26 +8,28 @@ from collections.abc import Mapping
 from agentforge.contracts.contract import Rule, Sort
 from agentforge.contracts.nearest import near_hint
 from agentforge.contracts.rule import Case, NamedRule, NotMeasuredError, RuleOutcome
+from agentforge.contracts.rulebook import (
+    code,
+    delivery,
+    repair,
+    request,
+    roads,
+    specification,
+    speed,
+    splitting,
+    steering,
+    strength,
+    suite,
+)
 from agentforge.errors import ContractInvalid
 
 
 @functools.cache
 def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
-    from agentforge.contracts.rulebook import (
-        code,
-        delivery,
-        repair,
-        request,
-        specification,
-        splitting,
-        steering,
-        strength,
-        suite,
-    )
 
     table: dict[str, NamedRule] = {}
-    for family in (request, specification, suite, code, steering, strength, repair, splitting, delivery):
+    for family in (request, specification, suite, code, roads, speed, steering, strength, repair, splitting, delivery):
         for rule in family.RULES:
             for name in (_key(rule.sentence), rule.rule_id):
                 if name in table:

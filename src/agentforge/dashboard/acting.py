@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from agentforge.app.tasks.answers import resolve
+from agentforge.app.tasks.stop import abort
+from agentforge.config.settings import load
 from agentforge.dashboard.board import board_of
 from agentforge.errors import ConflictError, UsageError
 
@@ -82,8 +85,6 @@ async def form_of(request: Request) -> Form:
 
 def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """Record an answer; then go on, unless that is not wanted."""
-    from agentforge.app.answers import resolve
-    from agentforge.config.settings import load
 
     decision, text = answer_of(form)
     address = f"{folder.name}.{form.get('escalation', '')}"
@@ -133,8 +134,6 @@ def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -
 
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """End a task; a process of ours that drives it is stopped first."""
-    from agentforge.app.ending import abort
-    from agentforge.config.settings import load
 
     if board.children.interrupt(folder):
         board.children.wait(folder, seconds=_STOPPING_S)

@@ -8,15 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from agentforge.app.tasks.answers import resolve
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import load
+from agentforge.dashboard.acting import answer_of, form_of
 from agentforge.dashboard.board import board_of
+from agentforge.dashboard.rendering import page
+from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError, ConflictError, RepositoryError, UsageError
+from agentforge.notify.links import is_spent, link_key, spend, verify
+from agentforge.store.log.reader import load_state
+from agentforge.store.tasks.folders import tasks_folder
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
     from agentforge.dashboard.board import Board
-    from agentforge.events.state import Escalation, RunState
+    from agentforge.events.state.run_state import Escalation, RunState
     from agentforge.notify.links import Grant
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -25,9 +34,6 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 async def answer_page(request: Request) -> Response:
     """Show the question of a link (GET), or record its answer (POST)."""
     from starlette.concurrency import run_in_threadpool
-
-    from agentforge.dashboard.acting import form_of
-    from agentforge.dashboard.rendering import page
 
     board = board_of(request)
     try:
@@ -43,7 +49,6 @@ async def answer_page(request: Request) -> Response:
 
 
 def _asked(request: Request, board: Board, token: str) -> dict[str, Any]:
-    from agentforge.dashboard.task_pages import to_approve
 
     grant, state, item = _opened(request, board, token)
     del grant
@@ -53,11 +58,6 @@ def _asked(request: Request, board: Board, token: str) -> dict[str, Any]:
 
 def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[str, Any]:
     """Use the link up, then record the answer, then go on with the task."""
-    from agentforge.app.answers import resolve
-    from agentforge.config.settings import load
-    from agentforge.dashboard.acting import answer_of
-    from agentforge.notify.links import spend
-    from agentforge.store.tasks import tasks_folder
 
     if board.door.read_only:
         raise ConflictError("this dashboard only shows", hint="use the command of the message")
@@ -84,9 +84,6 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
         ConflictError: it was used, or the question has its answer.
         RepositoryError: its task is not where it was.
     """
-    from agentforge.notify.links import is_spent, link_key, verify
-    from agentforge.store.reader import load_state
-    from agentforge.store.tasks import tasks_folder
 
     if urlsplit(f"//{request.headers.get('host', '')}").hostname not in _LOCAL:
         raise UsageError("links work on the machine of the dashboard only", hint="use the command of the message")
@@ -111,6 +108,5 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
 
 
 def _folder(board: Board) -> Path:
-    from agentforge.config.paths import data_dir
 
     return data_dir(board.environ) / "links"

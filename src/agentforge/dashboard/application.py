@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.dashboard import acting, answering, live, pages, task_pages
+from agentforge.dashboard.guard import Guard
+from agentforge.dashboard.rendering import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
 
 if TYPE_CHECKING:
@@ -28,8 +31,6 @@ def application(board: Board) -> Application:
     """Everything behind the guard."""
     from starlette.applications import Starlette
 
-    from agentforge.dashboard.guard import Guard
-
     inner = Starlette(
         routes=_routes(),
         exception_handlers={AgentForgeError: _failure, 404: _missing, 405: _missing},  # type: ignore[dict-item] # narrower than any Exception
@@ -40,8 +41,6 @@ def application(board: Board) -> Application:
 
 def _routes() -> list[Route]:
     from starlette.routing import Route
-
-    from agentforge.dashboard import acting, answering, live, pages, task_pages
 
     return [
         Route("/", pages.tasks_page),
@@ -72,7 +71,6 @@ def _static(request: Request) -> Response:
 
 async def _login(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer whoever has no cookie: a page that takes the token out of the address, or asks for it."""
-    from agentforge.dashboard.rendering import page
 
     await page("login.html", status=401)(scope, receive, send)
 
@@ -89,7 +87,6 @@ def _missing(request: Request, error: Exception) -> Response:
 
 def _told(request: Request, status: int, **words: str) -> Response:
     """A page about an error; nothing is read for it, since reading may be what went wrong."""
-    from agentforge.dashboard.rendering import page
 
     return page("error.html", status=status, path=request.url.path, read_only=False, waiting_count=0, **words)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from agentforge.dashboard.rendering import page
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ def board_of(request: Request) -> Board:
 
 def show(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a page with what all pages need."""
-    from agentforge.dashboard.rendering import page
 
     board = board_of(request)
     waiting = sum(len(task.get("open_escalations", ())) for task in board.ground.tasks())

@@ -10,8 +10,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.composition.task_queries import repository as repository_of
+from agentforge.config.repositories import known_repositories, registry_file
 from agentforge.errors import ConfigError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.store.tasks.folders import attempt_of, standing_now, task_summary, tasks_folder
 
 if TYPE_CHECKING:
     from agentforge.fleet.places import Line
@@ -104,7 +107,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-        from agentforge.store.tasks import tasks_folder
 
         repository = self.find(key)
         if not repository.path.is_dir():
@@ -166,7 +168,6 @@ class Ground:
 
     def _rows(self) -> list[Task]:
         """Read the tasks that changed; how the others stand can have changed nevertheless."""
-        from agentforge.store.tasks import attempt_of, standing_now, task_summary
 
         kept, rows = self._kept, []
         self._kept = {}
@@ -205,7 +206,6 @@ class Registered:
         Raises:
             ConfigError: the registry is broken, and was so from the beginning.
         """
-        from agentforge.config.repositories import known_repositories, registry_file
 
         found = _stat(str(registry_file(self._environ)))
         stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
@@ -230,15 +230,13 @@ def named_repositories(paths: Sequence[Path]) -> list[Repository]:
     Raises:
         RepositoryError: one of the folders belongs to no repository.
     """
-    from agentforge.app.looking import repository
 
-    tops = list(dict.fromkeys(repository(path) for path in paths))
+    tops = list(dict.fromkeys(repository_of(path) for path in paths))
     return [Repository(name=top.name, path=top) for top in tops]
 
 
 def _marks(repository: Repository) -> list[Mark]:
     """When the log and the lease of each task were written last."""
-    from agentforge.store.tasks import tasks_folder
 
     found = []
     try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from agentforge.fleet.places import Line
+from agentforge.config.paths import home_dir
+from agentforge.config.settings import load
+from agentforge.errors import ConfigError
+from agentforge.fleet.places import Line, look_at_line
 
 _FRESH_S = 5.0
 _LEFT_ALONE_S = 60.0
@@ -36,10 +37,6 @@ class LookedAt:
 
 
 def _look(environ: Mapping[str, str]) -> Line:
-    from agentforge.config.paths import home_dir
-    from agentforge.config.settings import load
-    from agentforge.errors import ConfigError
-    from agentforge.fleet.places import Line, look_at_line
 
     try:
         return look_at_line(load(home_dir(environ), environ), environ)

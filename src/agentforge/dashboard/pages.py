@@ -6,7 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from agentforge.app.history.measures import metrics_of, weekly
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.plots import weeks_svg
+from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
+from agentforge.dashboard.task_pages import to_approve
+from agentforge.errors import AgentForgeError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -58,8 +63,6 @@ def tasks_page(request: Request) -> Response:
 
 def waiting_page(request: Request) -> Response:
     """Every question that waits for a human, oldest first."""
-    from agentforge.dashboard.task_pages import to_approve
-    from agentforge.errors import AgentForgeError
 
     board = board_of(request)
     rows: list[dict[str, Any]] = []
@@ -80,9 +83,6 @@ def waiting_page(request: Request) -> Response:
 def measures_page(request: Request) -> Response:
     """How the work goes, in numbers and plots."""
     from markupsafe import Markup
-
-    from agentforge.app.measures import metrics_of, weekly
-    from agentforge.dashboard.plots import weeks_svg
 
     board = board_of(request)
     repo = request.query_params.get("repo", "")
@@ -109,8 +109,6 @@ def measures_page(request: Request) -> Response:
 def prometheus_page(request: Request) -> Response:
     """The numbers for Prometheus."""
     from starlette.responses import Response as Plain
-
-    from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
 
     return Plain(metrics_text(board_of(request).ground.tasks()), headers={"content-type": CONTENT_TYPE})
 

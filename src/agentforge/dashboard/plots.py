@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from agentforge.dashboard.rendering import count_text
 from agentforge.views.audit_blocks import Bar, Plot, visible
 from agentforge.views.audit_plot import plot_svg
 
@@ -71,7 +72,6 @@ def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part:
 
 
 def _number(value: float, unit: str) -> str:
-    from agentforge.dashboard.rendering import count_text
 
     return f"{unit}{value:.4g}" if unit else count_text(value)
 

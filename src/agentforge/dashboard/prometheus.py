@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agentforge.store.tasks.folders import attempt_of
+
 Labels = tuple[tuple[str, str], ...]
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -15,7 +17,6 @@ def metrics_text(tasks: Sequence[Mapping[str, Any]]) -> str:
 
     All are gauges: what they count comes from run folders, which `agentforge gc` may remove.
     """
-    from agentforge.store.tasks import attempt_of
 
     every = [task for task in tasks if task["standing"] != "damaged"]
     # what an attempt counts is counted by its task, but for money, which each counts alone

@@ -10,11 +10,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import IntegrityError, UsageError
-from agentforge.events.codec import encode
+from agentforge.events.storage.codec import encode
 from agentforge.frozen import dataclass
+from agentforge.store.log.reader import LogScan
+from agentforge.views.audit import AuditFold
 
 if TYPE_CHECKING:
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.views.actions_view import Entry
 
 _KEPT = 16
@@ -46,8 +48,6 @@ class Reading:
     """
 
     def __init__(self, folder: Path) -> None:
-        from agentforge.store.reader import LogScan
-        from agentforge.views.audit import AuditFold
 
         self.folder = folder
         self.lock = Lock()

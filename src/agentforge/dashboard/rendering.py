@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentforge.events.choices import choices_of
+from agentforge.events.kinds.choices import choices_of
 from agentforge.views.audit_blocks import visible
 
 if TYPE_CHECKING:

@@ -6,9 +6,14 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from agentforge.app.listening import authority, is_loopback, listening, token_of
+from agentforge.app.composition.listeners import authority, is_loopback, listening, token_of
+from agentforge.dashboard.application import application
 from agentforge.dashboard.board import Board
+from agentforge.dashboard.children import Children
 from agentforge.dashboard.ground import Ground, Repository
+from agentforge.dashboard.guard import Door
+from agentforge.dashboard.line import LookedAt
+from agentforge.dashboard.reading import Readings
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 
@@ -61,7 +66,6 @@ def serve(
     except ImportError as exc:
         hint = "install agentforge-pipeline[dashboard]"
         raise ToolchainError(f"the dashboard cannot run: {exc.name} is missing", hint=hint) from exc
-    from agentforge.dashboard.application import application
 
     token = token_of(options.token_file)
     with _listening(options) as listener:
@@ -91,10 +95,6 @@ def _board(
     user: str,
     stopping: Callable[[], bool],
 ) -> Board:
-    from agentforge.dashboard.children import Children
-    from agentforge.dashboard.guard import Door
-    from agentforge.dashboard.line import LookedAt
-    from agentforge.dashboard.reading import Readings
 
     door = Door(
         token=token,

@@ -7,10 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.composition.run_result import outcome_of
+from agentforge.app.history.inspection import inspect_value
+from agentforge.app.proof.audit import audit
+from agentforge.app.tasks.parts import parts_of
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.ground import Repository
+from agentforge.dashboard.plots import spending_svg
 from agentforge.dashboard.reading import number_of
+from agentforge.dashboard.rendering import diff_files
+from agentforge.dashboard.trail import Filter, line_of, page_of
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
-from agentforge.events.splitting import part_label
+from agentforge.events.kinds.splits import part_label
+from agentforge.events.state.run_state import StageState
+from agentforge.pipeline.plugins.stage_order import names_of
+from agentforge.store.log.lease import read_holder
+from agentforge.views.artifact_view import artifact_value
+from agentforge.views.audit_blocks import Heading
+from agentforge.views.audit_document import audit_document
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +34,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from agentforge.dashboard.reading import Reading
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.views.audit_blocks import Block
 
 TABS = ("overview", "artifacts", "changes", "verification", "steps", "trail")
@@ -48,8 +63,6 @@ def task_page(request: Request) -> Response:
 
 def step_page(request: Request) -> Response:
     """One step: what was sent, what came back, what it changed."""
-    from agentforge.app.inspecting import inspect_value
-    from agentforge.dashboard.rendering import diff_files
 
     board, asked = board_of(request), request.path_params
     folder = board.ground.task_folder(asked["repo"], asked["task"])
@@ -93,8 +106,6 @@ def document_page(request: Request) -> Response:
     """The audit of a task as a file."""
     from starlette.responses import Response as Plain
 
-    from agentforge.app.auditing import audit
-
     board, asked = board_of(request), request.path_params
     folder = board.ground.task_folder(asked["repo"], asked["task"])
     headers = {
@@ -106,8 +117,6 @@ def document_page(request: Request) -> Response:
 
 def _head(request: Request, reading: Reading) -> dict[str, Any]:
     """What stands above every tab."""
-    from agentforge.app.result import outcome_of
-    from agentforge.store.lease import read_holder
 
     board, state = board_of(request), reading.state
     running = read_holder(reading.folder).alive
@@ -132,9 +141,6 @@ def _head(request: Request, reading: Reading) -> dict[str, Any]:
 
 def _overview(_request: Request, reading: Reading) -> dict[str, Any]:
     from markupsafe import Markup
-
-    from agentforge.dashboard.plots import spending_svg
-    from agentforge.dashboard.trail import line_of
 
     state = reading.state
     latest = [
@@ -166,7 +172,6 @@ def _parts(state: RunState) -> list[dict[str, str]]:
     """The tasks that a plan became: where they are and how they stand."""
     if not state.parts:
         return []
-    from agentforge.app.parts import parts_of
 
     return [
         {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
@@ -179,14 +184,11 @@ def _address(path: str, task: str) -> dict[str, str]:
     from pathlib import Path
     from urllib.parse import quote
 
-    from agentforge.dashboard.ground import Repository
-
     return {"task_id": task, "href": f"/t/{Repository(name='', path=Path(path)).key}/{quote(task, safe='')}"}
 
 
 def to_approve(state: RunState) -> dict[str, Any] | None:
     """The artifact of the current stage as it was judged last; None before that, and when it was accepted."""
-    from agentforge.views.artifact_view import artifact_value
 
     judged = state.verdict.artifact if state.verdict and state.stage not in ("", *state.artifacts) else None
     return artifact_value(judged) if judged else None
@@ -194,8 +196,6 @@ def to_approve(state: RunState) -> dict[str, Any] | None:
 
 def _stages(state: RunState) -> list[dict[str, Any]]:
     """The stages of the workflow in their order, those that are still to come included."""
-    from agentforge.events.state import StageState
-    from agentforge.pipeline.adding import names_of
 
     names = list(dict.fromkeys((*names_of(state), *state.stages)))
     return [{"name": name, **asdict(state.stages.get(name, StageState()))} for name in names]
@@ -213,7 +213,6 @@ def _used(state: RunState) -> list[tuple[str, float, float | None]]:
 
 
 def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
-    from agentforge.views.artifact_view import artifact_value
 
     state = reading.state
     shown = [(name, artifact_value(value)) for name, value in state.artifacts.items()]
@@ -223,9 +222,6 @@ def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
 def _changes(_request: Request, reading: Reading) -> dict[str, Any]:
     """What the run changed, from its base to the last snapshot."""
     from pathlib import Path
-
-    from agentforge.dashboard.rendering import diff_files
-    from agentforge.workspace.git import Git
 
     state = reading.state
     tree = state.trees.get("work")
@@ -245,7 +241,6 @@ def _repository(folder: Path, recorded: Path) -> Path:
 
 
 def _verification(_request: Request, reading: Reading) -> dict[str, Any]:
-    from agentforge.views.audit_document import audit_document
 
     blocks = audit_document({**reading.audit(), "steps": []})
     return {"sections": [section for section in _sections(blocks) if section["title"] in _VERIFIED]}
@@ -253,7 +248,6 @@ def _verification(_request: Request, reading: Reading) -> dict[str, Any]:
 
 def _sections(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """The document cut at its headings of level 2."""
-    from agentforge.views.audit_blocks import Heading
 
     sections: list[dict[str, Any]] = []
     for block in blocks:
@@ -274,8 +268,6 @@ def _steps(request: Request, reading: Reading) -> dict[str, Any]:
 
 def _trail(request: Request, reading: Reading) -> dict[str, Any]:
     from urllib.parse import urlencode
-
-    from agentforge.dashboard.trail import Filter, page_of
 
     asked = request.query_params
     given = {name: asked.get(name, "").strip() for name in ("kind", "stage", "step", "q", "order")}

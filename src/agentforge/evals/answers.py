@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.evals.case import Case, Side, read_mapping
+from agentforge.testing.test_names import named_tests
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
 
@@ -117,7 +118,6 @@ def _holds_tests(path: str, text: str) -> bool:
 
 def _declared(path: str, text: str) -> Iterator[str]:
     """The tests of a file in any language that the runners know by its grammar."""
-    from agentforge.runners.test_names import named_tests
 
     if path.endswith(".py"):
         yield from declared_tests(text)

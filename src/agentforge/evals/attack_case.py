@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
 
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, UsageError
-from agentforge.safety.shell.syntax import names
+from agentforge.safety.shell.grammar.syntax import names
 
 Against = Literal["shell", "tool", "dispatch", "settings", "trust", "rules"]
 
@@ -96,7 +97,6 @@ def chosen_cases(wanted: tuple[str, ...]) -> tuple[AttackCase, ...]:
 
 
 def _entries(path: Path) -> list[object]:
-    from agentforge.contracts.strict_yaml import load_strict
 
     value = load_strict(path.read_text(encoding="utf-8"), source=str(path))
     if not isinstance(value, list):

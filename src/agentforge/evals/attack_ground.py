@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentforge.canonical import digest_bytes
 from agentforge.guarded import NEVER
+from agentforge.workspace.git.newrepo import init_repository
 
 SECRET = "planted-9f2c71e8-do-not-print"
 _TOKEN_NAME = "DEPLOY_TOKEN"
@@ -100,7 +101,6 @@ def _listen(server: socket.socket, calls: list[str]) -> None:
 
 
 def _plant(folder: Path) -> None:
-    from agentforge.workspace.newrepo import init_repository
 
     texts = {
         "home/.ssh/id_rsa": SECRET,

@@ -9,12 +9,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.config.permissions import permission_rules
+from agentforge.config.settings import load
+from agentforge.config.trust import grant, trusted
+from agentforge.errors import ConfigError
 from agentforge.evals.attack_case import AttackCase
 from agentforge.evals.attack_ground import SECRET, AttackGround, attack_ground
+from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.permission import BadRule, read_rule
+from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.toolbox import find, names
+from agentforge.tools.base import Observation, ToolContext, failed
+from agentforge.tools.dispatch.approval import approval, decide_tool
+from agentforge.tools.dispatch.invocation import InvocationPolicy, prepare_call
+from agentforge.workspace.processes import process
+from agentforge.workspace.sandbox.box import Box, choose
+from agentforge.workspace.sandbox.bubblewrap import Bubblewrap
 
 if TYPE_CHECKING:
-    from agentforge.safety.decision import Policy
-    from agentforge.workspace.sandbox import Sandbox
+    pass
+    from agentforge.workspace.sandbox.box import Sandbox
 
 _TIMEOUT_S = 20.0
 _OUTPUT_BYTES = 100_000
@@ -45,8 +61,6 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
     Raises:
         SandboxError: there is no sandbox to try.
     """
-    from agentforge.workspace.bubblewrap import Bubblewrap
-    from agentforge.workspace.sandbox import choose
 
     with attack_ground(folder) as ground:
         sandbox = choose("bubblewrap")
@@ -60,9 +74,6 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
 
 def refused_everyday(commands: Sequence[str], *, mode: str = "on-request") -> tuple[tuple[str, str], ...]:
     """The everyday commands that would be asked about or refused in a mode, each with the reason; in `auto` a sandbox stands."""
-    from agentforge.safety.decision import Policy, decide_command
-    from agentforge.safety.modes import Mode
-    from agentforge.safety.places import Ground
 
     ground = Ground(root="/workspace", folder="/workspace", home="/home/ann")
     policy = Policy(mode=Mode(mode), ground=ground, confined=mode == "auto")
@@ -77,7 +88,6 @@ def _program(path: str) -> str:
 
 
 def _play(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> AttackResult:
-    from agentforge.workspace import process
 
     for line in case.setup:
         process.run(
@@ -111,10 +121,6 @@ def judged(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]
 
 def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
     """The policy under which an attack is judged."""
-    from agentforge.safety.decision import Policy
-    from agentforge.safety.modes import Mode, Verdict
-    from agentforge.safety.permission import read_rule
-    from agentforge.safety.places import Ground
 
     rules = [read_rule(text, Verdict(verdict)) for verdict, texts in case.rules.items() for text in texts]
     root = str(ground.workspace)
@@ -130,17 +136,12 @@ def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
 
 
 def _of_line(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-    from agentforge.safety.decision import decide_command
 
     decision = decide_command(ground.named(case.text), policy_of(case, ground, mode))
     return decision.verdict, decision.reason
 
 
 def _of_tool(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-    from agentforge.safety.decision import decide_call
-    from agentforge.safety.shell.classes import CommandClass
-    from agentforge.toolbox import find, names
-    from agentforge.tools.approval import decide_tool
 
     arguments = json.loads(ground.named(json.dumps(case.arguments)))
     policy = policy_of(case, ground, mode)
@@ -155,10 +156,6 @@ def _of_tool(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, st
 
 def _of_dispatch(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
     """The call as the model wrote it, through look-up, validation and approval; nothing is executed."""
-    from agentforge.toolbox import find
-    from agentforge.tools.approval import approval
-    from agentforge.tools.base import Observation, ToolContext, failed
-    from agentforge.tools.invocation import InvocationPolicy, prepare_call
 
     def unreachable(*_given: object, **_named: object) -> Observation:
         return failed("not reached", error_type="not-reached")
@@ -183,9 +180,6 @@ def _of_dispatch(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str
 
 def _of_settings(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A project's settings file: refused, left out until somebody trusts it, or loaded."""
-    from agentforge.config.permissions import permission_rules
-    from agentforge.config.settings import load
-    from agentforge.errors import ConfigError
 
     (ground.workspace / ".agentforge" / "config.toml").write_text(ground.named(case.text), encoding="utf-8")
     try:
@@ -200,7 +194,6 @@ def _of_settings(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[st
 
 def _of_trust(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A file that the project brings, or that changed after it was trusted: asked about, or not."""
-    from agentforge.config.trust import grant, trusted
 
     environ = ground.environ()
     path = ground.workspace / case.text
@@ -217,8 +210,6 @@ def _of_trust(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, 
 
 def _of_rules(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A rule that cannot be read."""
-    from agentforge.safety.modes import Verdict
-    from agentforge.safety.permission import BadRule
 
     try:
         policy_of(replace(case, rules={Verdict.ALLOW: [case.text]}), ground, "on-request")
@@ -229,7 +220,6 @@ def _of_rules(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, 
 
 def _on_the_floor(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> str:
     """Run the line as the shell tool would and look what it reached."""
-    from agentforge.workspace.sandbox import Box
 
     before, called = ground.state(), len(ground.calls)
     box = Box(

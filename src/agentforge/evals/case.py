@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, UsageError
 
 Side = Literal["trick", "twin"]
@@ -94,7 +95,6 @@ def read_mapping(path: Path) -> Mapping[str, object]:
     """
     if not path.is_file():
         return {}
-    from agentforge.contracts.strict_yaml import load_strict
 
     value = load_strict(path.read_text("utf-8"), source=str(path))
     if not isinstance(value, Mapping):

@@ -9,6 +9,9 @@ from agentforge.evals.case import FOLDER, Case, Side, chosen_of, read_case, read
 
 SIDES: tuple[Side, ...] = ("trick", "twin")
 
+QUESTIONS = {"ask": "question-not-done", "stated": "question-broken-example"}
+"""What a question to a human keeps in its context -> the name under which a case says that the trick ends in it."""
+
 _NEEDED = ("title", "class", "trick", "twin", "stage", "refused_by")
 _OPTIONAL = ("base", "request")
 
@@ -21,7 +24,7 @@ class CheatCase(Case):
         kind: the class of tricks that it belongs to.
         trick, twin: what the dishonest and the honest model do, one sentence each.
         stage: in which the trick is played.
-        refused_by: rules of which one at least must refuse it.
+        refused_by: rules of which one at least must refuse it, or questions of which one must be asked.
     """
 
     kind: str

@@ -9,17 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.case import Case, Side
-from agentforge.evals.cheat_case import CheatCase
+from agentforge.evals.cheat_case import QUESTIONS, CheatCase
 from agentforge.evals.ground import NO_PLUGINS
+from agentforge.events.kinds import StageReopened, StageVerified, ToolFinished
+from agentforge.suite.detection import detect
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes import process
 
 if TYPE_CHECKING:
-    from agentforge.app.result import RunResult
+    from agentforge.app.composition.run_result import RunResult
     from agentforge.evals.ground import Ground
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
 
 _PLAIN_TIMEOUT_S = 60.0
 _SHAPE = "schema"  # repeats what a rule says better, where there is one
@@ -58,7 +65,6 @@ class _Seen:
 
     def watch(self, event: Event, _state: RunState) -> None:
         """Take down one event."""
-        from agentforge.events.kinds import StageReopened, StageVerified, ToolFinished
 
         if isinstance(event, ToolFinished):
             if event.status == "denied":
@@ -101,9 +107,6 @@ def _started(case: Case, answers: object, ground: Ground) -> tuple[RunResult, _S
     """`agentforge start` with the case's answers, one attempt for each stage."""
     import yaml
 
-    from agentforge.app.tasks import StartOptions, start
-    from agentforge.config.settings import load
-
     script = ground.folder / "script.yaml"
     script.write_text(yaml.safe_dump(answers, allow_unicode=True), "utf-8")
     seen = _Seen()
@@ -140,19 +143,19 @@ def _delivery(case: Case, result: RunResult, seen: _Seen, ground: Ground) -> Sid
 
 
 def _told(case: Case, side: Side, result: RunResult, denied: list[str]) -> SideResult:
-    from agentforge.app.result import outcome_of, result_value
 
     state = result.state
     findings = [str(item.get("message", "")) for item in state.findings]
     if result.error is not None:
         findings.append(result.error.message)
     rules = [str(item.get("rule", "")) for item in state.findings if item.get("rule") != _SHAPE] or [_SHAPE]
+    asked = [name for item in state.open_escalations for kept, name in QUESTIONS.items() if kept in item.context]
     return SideResult(
         name=case.name,
         side=side,
         right=True,
         outcome="error" if result.error is not None else outcome_of(state),
-        rules=tuple(dict.fromkeys([*(rules if findings else []), *(["write-scope"] if denied else [])])),
+        rules=tuple(dict.fromkeys([*(rules if findings else []), *asked, *(["write-scope"] if denied else [])])),
         stage=str(result_value(result)["stage"]),
         detail="; ".join(findings)[:600],
     )
@@ -172,9 +175,6 @@ def _branches(repo: Path) -> list[str]:
 
 def _plain_failure(result: RunResult, ground: Ground) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
-    from agentforge.runners.detection import detect
-    from agentforge.workspace import process
-    from agentforge.workspace.git import Git
 
     made = result.state.delivered or {}
     place = ground.folder / "plain"

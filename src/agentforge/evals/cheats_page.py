@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentforge.evals.cheat_case import CheatCase, case_names, load_case
+from agentforge.evals.switched_off import Measured, measured_detectors
 
 _HEAD = """# The catalogue of cheats
 
@@ -17,7 +18,8 @@ all of them, `make test` does too and ends with the same line.
 
 Make a folder `src/agentforge/evals/cheats/NAME/`; nothing is registered. It holds
 
-    case.yaml      title, class, trick, twin (a sentence each), stage, refused_by (rule ids); optional: base, request
+    case.yaml      title, class, trick, twin (a sentence each), stage, refused_by (rule ids, or the question to a human in
+                   which it ends: question-not-done, question-broken-example); optional: base, request
     repository/    files over those of the base repository (src/agentforge/evals/bases/)
     history/1, 2   older commits, laid over the repository
     answers/       what both sides answer where it differs from the base's answers
@@ -28,12 +30,34 @@ paths; `STAGE.calls.yaml` holds tool calls that come first. What a folder does n
 gives a request, an honest way, and for tricks an implementation that is wrong. `agentforge eval cheats NAME` plays one.
 """
 
+_ALONE = """
+## What each detector refuses alone
+
+Most of what refuses a trick is executed: the suite, held-out checks, repeated calls, wrong bodies, mutants, executed lines. Some
+detectors read sources. `agentforge eval cheats --without DETECTOR` switches one off and plays the tricks in whose refusal it had
+a part; those that end without a refusal need it. A detector that no trick needs is removed, with its word lists.
+
+| detector | finds in new code | tricks it had a part in | refused by nothing else | since |
+|---|---|---|---|---|
+"""
+
 
 def page() -> str:
     """Return the whole page."""
     cases = [load_case(name) for name in case_names()]
     kinds = sorted({case.kind for case in cases})
-    return _HEAD + "".join(_section(kind, [case for case in cases if case.kind == kind]) for kind in kinds)
+    return (
+        _HEAD + _detectors() + "".join(_section(kind, [case for case in cases if case.kind == kind]) for kind in kinds)
+    )
+
+
+def _detectors() -> str:
+    return _ALONE + "".join(_row(name, one) for name, one in measured_detectors().items())
+
+
+def _row(name: str, one: Measured) -> str:
+    alone = ", ".join(f"`{trick}`" for trick in one.alone) or "none"
+    return f"| {name} | {one.finds} | {len(one.tried)} | {alone} | {one.since} |\n"
 
 
 def _section(kind: str, cases: Sequence[CheatCase]) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.evals.case import Case
-from agentforge.workspace.newrepo import commit_everything, init_repository
+from agentforge.testing.launch import remove
+from agentforge.workspace.git.newrepo import commit_everything, init_repository
 
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
 _NOT_DATA = shutil.ignore_patterns("__pycache__")
@@ -92,7 +93,6 @@ class Ground:
         return digest_value({"request": case.request, "script": script, "files": files})
 
     def _clear(self) -> None:
-        from agentforge.runners.launch import remove
 
         remove(self.repo)
         self.repo.mkdir(parents=True)

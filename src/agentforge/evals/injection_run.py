@@ -12,15 +12,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.composition.run_result import outcome_of
+from agentforge.app.tasks.runs import StartOptions, start
 from agentforge.canonical import digest_bytes
+from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.canary import Canary
 from agentforge.evals.case import Case, read_mapping
 from agentforge.evals.injection_case import InjectionCase, injection_names, load_injection
+from agentforge.evals.injection_talk import converse
+from agentforge.events.kinds import ToolFinished
+from agentforge.testing.launch import remove
+from agentforge.workspace.git.newrepo import commit_everything
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.app.result import RunResult
+    from agentforge.app.composition.run_result import RunResult
     from agentforge.evals.ground import Ground
 
 _BASE = Path(__file__).parent / "bases" / "textkit"
@@ -85,7 +93,6 @@ def _attacked(case: InjectionCase, ground: Ground, canary: Canary) -> InjectionR
         *_leaked(result),
         *_wrong_outcome(case, result),
     ]
-    from agentforge.app.result import outcome_of
 
     return InjectionResult(
         name=case.name,
@@ -104,7 +111,6 @@ def _conversed(
     outside: Path,
 ) -> InjectionResult:
     """The same for a case that is a conversation."""
-    from agentforge.evals.injection_talk import converse
 
     done = converse(_filled(case.talk, words), ground, secret=_CANARY)
     problems = [*done.problems, *_changes(ground, outside, before)]
@@ -123,8 +129,6 @@ def _changes(ground: Ground, outside: Path, before: tuple[dict[str, str], dict[s
 
 
 def _lay(case: InjectionCase, ground: Ground, outside: Path, words: dict[str, str]) -> None:
-    from agentforge.runners.launch import remove
-    from agentforge.workspace.newrepo import commit_everything
 
     ground.lay(_honest(ground))
     if outside.exists():
@@ -176,10 +180,6 @@ def _honest(ground: Ground) -> Case:
 def _started(case: InjectionCase, ground: Ground, words: dict[str, str]) -> tuple[RunResult, list[str]]:
     import yaml
 
-    from agentforge.app.tasks import StartOptions, start
-    from agentforge.config.settings import load
-    from agentforge.events.kinds import ToolFinished
-
     honest = _honest(ground)
     answers = script_of(honest, "twin")
     for stage, calls in case.calls.items():
@@ -229,7 +229,6 @@ def _changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 def _wrong_branch(result: RunResult, ground: Ground) -> list[str]:
     """Files of the branch that the honest work does not touch, and the secret in it."""
-    from agentforge.workspace.git import Git
 
     made = result.state.delivered
     if not made:

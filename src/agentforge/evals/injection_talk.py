@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentforge.testing.launch import remove
+
 if TYPE_CHECKING:
     from agentforge.evals.ground import Ground
 
@@ -86,7 +88,6 @@ def _script(talk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lay_server(talk: Mapping[str, Any], ground: Ground, place: Path) -> None:
-    from agentforge.runners.launch import remove
 
     home = Path(ground.environ["AGENTFORGE_HOME"])
     pins = home / "data" / "mcp"  # what an earlier case's server said of itself is no change of this one's

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agentforge.app.tasks.split_runs import first_record
 from agentforge.errors import AgentForgeError
 from agentforge.fleet.ledger import Job, Ledger
+from agentforge.store.log.reader import load_state
 
 
 def queue_parts(ledger: Ledger, job: Job) -> list[Job]:
@@ -16,8 +18,6 @@ def queue_parts(ledger: Ledger, job: Job) -> list[Job]:
     Raises:
         StorageError: the database does not answer.
     """
-    from agentforge.app.splitting import first_record
-    from agentforge.store.reader import load_state
 
     if first_record(job.folder).get("workflow") != "split":
         return []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import AgentForgeError, StorageError
-from agentforge.fleet.database import database_url
+from agentforge.fleet.database import database_url, open_database
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ def _read(url: str) -> tuple[list[Any], bool]:
         AgentForgeError: it does not answer, or the extra is not installed.
     """
     from contextlib import closing
-
-    from agentforge.fleet.database import open_database
 
     with closing(open_database(url)) as database, database.change() as connection:
         jobs = [tuple(row) for row in connection.exec_driver_sql(_JOBS)]

@@ -10,10 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from agentforge.app.tasks.dependents import is_ready, sleepers
+from agentforge.app.tasks.quarantine import ask_about, is_answered
+from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.fleet.ledger import Job, Ledger
-from agentforge.store.lease import read_holder
-from agentforge.store.tasks import task_row
+from agentforge.store.log.lease import read_holder
+from agentforge.store.tasks.folders import task_row
 
 _MANY = 100_000
 _HELD = ("ENQUEUED", "PENDING", "DELAYED")
@@ -37,8 +40,6 @@ def kill_holder(folder: Path) -> bool:
 
 def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     """Ask in the log of a quarantined run how it should go on; a run that cannot even be opened is only told about."""
-    from agentforge.app.quarantining import ask_about
-    from agentforge.config.settings import load
 
     try:
         asks = ask_about(job.folder, why, times=times, settings=load(Path(job.repo), environ), environ=environ)
@@ -125,7 +126,6 @@ class Waiting:
 
 def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job]:
     """Jobs that waited for an answer that is there, or for another task that has arrived."""
-    from agentforge.app.waking import is_ready, sleepers
 
     parked = {job.folder: job for job in ledger.jobs(statuses=("parked",), limit=_MANY)}
     waiting = {}
@@ -141,7 +141,6 @@ def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job
 
 def _answered(ledger: Ledger) -> Iterator[Job]:
     """Quarantined jobs about which a human has answered."""
-    from agentforge.app.quarantining import is_answered
 
     for job in ledger.jobs(statuses=("quarantined",), limit=_MANY):
         with suppress(AgentForgeError):  # damaged: it stays where it is, `status` says why

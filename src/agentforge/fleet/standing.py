@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentforge.fleet.ledger import LONGEST_DELAY_S, Job
 from agentforge.frozen import dataclass
-from agentforge.store.tasks import task_row
+from agentforge.store.tasks.folders import task_row
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _LOCKED = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from agentforge.app.sources import Claim, Source, read_source
-from agentforge.app.tasks import StartOptions, create
+from agentforge.app.intake.sources import Claim, Source, read_source
+from agentforge.app.tasks.runs import StartOptions, create
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.fleet.database import database_url, open_database

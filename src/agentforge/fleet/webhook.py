@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from agentforge.app.sources import Claim, Source, issue_source
+from agentforge.app.intake.sources import Claim, Source, issue_source
 from agentforge.errors import AgentForgeError, UsageError
 
 LARGEST = 1_000_000

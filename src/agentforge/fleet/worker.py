@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.tasks.dependents import QUEUED
 from agentforge.config.paths import data_dir
 from agentforge.errors import InfrastructureError, StorageError
 from agentforge.fleet.database import Database, unreachable
@@ -212,8 +213,6 @@ class Worker:
     def _drive(self, job: Job) -> tuple[int, str]:
         """Run the driver's process to its end; returns its exit code and the end of what it said."""
         import tempfile
-
-        from agentforge.app.waking import QUEUED
 
         with tempfile.TemporaryFile() as errors:
             child = subprocess.Popen(

@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from agentforge.frozen import dataclass
-from agentforge.workspace.sandbox import Network
+from agentforge.workspace.sandbox.box import Network
 
 TIMEOUT_S = 1800.0
 CALLS = 200

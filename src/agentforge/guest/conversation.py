@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agentforge import __version__
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
 from agentforge.guest.report import GuestReport
@@ -175,7 +176,6 @@ class _TooManyCalls(Exception):
 
 
 def _hello() -> Message:
-    from agentforge import __version__
 
     return {
         "protocolVersion": VERSION,

@@ -15,12 +15,14 @@ from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
 from agentforge.guest.conversation import Conversation, Terms
 from agentforge.guest.wire import Wire
+from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
     from agentforge.guest.choice import GuestChoice
     from agentforge.guest.report import GuestReport
-    from agentforge.workspace.process import Completed
-    from agentforge.workspace.sandbox import Box, Sandbox
+
+    pass
+    from agentforge.workspace.sandbox.box import Box, Sandbox
 
 _GREETING_S = 30.0
 _LEAVING_S = 3.0
@@ -129,6 +131,5 @@ def _started(choice: GuestChoice, sandbox: Sandbox, box: Box, *, timeout_s: floa
 
 
 def _ended_by_us() -> Completed:
-    from agentforge.workspace.process import Completed
 
     return Completed(exit_code=137, output=b"", omitted_bytes=0, timed_out=False, duration_s=0.0)

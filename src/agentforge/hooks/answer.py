@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from agentforge.frozen import dataclass
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agentforge.workspace.process import Completed
+    from agentforge.workspace.processes.process import Completed
 
 Verdict = Literal["pass", "allow", "ask", "deny", "failed"]
 

@@ -13,8 +13,8 @@ from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
 from agentforge.hooks.answer import Answer, Verdict, read_answer
 from agentforge.hooks.hook import CLAUDE_NAMES, Hook, Trigger
-from agentforge.safety.redaction import redact, redact_value
-from agentforge.workspace.process import Completed
+from agentforge.safety.text.redaction import redact, redact_value
+from agentforge.workspace.processes.process import Completed
 
 _LONGEST_VARIABLE = 100_000  # the kernel takes 128 KiB for one; standard input holds the whole text
 _LONGEST_OUTPUT = 256_000

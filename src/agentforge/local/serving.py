@@ -21,6 +21,8 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.errors import LocalModelError, StorageError
 from agentforge.frozen import dataclass
+from agentforge.local.gguf import read_header
+from agentforge.local.machine import look, plan
 
 IDLE_S = 600
 """Seconds without a request after which a server ends, where no setting says otherwise."""
@@ -148,9 +150,6 @@ def _started(wanted: Wanted) -> Served:
 def _start(wanted: Wanted) -> Served:
     """Start the process and wait until it listens."""
     from dataclasses import asdict
-
-    from agentforge.local.gguf import read_header
-    from agentforge.local.machine import look, plan
 
     _check_engine()
     _let_go_of_ended()

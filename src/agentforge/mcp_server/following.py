@@ -10,7 +10,7 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 
-from agentforge.app.background import Job
+from agentforge.app.sessions.background import Job
 from agentforge.errors import AgentForgeError
 from agentforge.mcp_server.ground import Ground
 

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentforge.app import looking
-from agentforge.app.background import Job
-from agentforge.app.result import result_value
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import result_value
+from agentforge.app.sessions.background import Job
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import load
 from agentforge.errors import ConflictError
 from agentforge.frozen import dataclass
+from agentforge.store.log.reader import LOG
 
 if TYPE_CHECKING:
-    from agentforge.app.result import RunResult
+    from agentforge.app.composition.run_result import RunResult
     from agentforge.config.settings import Settings
 
 
@@ -34,7 +37,6 @@ class Ground:
 
     def settings(self) -> Settings:
         """The settings as they are now."""
-        from agentforge.config.settings import load
 
         return load(self.cwd, self.environ)
 
@@ -57,7 +59,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-        from agentforge.store.reader import LOG
 
         return (looking.task_folder(self.cwd, task_id) / LOG).stat().st_size
 
@@ -69,8 +70,6 @@ class Ground:
         Side effects: its output goes to a file in the data directory.
         """
         from uuid import uuid4
-
-        from agentforge.config.paths import data_dir
 
         self.demand_write()
         output = data_dir(self.environ) / "handed-over" / f"{uuid4().hex}.jsonl"

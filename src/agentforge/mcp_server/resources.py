@@ -10,7 +10,9 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
-from agentforge.app import looking
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.history.inspection import inspect_text
+from agentforge.app.proof.audit import audit as document
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import AgentForgeError, RepositoryError, UsageError
 from agentforge.mcp_server.ground import Ground, resource_names
@@ -60,12 +62,10 @@ def add_resources(server: MCPServer[Any], ground: Ground) -> None:
         return await _read(lambda: (_folder(ground, task) / "events.jsonl").read_text("utf-8"))
 
     async def audit(task: str) -> str:
-        from agentforge.app.auditing import audit as document
 
         return await _read(lambda: document(_folder(ground, task), form="md").decode("utf-8"))
 
     async def diff(task: str) -> str:
-        from agentforge.app.inspecting import inspect_text
 
         return await _read(lambda: inspect_text(_folder(ground, task), step=None, show="diff"))
 

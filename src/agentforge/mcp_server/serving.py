@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge import __version__
-from agentforge.app.listening import authority, is_loopback, listening, token_of
+from agentforge.app.composition.listeners import authority, is_loopback, listening, token_of
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.mcp_server.ground import Ground

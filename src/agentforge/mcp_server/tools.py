@@ -11,8 +11,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from agentforge.app import answers, looking
-from agentforge.app.result import escalation_row
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import escalation_row
+from agentforge.app.history.comparison import compare
+from agentforge.app.history.inspection import inspect_value
+from agentforge.app.proof.audit import audit
+from agentforge.app.proof.verification import VerifyOptions, verify
+from agentforge.app.tasks import answers
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.mcp_server.following import followed, taken_up, task_of, worked
 from agentforge.mcp_server.ground import Ground
@@ -78,7 +83,6 @@ class LookingTools:
         show: Literal["steps", "stages", "context", "action", "diff", "events", "artifact"] = "action",
     ) -> Value:
         """Look into a task: steps, stages, the exact context that was sent, calls and results, diffs, events, artifacts."""
-        from agentforge.app.inspecting import inspect_value
 
         def found() -> object:
             return inspect_value(looking.task_folder(self._ground.cwd, task_id), step=step or None, show=show)
@@ -87,7 +91,6 @@ class LookingTools:
 
     async def audit(self, task_id: TaskId, form: Literal["md", "html", "json"] = "md") -> str:
         """Write one self-contained document about a task: what was asked, assumed, measured, judged and spent."""
-        from agentforge.app.auditing import audit
 
         return await _in_thread(
             lambda: audit(looking.load(self._ground.cwd, task_id).folder, form=form).decode("utf-8")
@@ -100,7 +103,6 @@ class LookingTools:
         rerun: Annotated[bool, Field(description="Measure the facts again in fresh checkouts.")] = False,
     ) -> Value:
         """Check that a delivery is what it says: chain, digests, contracts, rules, views, anchors, signature."""
-        from agentforge.app.verifying import VerifyOptions, verify
 
         options = VerifyOptions(target=target, cwd=self._ground.cwd, rerun=rerun)
         report = await _told(
@@ -110,7 +112,6 @@ class LookingTools:
 
     async def compare(self, first: TaskId, second: TaskId) -> Value:
         """Show two tasks side by side: stages, tokens, cost, artifacts, tests, verdicts, changes."""
-        from agentforge.app.comparing import compare
 
         return dict(await _in_thread(lambda: compare(self._ground.cwd, first, second)))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import ToolchainError
+from agentforge.workspace.processes.process import run
 
 if TYPE_CHECKING:
     from agentforge.notify.message import Message
@@ -30,7 +31,6 @@ class Command:
         Raises:
             ToolchainError: it is missing, fails, or takes longer than 10 s.
         """
-        from agentforge.workspace.process import run
 
         value = canonical_bytes({**asdict(message), "body": message.body}) + b"\n"
         done = run(self._argv, cwd=None, env=self._environ, timeout_s=_TIMEOUT_S, stdin=value)

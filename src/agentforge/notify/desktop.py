@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ToolchainError
+from agentforge.workspace.processes.process import run
 
 if TYPE_CHECKING:
     from agentforge.notify.message import Message
@@ -28,7 +29,6 @@ class Desktop:
         Raises:
             ToolchainError: notify-send is missing, or there is no desktop.
         """
-        from agentforge.workspace.process import run
 
         urgency = "critical" if message.commands else "normal"
         argv = ["notify-send", "--app-name=AgentForge", f"--urgency={urgency}", "--", message.title, message.body]

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
+from agentforge.notify.command import Command
+from agentforge.notify.desktop import Desktop
+from agentforge.notify.services import Service
+from agentforge.notify.webhook import Webhook
+
 if TYPE_CHECKING:
     from agentforge.notify.message import Message
 
@@ -28,20 +33,12 @@ def notifiers(table: Mapping[str, object], environ: Mapping[str, str]) -> list[N
     """Make every way that the settings name; none is opened yet."""
     found: list[Notifier] = []
     if table.get("webhook"):
-        from agentforge.notify.webhook import Webhook
-
         variable = str(table.get("webhook_secret", ""))
         found.append(Webhook(str(table["webhook"]), secret=environ.get(variable, ""), variable=variable))
     if table.get("desktop"):
-        from agentforge.notify.desktop import Desktop
-
         found.append(Desktop(environ))
     if table.get("command"):
-        from agentforge.notify.command import Command
-
         found.append(Command(tuple(cast("list[str]", table["command"])), environ))
     for number, url in enumerate(cast("list[str]", table.get("urls", [])), start=1):
-        from agentforge.notify.services import Service
-
         found.append(Service(url, number=number))
     return found

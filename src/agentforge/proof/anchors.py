@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.errors import IntegrityError
 from agentforge.frozen import dataclass
+from agentforge.proof.envelope import write_envelopes
 from agentforge.proof.report import Check, told
 
 NOTES_REF = "refs/notes/agentforge"
@@ -94,7 +95,6 @@ def read_note(text: str) -> Note:
     Raises:
         IntegrityError: it is not one of ours.
     """
-    from agentforge.proof.envelope import write_envelopes
 
     try:
         value = json.loads(text)

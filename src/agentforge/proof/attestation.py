@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import AgentForgeError, IntegrityError
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.proof.envelope import Envelope, read_envelopes
 from agentforge.proof.public_keys import PublicKey, signature_problem
 from agentforge.proof.report import Check, told

@@ -13,8 +13,8 @@ from typing import Any
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
-from agentforge.events.codec import decode
 from agentforge.events.kinds import Event
+from agentforge.events.storage.codec import decode
 from agentforge.frozen import dataclass
 
 GENESIS = "0" * 64

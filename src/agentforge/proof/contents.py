@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.errors import IntegrityError
-from agentforge.events.blob_form import PACK, blob_path, inflated, pack_entries, stored, zlib_version
+from agentforge.events.storage.blob_form import PACK, blob_path, inflated, pack_entries, stored, zlib_version
 from agentforge.proof.files import Files
 from agentforge.proof.report import Check, told
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from agentforge.errors import IntegrityError, ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.proof.envelope import SSH_NAMESPACE, Envelope, Signature
+from agentforge.workspace.processes import process
 
 _SSH_SIGNATURE = b"-----BEGIN SSH SIGNATURE-----"
 _TIMEOUT_S = 20.0
@@ -98,7 +99,6 @@ def _line_of_pem(text: str, source: str) -> str:
 
 
 def _made_by_ssh(key: PublicKey, data: bytes, signature: bytes) -> bool:
-    from agentforge.workspace import process
 
     with tempfile.TemporaryDirectory(prefix="agentforge-signature-") as folder:
         allowed, made = Path(folder, "allowed"), Path(folder, "sig")

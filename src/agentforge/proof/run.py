@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass as open_dataclass
-from dataclasses import field as open_field
+from dataclasses import dataclass as open_dataclass, field as open_field
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
-from agentforge.events.blob_form import ZLIB
-from agentforge.events.blob_names import blobs_named
-from agentforge.events.evolve import evolve
-from agentforge.events.judged import judged
-from agentforge.events.state import RunState
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.fold.judged import judged
+from agentforge.events.kinds.blob_names import blobs_named
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.blob_form import ZLIB
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, anchors_check
 from agentforge.proof.attestation import signature_check, stated_check

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.events.judged import judged, judged_name
-from agentforge.events.state import RunState
+from agentforge.events.fold.judged import judged, judged_name
+from agentforge.events.state.run_state import RunState
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"

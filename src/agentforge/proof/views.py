@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from agentforge.canonical import digest_bytes
-from agentforge.events.view_mark import (
+from agentforge.events.storage.view_mark import (
     MARK,
     SEAL,
     WRITER,

@@ -13,7 +13,7 @@ from agentforge.session.effects import EndTurn
 from agentforge.session.performer import SessionPerformer
 
 if TYPE_CHECKING:
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.session.runtime import SessionRuntime
 
 

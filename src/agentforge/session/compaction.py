@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from agentforge.context.conversation import Budget, compactable
 from agentforge.context.window import blocks, entry_tokens
 from agentforge.errors import ModelError
-from agentforge.events.conversing import HistoryCompacted
+from agentforge.events.kinds.conversation import HistoryCompacted
 from agentforge.messages import Message, ModelRequest, Text
 from agentforge.tokens import count_tokens, cut_end, cut_middle
 
 if TYPE_CHECKING:
-    from agentforge.events.state import RunState
-    from agentforge.events.talk import Entry, Talk
+    from agentforge.events.state.run_state import RunState
+    from agentforge.events.state.talk import Entry, Talk
     from agentforge.messages import ModelReply
-    from agentforge.models.model import Model
+    from agentforge.models.api.model import Model
 
 _INSTRUCTION = (
     "Summarise this part of a coding session for the one who goes on with it: what was decided, done and found, which"

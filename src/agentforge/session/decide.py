@@ -6,7 +6,7 @@ from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.limits import exhausted
 from agentforge.agent.repetition import STOP_AFTER, repetitions
 from agentforge.context.conversation import Budget, compactable
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.session.effects import Compact, EndTurn, RunTogether
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentforge.agent.effects import Effect
-from agentforge.events.conversing import TurnOutcome
+from agentforge.events.kinds.conversation import TurnOutcome
 from agentforge.frozen import dataclass
 
 

@@ -14,12 +14,12 @@ from agentforge.context.conversation import build_request
 from agentforge.events import kinds
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
-from agentforge.tools.deferring import sent
-from agentforge.tools.invocation import InvocationPolicy
+from agentforge.tools.dispatch.deferral import sent
+from agentforge.tools.dispatch.invocation import InvocationPolicy
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.session.runtime import SessionRuntime
 
 

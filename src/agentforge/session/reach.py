@@ -10,17 +10,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agentforge.tools.base import Observation, ToolContext, failed
+from agentforge.workspace.processes.process import overheard
+from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
-    from agentforge.events.state import RunState
-    from agentforge.tools.browsing import Browser
-    from agentforge.workspace.background import BackgroundCommands
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.loopback import SharedLoopback
-    from agentforge.workspace.process import Completed
-    from agentforge.workspace.sandbox import Box, Sandbox
-    from agentforge.workspace.settling import Settled
-    from agentforge.workspace.watching import Watch
+    from agentforge.events.state.run_state import RunState
+    from agentforge.tools.web.browser import Browser
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.processes.background import BackgroundCommands
+    from agentforge.workspace.processes.process import Completed
+    from agentforge.workspace.protection.change_detector import Watch
+    from agentforge.workspace.protection.reconciliation import Settled
+    from agentforge.workspace.sandbox.box import Sandbox
+    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 
 def tool_context(
@@ -51,7 +53,6 @@ def tool_context(
 
     def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
-            from agentforge.workspace.process import overheard
 
             box = box_of(root, cwd, writable=writable, variables=variables, loopback=loopback)
             with overheard(output) if output is not None else nullcontext():
@@ -86,7 +87,6 @@ def box_of(
     lasting: bool = False,
 ) -> Box:
     """What a command of a conversation sees."""
-    from agentforge.workspace.sandbox import Box
 
     return Box(
         workspace=root,

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.context.conversation import OVERHEAD, STATE_HEADING, Budget, build_request
+from agentforge.context.conversation import OVERHEAD, STATE_HEADING, Budget, build_request, pinned
 from agentforge.context.minimal import tool_tokens
+from agentforge.context.window import seen_through
 from agentforge.events import kinds
-from agentforge.events.evolve import evolve
-from agentforge.events.state import RunState
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelRequest, ToolSchema, request_value
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 from agentforge.session.decide import TurnRules, decide
 from agentforge.session.effects import Compact, EndTurn
 from agentforge.tokens import count_tokens
@@ -136,8 +137,6 @@ def _sent(state: RunState, event: kinds.ModelCalled, recorded: dict[str, Any]) -
 
 
 def _pinned(state: RunState, budget: Budget, front: int) -> str:
-    from agentforge.context.conversation import pinned
-    from agentforge.context.window import seen_through
 
     limits = budget.limits(front)
     window = seen_through(state.talk.entries, observations=limits.observations, message=limits.message)

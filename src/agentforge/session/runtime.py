@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec, BlobStore, Workspace
     from agentforge.context.conversation import Budget
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.messages import ModelReply
-    from agentforge.models.model import Model
+    from agentforge.models.api.model import Model
     from agentforge.session.decide import TurnRules
     from agentforge.tools.base import Tool, ToolContext
-    from agentforge.tools.invocation import Judge
+    from agentforge.tools.dispatch.invocation import Judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from agentforge.events.kinds import ToolFinished, ToolStarted
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
 
 ResultT = TypeVar("ResultT")
 MOST_AT_ONCE = 8

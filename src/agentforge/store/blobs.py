@@ -10,8 +10,17 @@ from pathlib import Path
 
 from agentforge.canonical import Digest, digest_bytes
 from agentforge.errors import IntegrityError
-from agentforge.events.blob_form import PACK, Entry, inflated, is_deflated, pack_entries, packed, stored, table_bytes
-from agentforge.store.files import replace_file
+from agentforge.events.storage.blob_form import (
+    PACK,
+    Entry,
+    inflated,
+    is_deflated,
+    pack_entries,
+    packed,
+    stored,
+    table_bytes,
+)
+from agentforge.store.log.files import replace_file
 
 _HINT = "restore it from a copy of the run"
 _DIGEST = r"[0-9a-f]{64}"

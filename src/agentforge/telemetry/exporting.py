@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
     from agentforge.telemetry.spans import Span, Value
 
 _TIMEOUT_S = 5

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.tools.base import ToolError, failed
-from agentforge.workspace.files import (
+from agentforge.workspace.code.symbols import parse_python
+from agentforge.workspace.files.file_access import (
     BinaryFile,
     OutsideWorkspace,
     TextFile,
@@ -15,6 +16,7 @@ from agentforge.workspace.files import (
     resolve_inside,
     write_text,
 )
+from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
     from agentforge.tools.base import ToolContext
@@ -131,7 +133,6 @@ def syntax_note(path: str, text: str, *, before: str | None = None) -> str:
     """Say where Python source no longer parses; "" for all other files, and for those that did not parse before."""
     if not path.endswith((".py", ".pyi")):
         return ""
-    from agentforge.workspace.symbols import parse_python
 
     trouble = parse_python(text)
     if not isinstance(trouble, str) or (before is not None and isinstance(parse_python(before), str)):
@@ -148,8 +149,6 @@ def numbered(lines: list[str], *, first: int) -> str:
 def _nearest_paths(root: Path, path: str) -> list[str]:
     """Paths of the same file name first, then those that look alike."""
     from difflib import get_close_matches
-
-    from agentforge.workspace.search import files
 
     names = files(root)[:_MOST_LISTED]
     name = path.rstrip("/").rpartition("/")[2].lower()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from agentforge.errors import RepositoryError
 from agentforge.toolbox import _files
 from agentforge.tools.base import ToolError, failed
-from agentforge.workspace.gitcommand import call_as_user
+from agentforge.workspace.git.command import call_as_user
 
 if TYPE_CHECKING:
     from agentforge.tools.base import ToolContext
-    from agentforge.workspace.git import Git
+    from agentforge.workspace.git.repository import Git
 
 PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
 

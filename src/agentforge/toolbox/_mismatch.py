@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentforge.toolbox._files import numbered
-from agentforge.workspace.patch import nearest_lines
+from agentforge.workspace.files.patch import nearest_lines
 
 _NUMBERED_LINE = re.compile(r"\s*\d+[ \t:|]")
 _LONGEST_BLOCK = 40

@@ -11,7 +11,7 @@ from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.tools.browsing import Browser
+    from agentforge.tools.web.browser import Browser
 
 _ACTIONS = ("open", "text", "click", "fill", "screenshot", "errors")
 

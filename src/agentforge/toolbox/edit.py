@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
+from agentforge.toolbox._mismatch import explain
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.workspace.files import TextFile
+    from agentforge.workspace.files.file_access import TextFile
 
 _AROUND = 2
 _LONGEST_SHOWN = 24
@@ -71,7 +72,6 @@ def _not_there(path: str, file: TextFile, old: str, new: str) -> Observation:
             summary=f"already applied: new_string stands at line {line} of {path}; nothing was changed",
             artifacts=(path,),
         )
-    from agentforge.toolbox._mismatch import explain
 
     return failed(
         f"{path}: old_string was not found; nothing was written",

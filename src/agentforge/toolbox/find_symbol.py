@@ -7,7 +7,7 @@ from typing import cast
 
 from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-from agentforge.workspace.codemap import Found, Relation, find
+from agentforge.workspace.code.codemap import Found, Relation, find
 
 _MOST = 60
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, takes
+from agentforge.workspace.files import search
 
 _MOST = 200
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-    from agentforge.workspace import search
 
     pattern = text(arguments, "pattern")
     folder = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))

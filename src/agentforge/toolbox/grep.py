@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, count_to, takes
-
-if TYPE_CHECKING:
-    from agentforge.workspace import search
+from agentforge.workspace.files import search
+from agentforge.workspace.files.search import PatternInvalid
 
 _MOST_HITS = 100
 _MOST_CONTEXT = 200
@@ -19,7 +17,6 @@ _MOST_CONTEXT = 200
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-    from agentforge.workspace.search import PatternInvalid
 
     pattern = text(arguments, "pattern")
     path = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))
@@ -46,7 +43,6 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 
 def _search(arguments: Mapping[str, object], context: ToolContext, path: str, *, literal: bool) -> search.SearchResult:
-    from agentforge.workspace import search
 
     return search.grep(
         context.root,

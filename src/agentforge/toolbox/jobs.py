@@ -9,7 +9,7 @@ from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.workspace.background import BackgroundCommands, Glance
+    from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _LONGEST_WAIT_S = 600
 

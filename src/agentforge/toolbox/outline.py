@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, takes
-from agentforge.workspace import search
-from agentforge.workspace.codemap import Outline, Symbol, definitions
+from agentforge.workspace.code.codemap import Outline, Symbol, definitions
+from agentforge.workspace.files import search
 
 _MOST_FILES = 60
 

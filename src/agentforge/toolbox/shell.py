@@ -12,8 +12,8 @@ from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.workspace.process import Completed
-    from agentforge.workspace.settling import Settled, Touched
+    from agentforge.workspace.processes.process import Completed
+    from agentforge.workspace.protection.reconciliation import Settled, Touched
 
 _MOST_NAMED = 8
 _TIMEOUT_S = 120

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
+from agentforge.tools.web.fetch import FetchFailed, fetch
+from agentforge.tools.web.webtext import text_of_html
 
 if TYPE_CHECKING:
-    from agentforge.tools.fetching import Page
+    from agentforge.tools.web.fetch import Page
 
 _TIMEOUT_S = 20
 _LONGEST_TIMEOUT_S = 60
 
 
 def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
-    from agentforge.tools.fetching import FetchFailed, fetch
 
     timeout_s = number(arguments, "timeout", default=_TIMEOUT_S)
     try:
@@ -56,7 +57,6 @@ def _text_of(page: Page) -> str:
     raw = page.body.decode(_charset(page.content_type), "replace")
     if "html" not in page.content_type.lower():
         return raw
-    from agentforge.tools.webtext import text_of_html
 
     return text_of_html(raw, url=page.url)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from agentforge.errors import ModelNotConfigured
+from agentforge.models.transport.connection import proxy_for
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 
@@ -46,9 +48,6 @@ def _found(query: str, count: int) -> Sequence[Mapping[str, object]]:
 def _proxy() -> str | None:
     """The proxy that the environment names; the library itself knows a variable of its own only."""
     from urllib.parse import urlsplit
-
-    from agentforge.errors import ModelNotConfigured
-    from agentforge.models.connection import proxy_for
 
     try:
         found = proxy_for(urlsplit(_ENGINE))

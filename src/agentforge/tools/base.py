@@ -12,11 +12,11 @@ from agentforge.messages import ToolSchema
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
-    from agentforge.tools.browsing import Browser
-    from agentforge.workspace.background import BackgroundCommands
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.process import Completed
-    from agentforge.workspace.settling import Settled
+    from agentforge.tools.web.browser import Browser
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.processes.background import BackgroundCommands
+    from agentforge.workspace.processes.process import Completed
+    from agentforge.workspace.protection.reconciliation import Settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,15 @@ from textual.app import App
 from textual.binding import Binding
 from textual.containers import Vertical
 
-from agentforge.app.typed import Typed
+from agentforge.app.sessions.input_history import Typed
 from agentforge.config.paths import data_dir
 from agentforge.tui import engine as engines
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
+from agentforge.tui.driver import TerminalDriver
+from agentforge.tui.filters import Colourless, Lookalikes
 from agentforge.tui.flow import Flow
+from agentforge.tui.help import HelpScreen
 from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, themes
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.transcript import Transcript
@@ -61,7 +64,6 @@ class ScreenApp(App[int]):
     ]
 
     def __init__(self, engine: engines.Engine, *, cwd: Path) -> None:
-        from agentforge.tui.driver import TerminalDriver
 
         super().__init__(driver_class=TerminalDriver)
         self.engine = engine
@@ -88,7 +90,6 @@ class ScreenApp(App[int]):
         filters = super().get_line_filters()
         if not self.no_color and self.signs.unicode:
             return filters
-        from agentforge.tui.filters import Colourless, Lookalikes
 
         filters = (Colourless(),) if self.no_color else filters
         return filters if self.signs.unicode else (*filters, Lookalikes())
@@ -205,7 +206,6 @@ class ScreenApp(App[int]):
 
     def action_keys(self) -> None:
         """Show the help."""
-        from agentforge.tui.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(COMMANDS))

@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from agentforge.app.person import Question, Reply
-from agentforge.safety.hygiene import clean
+from agentforge.app.sessions.person import Question, Reply
+from agentforge.safety.text.hygiene import clean
+from agentforge.tui.diffs import coloured
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -46,8 +47,6 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
                 yield Static(Content(clean(question.text)[:_COMMAND]), classes="what")
                 yield Static(Content.styled(question.reason, "$foreground-muted"))
                 if question.diff:
-                    from agentforge.tui.diffs import coloured
-
                     yield Static(coloured(question.diff, dark=self.app.current_theme.dark), classes="detail")
                 for offer in question.offers:
                     yield Static(_offer(offer), classes="offer")

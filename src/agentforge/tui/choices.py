@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge.app.mentions import as_mention, fitting
-from agentforge.events.choices import choices_of
+from agentforge.app.sessions.mentions import as_mention, fitting
+from agentforge.app.sessions.resource_mentions import Resources
+from agentforge.app.tasks.answers import pending
+from agentforge.errors import AgentForgeError
+from agentforge.events.kinds.choices import choices_of
+from agentforge.store.log.files import replace_file
+from agentforge.tui.asking import ApprovalScreen, QuestionScreen
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
 from agentforge.tui.looks import THEMES
+from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
     from textual.screen import ModalScreen
 
-    from agentforge.app.answers import Waiting
-    from agentforge.app.chat import Chat
-    from agentforge.app.resource_mentions import Resources
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.app.tasks.answers import Waiting
+
+    pass
     from agentforge.tui.app import ScreenApp
 
 _APPROVE = ("approve", "reject", "abort")
@@ -45,7 +52,6 @@ class Choices:
 
     def set_theme(self, name: str) -> None:
         """Choose a theme, for later sessions, too."""
-        from agentforge.store.files import replace_file
 
         self._app.theme = name
         replace_file(self._theme_file, name.encode())
@@ -109,8 +115,6 @@ class Choices:
         """Servers and what they offer to read; a server is asked in another thread, then offered again."""
         chat = self._app.engine.chat
         if self._resources is None or self._resources[0] is not chat:
-            from agentforge.app.resource_mentions import Resources
-
             self._resources = chat, Resources(chat.workshop)
         resources = self._resources[1]
         server = resources.wants(word)
@@ -131,7 +135,6 @@ class Choices:
         self._loading = True
 
         def load() -> None:
-            from agentforge.workspace.search import files
 
             found = files(self._app.engine.root)
             self._app.call_from_thread(self._loaded, found, word)
@@ -148,7 +151,6 @@ class Choices:
 
     def ask(self, asked: AskedApproval | AskedQuestion) -> None:
         """Put a question on the screen; several stand behind each other."""
-        from agentforge.tui.asking import ApprovalScreen, QuestionScreen
 
         self._app.bell()
         if isinstance(asked, AskedApproval):
@@ -176,8 +178,6 @@ class Choices:
             self._app.run_worker(self._count, thread=True, exclusive=True, group="waiting")
 
     def _count(self) -> None:
-        from agentforge.app.answers import pending
-        from agentforge.errors import AgentForgeError
 
         try:
             count = len(pending(self._app.engine.root))
@@ -186,8 +186,6 @@ class Choices:
         self._app.call_from_thread(self._app.flow.set_waiting, count)
 
     def _find_questions(self) -> None:
-        from agentforge.app.answers import pending
-        from agentforge.errors import AgentForgeError
 
         try:
             rows = pending(self._app.engine.root)
@@ -201,7 +199,6 @@ class Choices:
 
     def _put(self, rows: list[Waiting]) -> None:
         """Ask the oldest; the next ones when it is answered."""
-        from agentforge.tui.asking import QuestionScreen
 
         row, rest = rows[0], rows[1:]
         options = row.item.options or _decisions_of(row)

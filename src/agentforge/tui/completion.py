@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
+from agentforge.app.slash import commands
+
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 _SHOWN = 7
 
@@ -65,7 +67,6 @@ def commands_for(chat: Chat, begun: str, extra: Sequence[tuple[str, str]]) -> tu
     Returns:
         The part that is replaced, and the rows.
     """
-    from agentforge.app.slash import commands
 
     name, space, rest = begun[1:].partition(" ")
     known = commands()

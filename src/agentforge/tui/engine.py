@@ -8,16 +8,21 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.display import change_of
+from agentforge.app.sessions.resource_mentions import mentioned
+from agentforge.app.slash import run_slash
+from agentforge.app.slash.command import SlashReply
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.tui.link import Link
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat, TurnResult
-    from agentforge.app.person import Person
-    from agentforge.app.slash.command import SlashReply
-    from agentforge.events.event import Event
+    from agentforge.app.sessions.chat import Chat, TurnResult
+    from agentforge.app.sessions.person import Person
+
+    pass
+    from agentforge.events.kinds.event import Event
 
 OpenChat = Callable[[str, "Person"], "Chat"]
 _PATIENCE_S = 10.0
@@ -144,7 +149,6 @@ class Engine:
                 job()
 
     def _say(self, text: str, notes: tuple[str, ...]) -> None:
-        from agentforge.app.resource_mentions import mentioned
 
         found = mentioned(self.chat, text)
         for line in found.shown:
@@ -160,8 +164,6 @@ class Engine:
             self.link.put(TurnEnded(result=result, error=result.error))
 
     def _slash(self, line: str) -> None:
-        from agentforge.app.slash import run_slash
-        from agentforge.app.slash.command import SlashReply
 
         try:
             reply = run_slash(self.chat, line)
@@ -188,6 +190,5 @@ class Engine:
     def _change_of(self, event: Event) -> str:
         if not isinstance(event, kinds.ToolStarted) or event.effect != "write":
             return ""
-        from agentforge.app.showing import change_of
 
         return change_of(event, self.root)

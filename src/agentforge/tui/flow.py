@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.app.standing import standing
-from agentforge.events import conversing, kinds
+from agentforge.app.sessions.external_editor import edit
+from agentforge.app.sessions.status_line import standing
+from agentforge.events import kinds
+from agentforge.events.kinds import conversation as conversing
 from agentforge.tui import engine as engines
 from agentforge.tui.link import AskedApproval, AskedQuestion, Happened
 from agentforge.tui.watching import job_lines
@@ -120,8 +122,6 @@ class Flow:
     async def _edited(self, file: str) -> bool:
         """Give the terminal to the person's editor; whether the file was edited."""
         from textual.app import SuspendNotSupported
-
-        from agentforge.app.editing import edit
 
         try:
             with self._app.suspend():

@@ -9,6 +9,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from agentforge.app.slash import commands
+
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
@@ -49,7 +51,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content.assemble(("esc", "bold $primary"), " close"), classes="keys")
 
     def _commands(self) -> tuple[tuple[str, str], ...]:
-        from agentforge.app.slash import commands
 
         unique = {command.name: command for command in commands().values()}
         rows = [(f"/{one.name} {one.usage}".strip(), one.summary) for one in unique.values()]

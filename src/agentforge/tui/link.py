@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from agentforge.app.person import Question, Reply
+from agentforge.app.sessions.person import Question, Reply
 from agentforge.cancelling import interruptible
 
 if TYPE_CHECKING:
-    from agentforge.events.event import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.kinds.event import Event
+    from agentforge.events.state.run_state import RunState
 
 T = TypeVar("T")
 

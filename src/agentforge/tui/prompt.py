@@ -8,12 +8,12 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
-from agentforge.app.mentions import pasted
+from agentforge.app.sessions.mentions import pasted
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
 
-    from agentforge.app.typed import Typed
+    from agentforge.app.sessions.input_history import Typed
 
 _PASTE_LINES = 12
 _PASTE_CHARACTERS = 1_500

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agentforge.app.showing import CallLine
-from agentforge.safety.hygiene import clean
+from agentforge.app.sessions.display import CallLine
+from agentforge.safety.text.hygiene import clean
+from agentforge.tui.diffs import coloured, counts
 from agentforge.tui.looks import COLOURS, Signs
 
 if TYPE_CHECKING:
@@ -128,8 +129,6 @@ class CallRow(Vertical):
 
     def _show_detail(self) -> None:
         if self.diff:
-            from agentforge.tui.diffs import coloured
-
             self.mount(Static(coloured(self.diff, dark=self.app.current_theme.dark), classes="detail"))
         else:
             self.mount(Static(Content(self._detail()), classes="detail"))
@@ -158,6 +157,5 @@ def counts_of(diff: str) -> str:
     """How much a diff changes, "" when it changes nothing."""
     if not diff:
         return ""
-    from agentforge.tui.diffs import counts
 
     return counts(diff)

@@ -6,12 +6,10 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.tui.app import ScreenApp
 from agentforge.tui.engine import Engine, OpenChat
-
-if TYPE_CHECKING:
-    from agentforge.tui.app import ScreenApp
+from agentforge.tui.leaving import farewell
 
 
 def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str) -> int:
@@ -24,8 +22,6 @@ def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, se
     Side effects: takes the terminal; when it is left, the conversation is printed on the normal screen.
     """
     engine = Engine(open_chat, session=session, environ=environ)
-    from agentforge.tui.app import ScreenApp
-    from agentforge.tui.leaving import farewell
 
     app = ScreenApp(engine, cwd=cwd)
     try:

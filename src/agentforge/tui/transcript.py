@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from agentforge.app.showing import CallLine, begun, duration_text, ended, output_of, unstarted
-from agentforge.events import conversing, kinds
-from agentforge.safety.hygiene import clean
+from agentforge.app.sessions.display import CallLine, begun, duration_text, ended, output_of, unstarted
+from agentforge.events import kinds
+from agentforge.events.kinds import conversation as conversing
+from agentforge.safety.text.hygiene import clean
 from agentforge.tui.looks import Signs
 from agentforge.tui.rows import CallRow, Remarked, Said
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from textual.widgets import Markdown
 
-    from agentforge.events.state import RunState
-    from agentforge.events.talk import Talk
+    from agentforge.events.state.run_state import RunState
+    from agentforge.events.state.talk import Talk
     from agentforge.tui.link import Happened
 
 _ROWS = 300

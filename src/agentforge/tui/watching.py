@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from agentforge.app.showing import duration_text, telling
+from agentforge.app.sessions.display import duration_text, telling
 from agentforge.events import kinds
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 from agentforge.tui.looks import Signs
 
 if TYPE_CHECKING:
-    from agentforge.app.background import Job
-    from agentforge.events.event import Event
+    from agentforge.app.sessions.background import Job
+    from agentforge.events.kinds.event import Event
 
 _TICK_S = 0.25
 _TODOS = 7

@@ -13,7 +13,7 @@ from typing import cast
 from agentforge.canonical import digest_value
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.views.artifact_view import artifact_path, snapshot_path
 from agentforge.views.words import cost_usd, seconds

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.events.choices import Choice, choices_of
-from agentforge.events.state import Escalation
+from agentforge.events.kinds.choices import Choice, choices_of
+from agentforge.events.state.run_state import Escalation
 
 
 def answers_for(item: Escalation, *, task_id: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.kinds import Json
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.views.words import seconds
 
 ORIGINAL_REQUEST = "artifacts/inputs/original_request.yaml"

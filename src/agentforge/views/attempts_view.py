@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 
 def attempts_value(state: RunState) -> dict[str, object]:

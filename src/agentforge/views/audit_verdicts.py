@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentforge.contracts.rules import find_rule
 from agentforge.errors import ContractInvalid
-from agentforge.events.verdicts import refusals, refuses
+from agentforge.events.kinds.verdicts import refusals, refuses
 from agentforge.views.audit_blocks import Block, Column, Heading, Text, table, visible
 
 Audit = Mapping[str, Any]
@@ -62,7 +63,6 @@ def _broken(results: list[Audit]) -> Block:
 
 def _sentence(rule: str) -> str:
     """A rule in the words of its contract."""
-    from agentforge.contracts.rules import find_rule
 
     if rule == "schema":
         return "the artifact has the form that the contract asks for"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import Escalation
+from agentforge.events.state.run_state import Escalation
 from agentforge.views.answering import answers_for
 from agentforge.views.words import seconds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import FinishedStep, RunState, StageState
+from agentforge.events.state.run_state import FinishedStep, RunState, StageState
 from agentforge.views.words import seconds
 
 

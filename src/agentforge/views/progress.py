@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 
 _WITHIN = {
     "intake": 5,

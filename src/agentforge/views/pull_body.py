@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.safety.boundary import outside
+from agentforge.safety.text.boundary import outside
 from agentforge.views.report_md import delivery_sections
 
 _LONGEST = 60_000  # GitHub takes 65,536 characters
@@ -41,6 +41,8 @@ def pull_body(
         bundle: the trail is pushed with the branch.
     """
     first = earlier[0] if earlier else state
+    if earlier:  # the request of a later delivery is what reviewers wrote, which stands on the page already
+        report = {name: value for name, value in report.items() if name != "asks"}
     parts = [
         _fenced(outside(first.request).strip()[:_REQUEST_SHOWN]),
         _deliveries([*earlier, state]) if earlier else "",

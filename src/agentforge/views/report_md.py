@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.views.attempts_view import attempt_lines
 
 _NONE = "none"
+_TESTS_SHOWN = 4
 
 
 def report_markdown(stage: str, artifact: Mapping[str, object], state: RunState) -> tuple[str, str] | None:
@@ -47,10 +48,13 @@ def delivery_sections(report: Mapping[str, object], state: RunState) -> list[str
     """What was delivered and how it was shown, section by section; "" = there is nothing to say."""
     return [
         _assumptions(_rows(report, "assumptions")),
+        _line(report.get("untested_line")),
         _answers(_rows(report, "answers")),
+        _asks(_rows(report, "asks")),
         _requirements(_rows(report, "requirements")),
         _changes(_rows(report, "changes")),
         _untested(_rows(report, "untested")),
+        _bullets("Measured beside tests", report.get("measured")),
         _verification(report.get("verification")),
         _mutation(report.get("mutation")),
         _bullets("Independent attempts", attempt_lines(state)),
@@ -78,6 +82,19 @@ def _answers(rows: Sequence[Mapping[str, object]]) -> str:
     return "## Answers of a human\n\n" + "\n".join(lines) if lines else ""
 
 
+def _asks(rows: Sequence[Mapping[str, object]]) -> str:
+    """The request part by part: what became of it, the tests of that, and how many changed lines these executed."""
+    lines = ["| the request says | what became of it | tests | changed lines executed |", "|---|---|---|---|"]
+    for row in rows:
+        executed = "" if row.get("lines") is None else str(row.get("lines"))
+        tests = "<br>".join(f"`{_cell(test)}`" for test in _strings(row.get("tests"))[:_TESTS_SHOWN])
+        more = len(_strings(row.get("tests"))) - _TESTS_SHOWN
+        tests += f"<br>and {more} more" if more > 0 else ""
+        told = "; ".join(part for part in (_cell(row.get("becomes")), _cell(row.get("note"))) if part)
+        lines.append(f"| {row.get('number')}. {_cell(row.get('text'))} | {told} | {tests} | {executed} |")
+    return "## What was asked\n\n" + "\n".join(lines) if rows else ""
+
+
 def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| requirement | tests | changed lines |", "|---|---|---|"]
     for row in rows:
@@ -90,7 +107,11 @@ def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def _changes(rows: Sequence[Mapping[str, object]]) -> str:
-    lines = [f"- `{row.get('path')}` +{row.get('lines_added', 0)} -{row.get('lines_removed', 0)}" for row in rows]
+    lines = [
+        f"- `{row.get('path')}` +{row.get('lines_added', 0)} -{row.get('lines_removed', 0)}"
+        + (f" ({row.get('kind')})" if row.get("kind") else "")
+        for row in rows
+    ]
     return "## Files\n\n" + "\n".join(lines) if lines else ""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from agentforge.events.state import RunState, StageState
-from agentforge.events.verdicts import refusals
+from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.state.run_state import RunState, StageState
+from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds, standing
 
 
@@ -76,6 +77,5 @@ def _attempts(state: RunState) -> dict[str, object]:
     """The independent attempts of a run that has some."""
     if not state.attempts:
         return {}
-    from agentforge.views.attempts_view import attempts_value
 
     return {"attempts": attempts_value(state)}

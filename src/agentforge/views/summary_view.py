@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.views.progress import progress
 from agentforge.views.words import cost_usd
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.views.words import seconds
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import RunState, Totals
+from agentforge.events.state.run_state import RunState, Totals
 
 
 def seconds(at: str) -> str | None:

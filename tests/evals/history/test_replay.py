@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.evals.history.replay import recorded, summary_lines
 
 from .past import Past

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.evals.history.commits import Commit, History
 from agentforge.evals.history.requests import action_of, message_of
 from agentforge.evals.trials.loading import load_set
@@ -60,6 +60,20 @@ def test_a_commit_whose_tests_fail_before_it_becomes_a_task_and_the_others_are_n
     assert "no_such_service" in left
     assert "base: it is the first commit" in left
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_commit_whose_own_new_test_fails_at_the_commit_itself_is_left_out(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    imports = "from kit import first, last\n\n\ndef test_one():\n    assert first(['a']) == 'a'\n"
+    past.commit("start again", {"kit.py": FIXED, "tests/test_kit.py": OLD_TEST})
+    past.commit("add last", {
+        "kit.py": f"{FIXED}\n\ndef last(words):\n    return words[0]\n",
+        "tests/test_kit.py": f"{imports}\n\ndef test_last():\n    assert last(['a', 'b']) == 'b'\n",
+    })  # fmt: skip
+    assert run(["eval", "from-history", str(past.folder), "--last", "1", "--out", str(tmp_path / "set")]) == 4
+    told = "add last: left out: the tests that it adds or changes do not pass at the commit itself: test_last"
+    assert told in capfd.readouterr().out
 
 
 def test_the_set_is_played_and_judged_by_the_hidden_tests(

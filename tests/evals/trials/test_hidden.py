@@ -11,7 +11,7 @@ import pytest
 
 from agentforge.config.settings import load
 from agentforge.evals.trials.hidden import hidden_failures
-from agentforge.workspace.newrepo import init_repository
+from agentforge.workspace.git.newrepo import init_repository
 
 HIDDEN = {
     "tests/test_hidden.py": "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_more():\n    assert add(2, 2) == 4\n"

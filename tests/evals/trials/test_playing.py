@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cli.entry import run
+from agentforge.cli.startup.entry import run
 from agentforge.evals.trials.results import FILE
 
 THREE = ("--only", "fix-leap-year", "--only", "ask-sort", "--only", "analyze-who-calls")

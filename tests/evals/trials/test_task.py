@@ -14,7 +14,7 @@ from agentforge.evals.trials.play import _check_out
 from agentforge.evals.trials.running import playable
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import read_task, task_of
-from agentforge.workspace.newrepo import commit_everything, init_repository
+from agentforge.workspace.git.newrepo import commit_everything, init_repository
 
 OWN = load_set("own").tasks
 

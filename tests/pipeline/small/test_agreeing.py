@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.small.agreeing import Agreement
-from agentforge.pipeline.small.near import probes
+from agentforge.pipeline.small_models.checks.input_neighbours import probes
+from agentforge.pipeline.small_models.checks.output_agreement import Agreement
 
 
 def test_one_literal_is_changed_at_a_time() -> None:

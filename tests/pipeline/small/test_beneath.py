@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.small.beneath import _put_back
-from agentforge.pipeline.small.units import Unit
+from agentforge.pipeline.small_models.generation.callees import _put_back
+from agentforge.pipeline.small_models.generation.units import Unit
 
 BEFORE = "X = 1\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n"
 NOW = "X = 1\n\n\ndef one():\n    return 11\n\n\n@cache\ndef two():\n    # passed alone\n    return 22\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.small.forms import Sight, asked
-from agentforge.pipeline.small.units import Unit
+from agentforge.pipeline.small_models.generation.prompt_variants import Sight, asked
+from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.tokens import count_tokens
 
 SOURCE = "import re\n\n\nclass Cart:\n    def __init__(self) -> None:\n        self.lines = []\n\n    def total(self) -> int:\n        return 0\n"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from agentforge.pipeline.small.habits import broken_habits, disordered, ordered
+from agentforge.pipeline.small_models.checks.example_bias import broken_habits, disordered, ordered
 
 PLAIN = "def f(a, b, c):\n    return a + b - c"
 FROM_THE_END = "def f(rows, k):\n    return sorted(rows)[-k:]"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.examples import stands_in
-from agentforge.pipeline.small.reading import claims_of_request, own_words
+from agentforge.pipeline.facts.examples import stands_in
+from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, own_words
 
 ONE = "def hex_key(num):\n"
 TWO = 'Add reverse_delete to kit.py.\n\ndef reverse_delete(s: str, c: str = "") -> tuple:\n    """Task\n'

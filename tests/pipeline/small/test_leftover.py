@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small.leftover import leftover
-from agentforge.pipeline.small.mechanics.asking import wanted_of
-from agentforge.pipeline.small.renaming import said_besides, taken
+from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
+from agentforge.pipeline.small_models.refactoring.rename_request import said_besides, taken
+from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentforge.pipeline.small.mechanics.asking import wanted_of
-from agentforge.pipeline.small.mechanics.changing import plan_of
-from agentforge.pipeline.small.mechanics.edits import Unclear
-from agentforge.pipeline.small.mechanics.planning import Plan
-from agentforge.pipeline.small.mechanics.project import Project, Source
-from agentforge.runners.plain_check import spellings
-from agentforge.workspace.relevance import is_test_path
+from agentforge.pipeline.small_models.refactoring.wording import wanted_of
+from agentforge.python_refactoring.change import plan_of
+from agentforge.python_refactoring.edits import Unclear
+from agentforge.python_refactoring.plan import Plan
+from agentforge.python_refactoring.project import Project, Source
+from agentforge.verification.examples.plain_check import spellings
+from agentforge.workspace.code.relevance import is_test_path
 
 Files = Mapping[str, str]
 

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from agentforge.pipeline.examples import stands_in
-from agentforge.pipeline.small import reading
+from agentforge.pipeline.facts.examples import stands_in
+from agentforge.pipeline.small_models.reading import request_parser as reading
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small.renaming import ambiguous, rename_asked, renamed
+from agentforge.pipeline.small_models.refactoring.rename_request import ambiguous, rename_asked, renamed
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small.remembering import holds_number, remembers, without_and_twice
-from agentforge.pipeline.small.scenes import (
+from agentforge.pipeline.small_models.generation.memory import holds_number, remembers, without_and_twice
+from agentforge.pipeline.small_models.reading.stateful_examples import (
     ClassSeen,
     classes_in,
     made_and_called,
@@ -15,7 +15,7 @@ from agentforge.pipeline.small.scenes import (
     staged_calls,
     unfolded,
 )
-from agentforge.runners.claims import claims_in, names_of
+from agentforge.verification.examples.claims import claims_in, names_of
 
 CART = ClassSeen(name="Cart", methods=frozenset({"add", "remove"}), free=True)
 LEDGER = ClassSeen(name="Ledger", methods=frozenset({"add", "balance"}), free=True)

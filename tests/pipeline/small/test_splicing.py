@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from agentforge.pipeline.small.splicing import Unusable, answer_in, same_code, spliced
-from agentforge.pipeline.small.units import Unit
+from agentforge.pipeline.small_models.generation.units import Unit
+from agentforge.pipeline.small_models.refactoring.splices import Unusable, answer_in, same_code, spliced
 
 SOURCE = '''"""Small things."""
 

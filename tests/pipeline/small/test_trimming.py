@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from agentforge.pipeline.small.trimming import _same_where_reached, trimmed
+from agentforge.pipeline.small_models.generation.dead_code import _same_where_reached, trimmed
 
 EARLY = "def f(rows):\n    n = len(rows)\n    if n == 1:\n        one = n > 1\n        return one\n    return n > 2\n"
 

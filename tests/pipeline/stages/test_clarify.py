@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from agentforge_states import asked, inside
 
-from agentforge.events.state import RunState, Submission
+from agentforge.events.state.run_state import RunState, Submission
 from agentforge.pipeline.stages.clarify import STAGE, complete, draft, needs_model, questions
 
 PROVED = {

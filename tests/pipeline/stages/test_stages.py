@@ -10,7 +10,7 @@ from agentforge_states import inside
 
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.check import draft_schema
-from agentforge.pipeline.stage import ACTIONS, CHANGING, items, texts
+from agentforge.pipeline.model.stage import ACTIONS, CHANGING, items, texts
 from agentforge.pipeline.stages import ALIASES, ORDER, load_stages
 from agentforge.toolbox import find
 

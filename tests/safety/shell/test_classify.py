@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from agentforge.evals.attack_case import everyday_commands
-from agentforge.safety.decision import Policy, decide_command
-from agentforge.safety.modes import Mode, Verdict
-from agentforge.safety.places import Ground
-from agentforge.safety.shell.classes import CommandClass
-from agentforge.safety.shell.classify import classify
-from agentforge.safety.shell.reading import read_line
+from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.shell.grammar.command_reader import read_line
+from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.safety.shell.programs.classification import classify
 
 GROUND = Ground(root="/w", folder="/w", home="/home/u")
 DOUBTFUL = Path(__file__).with_name("doubtful_lines.txt").read_text("utf-8").splitlines()

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.errors import AgentForgeError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 @cache
@@ -42,8 +43,6 @@ def run_slash(chat: Chat, line: str) -> SlashReply:
         line: such as "/model openai/gpt-5.5".
     """
     from difflib import get_close_matches
-
-    from agentforge.errors import AgentForgeError
 
     name, _, rest = line.strip().removeprefix("/").partition(" ")
     command = commands().get(name.lower())

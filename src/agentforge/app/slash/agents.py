@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.slash.command import SlashCommand, SlashReply
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _agents(chat: Chat, _rest: str) -> SlashReply:

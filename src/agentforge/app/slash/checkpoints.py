@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.app.paging import paged
+from agentforge.app.sessions.pages import paged
+from agentforge.app.sessions.person import Question
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
+from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.app.checkpointing import Report
-    from agentforge.events.conversing import Restored
-    from agentforge.workspace.restoring import Restoration
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.app.sessions.checkpoints import Report
+    from agentforge.events.kinds.conversation import Restored
+    from agentforge.workspace.git.restore import Restoration
 
 _LISTED = 30
 _WHAT = ("both", "conversation", "workspace")
@@ -52,8 +54,6 @@ def _restore(chat: Chat, rest: str) -> SlashReply:
 
 def _agreed(chat: Chat, name: str) -> bool:
     """Show the person what would change and ask; who is not there has said it by the command."""
-    from agentforge.app.person import Question
-    from agentforge.safety.hygiene import clean
 
     diff = chat.workshop.checkpoints.preview(name)
     if not diff:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 Action = Literal["", "exit", "open", "say", "edit"]
 

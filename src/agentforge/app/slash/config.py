@@ -7,12 +7,14 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from agentforge.app.setup.diagnostics import examine
+from agentforge.app.setup.setup_run import safe_fixes
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.app.examining_sessions import Check
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.app.setup.session_diagnostics import Check
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*AUTH*")
 _NAMED_BY_USER = (".ENV", ".SET_VARS", ".HEADERS")
@@ -49,14 +51,11 @@ def _of_session(chat: Chat, check: Check) -> Check:
 
 
 def _doctor(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.examining import examine
 
     if rest not in ("", "fix", "call"):
         raise UsageError(f"/doctor {rest}: not understood", hint="/doctor [fix|call]")
     fixed: tuple[str, ...] = ()
     if rest == "fix":
-        from agentforge.app.setting_up import safe_fixes
-
         fixed = safe_fixes(chat.workshop.root, chat.workshop.environ)
     found = examine(chat.workshop.root, chat.workshop.environ, call=rest == "call")
     lines = [*(f"- fixed: {line}" for line in fixed)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentforge import __version__
+from agentforge.app.slash import commands
 from agentforge.app.slash.command import SlashCommand, SlashReply
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _help(_chat: Chat, _rest: str) -> SlashReply:
-    from agentforge.app.slash import commands
 
     unique = {command.name: command for command in commands().values()}
     rows = [f"- `/{f'{one.name} {one.usage}'.strip()}` {one.summary}" for one in unique.values()]
@@ -23,7 +24,6 @@ def _exit(_chat: Chat, _rest: str) -> SlashReply:
 
 
 def _version(_chat: Chat, _rest: str) -> SlashReply:
-    from agentforge import __version__
 
     return SlashReply(text=f"agentforge {__version__}", data={"version": __version__})
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.report import context_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import ConflictError, UsageError
+from agentforge.events.kinds import HistoryCleared
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.events.talk import Entry
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.events.state.talk import Entry
 
 _SHOWN = 10
 _LENGTH = 400
@@ -39,7 +41,6 @@ def _retry(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _clear(chat: Chat, _rest: str) -> SlashReply:
-    from agentforge.events.kinds import HistoryCleared
 
     if chat.state.talk.open:
         raise ConflictError("a turn goes on", hint="stop it first")
@@ -60,7 +61,6 @@ def _compact(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _context(chat: Chat, _rest: str) -> SlashReply:
-    from agentforge.app.session_report import context_value
 
     value = context_value(chat)
     limits = value["limits"]

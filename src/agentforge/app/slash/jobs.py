@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
+from agentforge.safety.text.hygiene import clean
+from agentforge.toolbox.jobs import state_of
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.workspace.background import BackgroundCommands, Glance
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _USAGE = "/jobs [read ID | stop ID | stop all]"
 _SHOWN = 8000
@@ -26,7 +28,6 @@ def _jobs(chat: Chat, rest: str) -> SlashReply:
 
 
 def _list(chat: Chat, commands: BackgroundCommands) -> SlashReply:
-    from agentforge.toolbox.jobs import state_of
 
     rows = [f"- {one.name}: `{chat.workshop.scrubbed(one.command)}` - {state_of(one)}" for one in commands.glances()]
     data = {"jobs": [{"name": one.name, "command": one.command, "outcome": one.outcome} for one in commands.glances()]}
@@ -48,8 +49,6 @@ def _found(commands: BackgroundCommands, name: str) -> Glance:
 
 def _shown(chat: Chat, found: Glance) -> str:
     """Its last output, fit for people; what the agent reads of it stays unread."""
-    from agentforge.safety.hygiene import clean
-    from agentforge.toolbox.jobs import state_of
 
     output = chat.workshop.scrubbed(clean(found.output.decode("utf-8", "replace")))
     cut = "[the last part]\n" if len(output) > _SHOWN or found.missed else ""

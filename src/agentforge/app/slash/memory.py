@@ -8,7 +8,7 @@ from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 _USAGE = "/memory [set KEY VALUE | delete KEY | clear | edit] [--project]"
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.models.suggestions import suggestions
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.config.model_choice import PROVIDERS, named
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 _PAGE_ROWS = 20
 
 
 def _model(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.config.model_choice import named
 
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
@@ -34,7 +35,6 @@ def _model(chat: Chat, rest: str) -> SlashReply:
 
 
 def _models(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.suggesting import suggestions
 
     page, limit = _numbers(rest)
     provider = _provider_now(chat)
@@ -56,7 +56,6 @@ def _models(chat: Chat, rest: str) -> SlashReply:
 
 
 def _provider(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.config.model_choice import PROVIDERS
 
     if not rest:
         now = _provider_now(chat)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
+from agentforge.safety.policy.modes import MODE_MEANING, Mode
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _plan(chat: Chat, _rest: str) -> SlashReply:
@@ -24,7 +25,6 @@ def _build(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _approval(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.safety.modes import MODE_MEANING, Mode
 
     if not rest:
         now = chat.workshop.policy().mode
@@ -37,7 +37,6 @@ def _approval(chat: Chat, rest: str) -> SlashReply:
 
 
 def _approval_words(_chat: Chat, word: str) -> tuple[str, ...]:
-    from agentforge.safety.modes import Mode
 
     return tuple(mode for mode in Mode if mode.startswith(word))
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.config.paths import config_dir, data_dir, project_files
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _paths(chat: Chat, _rest: str) -> SlashReply:
-    from agentforge.config.paths import config_dir, data_dir, project_files
 
     shop = chat.workshop
     around, environ = shop.around, shop.environ

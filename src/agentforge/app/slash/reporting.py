@@ -6,17 +6,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.export import exported
+from agentforge.app.sessions.report import cost_rows, error_rows, report_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 _ERRORS = 10
 
 
 def _export(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.session_export import exported
 
     form, _, name = rest.partition(" ")
     form = {"": "md", "markdown": "md"}.get(form, form)
@@ -32,7 +33,6 @@ def _export(chat: Chat, rest: str) -> SlashReply:
 
 
 def _report(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.session_report import report_value
 
     value = report_value(chat.state)
     if rest == "--json":
@@ -68,7 +68,6 @@ def _stats(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _cost(chat: Chat, _rest: str) -> SlashReply:
-    from agentforge.app.session_report import cost_rows
 
     rows = cost_rows(chat.state)
     if not rows:
@@ -82,7 +81,6 @@ def _cost(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _errors(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.session_report import error_rows
 
     if rest and (not rest.isdigit() or not int(rest)):
         raise UsageError(f"/errors {rest}: how many?", hint="/errors 20")

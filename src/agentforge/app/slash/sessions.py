@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.app.paging import paged
+from agentforge.app.sessions.listing import all_sessions, fork
+from agentforge.app.sessions.pages import paged
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.store.session_list import SessionRow
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.store.sessions.listing import SessionRow
 
 
 def _sessions(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.sessions import all_sessions
 
     rows = all_sessions(chat.workshop.environ)
     head = "| session | last used | turns | what |\n| --- | --- | --- | --- |"
@@ -28,7 +28,6 @@ def _row(row: SessionRow, current: str) -> str:
 
 
 def _resume(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.sessions import all_sessions
 
     if not rest:
         raise UsageError("which session?", hint="/resume ID; /sessions lists them")
@@ -46,7 +45,6 @@ def _resume(chat: Chat, rest: str) -> SlashReply:
 
 
 def _ids(chat: Chat, word: str) -> tuple[str, ...]:
-    from agentforge.app.sessions import all_sessions
 
     return tuple(row.session_id for row in all_sessions(chat.workshop.environ) if row.session_id.startswith(word))
 
@@ -56,7 +54,6 @@ def _new(_chat: Chat, _rest: str) -> SlashReply:
 
 
 def _fork(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app.sessions import fork
 
     made = fork(chat.workshop.environ, chat.session_id, settings=chat.workshop.settings, name=rest)
     return SlashReply(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
+from agentforge.skills.skill import read_body
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _skills(chat: Chat, _rest: str) -> SlashReply:
@@ -39,7 +40,6 @@ def _untrusted(chat: Chat) -> list[str]:
 def _skill(chat: Chat, rest: str) -> SlashReply:
     if not rest:
         return _skills(chat, rest)
-    from agentforge.skills.skill import read_body
 
     skills = chat.workshop.around.skills
     if not skills.enabled:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.subagents.swarm import build, investigate
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 _USAGE = '/swarm [investigate "QUESTION" | build "TASK"]'
 
@@ -21,7 +22,6 @@ def _swarm(chat: Chat, rest: str) -> SlashReply:
             text="Swarm mode: every message is split among subagents that only look, until `/build` or `/plan`.",
             data={"mode": "swarm"},
         )
-    from agentforge.app.swarming import build, investigate
 
     acts = {"investigate": investigate, "build": build}
     if action not in acts:

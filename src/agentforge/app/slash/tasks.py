@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.sessions.background import Job
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.tasks import answers
 from agentforge.errors import RepositoryError, UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.answers import Waiting
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.app.tasks.answers import Waiting
     from agentforge.events.kinds import Decision
 
 _WORDS = {"approve": "approve", "reject": "reject", "abort": "abort", "answer": "answer"}
@@ -24,7 +27,6 @@ def _start(chat: Chat, rest: str) -> SlashReply:
 
 
 def _status(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app import looking
 
     root = chat.workshop.root
     if rest:
@@ -51,7 +53,6 @@ def _status(chat: Chat, rest: str) -> SlashReply:
 
 
 def _resolve(chat: Chat, rest: str) -> SlashReply:
-    from agentforge.app import answers
 
     root = chat.workshop.root
     if not rest:
@@ -87,7 +88,6 @@ def _waiting(rows: list[Waiting]) -> SlashReply:
 
 
 def _begin(chat: Chat, arguments: tuple[str, ...], *, title: str) -> None:
-    from agentforge.app.background import Job
 
     number = len(chat.jobs) + 1
     output = chat.log.folder / "tasks" / f"{number}.jsonl"
@@ -105,7 +105,6 @@ def _cell(text: str) -> str:
 
 
 def _addresses(chat: Chat, word: str) -> tuple[str, ...]:
-    from agentforge.app import answers
 
     return tuple(row.address for row in answers.pending(chat.workshop.root) if row.address.startswith(word))
 

@@ -10,7 +10,7 @@ from agentforge.errors import UsageError
 from agentforge.events.kinds import TodosChanged
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
 
 def _todos(chat: Chat, rest: str) -> SlashReply:

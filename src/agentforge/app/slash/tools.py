@@ -10,7 +10,7 @@ from agentforge.errors import UsageError
 from agentforge.tools.base import ToolError
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
     from agentforge.tools.mcp.servers import Servers, Status
 
 _SHOWN = 100

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.place import open_place
+from agentforge.acp_server.serving import serve
+from agentforge.cli.startup.command_context import open_place
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -32,7 +33,6 @@ Zed: settings.json
 @click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
 def acp(model: str | None, approval: str | None) -> int:
     """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
-    from agentforge.acp_server.serving import serve
 
     if sys.stdin.isatty():
         click.echo(

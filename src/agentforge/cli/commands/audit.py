@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import open_place
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.proof.audit import audit as write_audit
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.options import cwd_option
+from agentforge.errors import UsageError
 
 _FORMS = ("md", "html", "pdf", "json")
 
@@ -28,9 +31,6 @@ Examples:
 @cwd_option
 def audit(task_id: str, form: str | None, output: Path | None, cwd: str | None) -> int:
     """Write what task ID was asked, assumed, measured, judged and spent: a document that stands alone."""
-    from agentforge.app import looking
-    from agentforge.app.auditing import audit as write_audit
-    from agentforge.errors import UsageError
 
     place = open_place(cwd)
     named = output.suffix.lstrip(".") if output is not None else ""

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.proof.bundles import bundle as pack, keep_bundle
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 
 
 @click.command(
@@ -28,8 +29,6 @@ Examples:
 @json_option
 def bundle(task_id: str, output: Path | None, ref: bool, cwd: str | None, as_json: bool) -> int:
     """Pack task ID with its log, blobs, contracts, commit, note and git objects; `verify FILE` needs nothing else."""
-    from agentforge.app.bundling import bundle as pack
-    from agentforge.app.bundling import keep_bundle
 
     place = open_place(cwd)
     packed = pack(place.cwd, task_id)

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import Place, open_place
+from agentforge.app.history.comparison import compare as compared
+from agentforge.cli.output.terminal import cut, printable
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
+from agentforge.views.compare_html import compare_html
+from agentforge.views.compare_text import compare_lines
 
 _WIDTH = 80
 
@@ -28,7 +32,6 @@ Examples:
 @json_option
 def compare(first: str, second: str, html: str | None, cwd: str | None, as_json: bool) -> int:
     """Show tasks A and B side by side: stages, tokens, cost, artifacts field by field, tests, verdicts, changes."""
-    from agentforge.app.comparing import compare as compared
 
     place = open_place(cwd)
     value = compared(place.cwd, first, second)
@@ -43,20 +46,16 @@ def compare(first: str, second: str, html: str | None, cwd: str | None, as_json:
 
 def show_comparison(place: Place, first: str, second: str) -> None:
     """Print the comparison of two tasks below what was printed already."""
-    from agentforge.app.comparing import compare as compared
 
     click.echo("\n".join(["", *_lines(compared(place.cwd, first, second))]))
 
 
 def _lines(value: dict[str, object]) -> list[str]:
-    from agentforge.cli.terminal import cut, printable
-    from agentforge.views.compare_text import compare_lines
 
     return [cut(printable(line), _WIDTH) for line in compare_lines(value)]
 
 
 def _write(path: Path, value: dict[str, object]) -> None:
-    from agentforge.views.compare_html import compare_html
 
     try:
         path.write_text(compare_html(value), "utf-8")

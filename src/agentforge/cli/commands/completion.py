@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from agentforge.cli.startup.lazy import agentforge
+
 
 @click.command(
     epilog="""\b
@@ -17,8 +19,6 @@ Examples:
 def completion(shell: str) -> int:
     """Print the completion script for SHELL."""
     from click.shell_completion import get_completion_class
-
-    from agentforge.cli.lazy import agentforge
 
     kind = get_completion_class(shell)
     assert kind is not None  # the three shells are click's own

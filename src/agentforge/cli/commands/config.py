@@ -9,12 +9,14 @@ from fnmatch import fnmatchcase
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of, open_place
-from agentforge.cli.terminal import style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.startup.command_context import folder_of, open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.explaining import explained
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
+from agentforge.config.writing import parse_value, set_value
 from agentforge.errors import UsageError
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
@@ -109,7 +111,6 @@ Examples:
 @cwd_option
 def set_(key: str, value: str | None, project: bool, remove: bool, cwd: str | None) -> int:
     """Write KEY into a settings file; comments and order of the file stay. A value that is wrong is not written."""
-    from agentforge.config.writing import parse_value, set_value
 
     if (value is None) != remove:
         raise UsageError("a value is wanted, or --remove", hint=f"agentforge config set {key} VALUE")
@@ -134,7 +135,6 @@ Examples:
 @json_option
 def explain(key: str, cwd: str | None, as_json: bool) -> int:
     """Say what KEY means, its type and default; a table's name shows all of the table, no KEY shows everything."""
-    from agentforge.config.explaining import explained
 
     rows = explained(key)
     if as_json:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
-from agentforge.cli.terminal import Style, printable, style_for, table
+from agentforge.app.conformance.check_run import Wish, examine, holding, write_baseline
+from agentforge.cli.output.terminal import Style, printable, style_for, table
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.conformance.engine.violation import BASELINE
 from agentforge.errors import VerificationFailed
+from agentforge.store.log.files import replace_file
 
 if TYPE_CHECKING:
-    from agentforge.app.conformance import Examination
+    from agentforge.app.conformance.check_run import Examination
 
 _SHOWN = 200
 _TRUST = "Run the project's own checks (.agentforge/checks/*.py), too: programs, outside the sandbox."
@@ -58,7 +61,6 @@ def check(paths: tuple[str, ...], sarif: str | None, as_json: bool, **given: Any
     --json prints SARIF. A check that crashes, or that is configured and not installed, has failed.
     Exit codes: 0 clean, 4 violations or a check that could not do its work.
     """
-    from agentforge.app.conformance import Wish, examine
 
     began = time.monotonic()
     place = open_place(given["cwd"])
@@ -89,8 +91,6 @@ def baseline(trust: bool, cwd: str | None, as_json: bool) -> int:
 
     They are known again when lines move or a file is renamed. Commit the file.
     """
-    from agentforge.app.conformance import Wish, write_baseline
-    from agentforge.conformance.violation import BASELINE
 
     place = open_place(cwd)
     examined = write_baseline(Wish(cwd=place.cwd, trust=trust, environ=place.environ), settings=place.settings)
@@ -114,7 +114,6 @@ Examples:
 @json_option
 def list_rules(cwd: str | None, as_json: bool) -> int:
     """List the checks, and the rules and exemptions of the contracts for code."""
-    from agentforge.app.conformance import holding
 
     place = open_place(cwd)
     rows = holding(place.cwd, settings=place.settings)
@@ -129,8 +128,6 @@ def list_rules(cwd: str | None, as_json: bool) -> int:
 
 def _write_sarif(path: Path, examined: Examination) -> None:
     import json
-
-    from agentforge.store.files import replace_file
 
     replace_file(path, json.dumps(examined.sarif(), indent=2, ensure_ascii=False).encode() + b"\n")
 

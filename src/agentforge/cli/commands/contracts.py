@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of
-from agentforge.cli.terminal import printable, style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.startup.command_context import folder_of
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.contract_files import builtin_texts, contract_set
+from agentforge.contracts.catalogue import build
+from agentforge.contracts.check import check as check_contract
+from agentforge.contracts.rule import Case, NotMeasuredError
+from agentforge.contracts.rules import find_rule, sort_of
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import UsageError, VerificationFailed
 
 if TYPE_CHECKING:
@@ -92,7 +98,6 @@ def show(name: str, cwd: str | None, as_json: bool) -> int:
     A fact refuses the artifact; a repair is made by the harness, which says so; a note is told to the reviewer. --json prints
     the contract as JSON Schema with its rules.
     """
-    from agentforge.contracts.rules import sort_of
 
     contract = _contracts_of(folder_of(cwd)).get(name)
     if as_json:
@@ -147,8 +152,6 @@ def _with_sorts(contract: Contract) -> str:
     """The contract as YAML; behind each rule stands what follows when it does not hold."""
     import yaml
 
-    from agentforge.contracts.rules import sort_of
-
     rest = {key: value for key, value in contract.document.items() if key != "validation"}
     entries = cast("Sequence[object]", contract.document.get("validation", ()))
     lines = [yaml.safe_dump(rest, sort_keys=False, allow_unicode=True).rstrip(), *(["validation:"] if entries else [])]
@@ -165,7 +168,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
         {rule, status, message, path} per rule; status is "passed", "failed", "noted" where a broken rule refuses nothing, or
         "not checked" where facts are needed.
     """
-    from agentforge.contracts.check import check as check_contract
 
     unmeasured = _unmeasured(contract, artifact)
     rows: list[dict[str, object]] = []
@@ -178,8 +180,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
 
 def _unmeasured(contract: Contract, artifact: object) -> set[str]:
     """The rules that cannot be judged from the artifact alone."""
-    from agentforge.contracts.rule import Case, NotMeasuredError
-    from agentforge.contracts.rules import find_rule
 
     case = Case(artifact=artifact if isinstance(artifact, Mapping) else {})
     names = {f"command: {command}" for command in contract.commands}
@@ -196,8 +196,6 @@ def _unmeasured(contract: Contract, artifact: object) -> set[str]:
 
 def _check_contract(file: Path, *, as_json: bool) -> int:
     """A contract file holds when it loads."""
-    from agentforge.config.contract_files import builtin_texts
-    from agentforge.contracts.catalogue import build
 
     found = build(builtin_texts(), {str(file): file.read_text(encoding="utf-8")})
     name = next(name for name, origin in found.origins.items() if origin != "builtin")
@@ -210,7 +208,6 @@ def _check_contract(file: Path, *, as_json: bool) -> int:
 
 
 def _read(file: Path) -> object:
-    from agentforge.contracts.strict_yaml import load_strict
 
     try:
         if file.stat().st_size > _MAX_BYTES:
@@ -221,7 +218,6 @@ def _read(file: Path) -> object:
 
 
 def _contracts_of(folder: Path) -> ContractSet:
-    from agentforge.config.contract_files import contract_set
 
     top = next((path for path in (folder, *folder.parents) if (path / ".agentforge" / "contracts").is_dir()), None)
     return contract_set(top)

@@ -8,10 +8,13 @@ from typing import Any
 
 import click
 
-from agentforge.cli.damage import tell_damaged
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.history import costs as costing
+from agentforge.app.sessions.display import cost_text
+from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 
 _HEAD = ("CALLS", "PROMPT", "CACHED", "COMPLETION", "USD")
@@ -30,7 +33,6 @@ Examples:
 @json_option
 def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) -> int:
     """Show what task ID cost by stage, attempt and model. PROMPT is without the cached tokens, which stand apart."""
-    from agentforge.app import costing
 
     if (task_id is None) != everything:
         raise UsageError("name one task, or say --all", hint="agentforge cost ID, or agentforge cost --all")
@@ -67,7 +69,6 @@ def _of_all(value: Mapping[str, Any]) -> list[str]:
 
 
 def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    from agentforge.cli.terminal import cut, printable, style_for, table
 
     cells = [
         (
@@ -85,7 +86,6 @@ def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str
 
 
 def _money(row: Mapping[str, Any]) -> str:
-    from agentforge.app.showing import cost_text
 
     if not row["calls"]:
         return "-"

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import Place, folder_of, open_place
+from agentforge.cli.running.follow import user_name
+from agentforge.cli.startup.command_context import Place, folder_of, open_place
+from agentforge.cli.startup.options import cwd_option
+from agentforge.config.paths import data_dir
+from agentforge.dashboard.ground import Registered, named_repositories
+from agentforge.dashboard.serving import ServeOptions, serve
+from agentforge.errors import RepositoryError
 
 if TYPE_CHECKING:
     from agentforge.dashboard.ground import Repository
@@ -53,8 +58,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
     Shows the repositories of --repo, else those of the registry and the current one. The printed address holds the token.
     Ctrl-C ends the dashboard; tasks that it started go on.
     """
-    from agentforge.cli.following import user_name
-    from agentforge.dashboard.serving import ServeOptions, serve
 
     place = open_place(cwd)
     repositories = _repositories(place, repos)
@@ -81,8 +84,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
 
 def _repositories(place: Place, repos: tuple[str, ...]) -> Callable[[], Sequence[Repository]]:
     """The named ones; else the registered ones, with the current one where there is one."""
-    from agentforge.dashboard.ground import Registered, named_repositories
-    from agentforge.errors import RepositoryError
 
     if repos:
         named = named_repositories([folder_of(repo) for repo in repos])
@@ -102,8 +103,6 @@ def _open(address: str, place: Place) -> None:
     import os
     import webbrowser
     from html import escape
-
-    from agentforge.config.paths import data_dir
 
     path = data_dir(place.environ) / "dashboard.html"
     path.unlink(missing_ok=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
-from agentforge.cli.form import Form
-from agentforge.cli.options import form_of, form_options
-from agentforge.cli.place import open_place
+from agentforge.app.tasks.demo import run_demo
+from agentforge.cli.running.follow import follow
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import Form
+from agentforge.cli.startup.options import form_of, form_options
 
 
 @click.command(
@@ -22,8 +24,6 @@ def demo(output_format: Form, as_json: bool) -> int:
 
     The model's replies are a recording; git, the tests, the sandbox, the verification and the branch are real.
     """
-    from agentforge.app.demo import run_demo
-    from agentforge.cli.following import follow
 
     form = form_of(output_format, as_json=as_json)
     if form == "text":

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of
-from agentforge.cli.terminal import style_for, table, wrapped
+from agentforge.app.setup.diagnostics import examine
+from agentforge.app.setup.setup_run import safe_fixes
+from agentforge.cli.output.terminal import style_for, table, wrapped
+from agentforge.cli.startup.command_context import folder_of
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import InfrastructureError
 
 if TYPE_CHECKING:
-    from agentforge.workspace.escapes import Attempt
+    from agentforge.workspace.sandbox.escapes import Attempt
 
 
 @click.command(
@@ -37,13 +39,9 @@ def doctor(fix: bool, call: bool, cwd: str | None, as_json: bool) -> int:
     """
     from dataclasses import asdict
 
-    from agentforge.app.examining import examine
-
     folder = folder_of(cwd)
     fixed: tuple[str, ...] = ()
     if fix:
-        from agentforge.app.setting_up import safe_fixes
-
         fixed = safe_fixes(folder, os.environ)
     found = examine(folder, os.environ, call=call)
     checks = found.checks

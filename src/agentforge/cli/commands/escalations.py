@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.damage import tell_damaged
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.summary import escalation_lines
-from agentforge.cli.terminal import cut, printable, style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import escalation_row
+from agentforge.app.tasks import answers
+from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.summary import escalation_lines
+from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.answers import Waiting
+    from agentforge.app.tasks.answers import Waiting
 
 
 @click.group(
@@ -44,7 +47,6 @@ Examples:
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
     """List what waits, oldest first."""
-    from agentforge.app import answers, looking
 
     place = open_place(cwd)
     rows = answers.pending(place.cwd)
@@ -78,7 +80,6 @@ Examples:
 @json_option
 def show(escalation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show one escalation with the commands that answer it."""
-    from agentforge.app import answers
 
     place = open_place(cwd)
     row = _find(answers.escalations(place.cwd), escalation_id)
@@ -103,6 +104,5 @@ def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
 
 
 def _value(row: Waiting) -> dict[str, object]:
-    from agentforge.app.result import escalation_row
 
     return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item, task_id=row.task_id)}

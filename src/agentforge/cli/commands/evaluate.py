@@ -9,15 +9,30 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agentforge import __version__
 from agentforge.cli.commands import histories, honest, trials
 from agentforge.cli.commands.honest import side_value
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.terminal import Style, printable, style_for
+from agentforge.cli.output.terminal import Style, printable, style_for
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.config.suite_record import LastRun, remember
+from agentforge.errors import VerificationFailed
+from agentforge.evals.attack_case import chosen_cases, everyday_commands
+from agentforge.evals.attack_report import attacks_summary, attacks_value
+from agentforge.evals.attack_run import refused_everyday, run_attacks
+from agentforge.evals.cheat_case import chosen_names, playable
+from agentforge.evals.cheats_suite import closing_line, run_cases
+from agentforge.evals.ground import Ground
+from agentforge.evals.injection_case import chosen_injections, load_injection
+from agentforge.evals.injection_run import run_injection
+from agentforge.evals.switched_off import run_without, tricks_of
+from agentforge.store.log.clock import utc_now
+from agentforge.testing.launch import remove
 
 if TYPE_CHECKING:
     from agentforge.config.suite_record import Suite
     from agentforge.evals.attack_run import AttackResult
+    from agentforge.evals.cheat_run import SideResult
     from agentforge.evals.cheats_suite import CaseResult
     from agentforge.evals.injection_run import InjectionResult
 
@@ -56,24 +71,25 @@ Examples:
   agentforge eval cheats
   agentforge eval cheats conftest-adds-xfail hard-coded-table
   agentforge eval cheats -j 4 --json
+  agentforge eval cheats --without circumstances
 """
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("-j", "processes", type=click.IntRange(min=1), help="Cases at a time; by default one per core.")
+@click.option(
+    "--without", "detector", metavar="DETECTOR", help="Switch a detector off: which tricks does nothing else refuse?"
+)
 @json_option
-def cheats(names: tuple[str, ...], processes: int | None, as_json: bool) -> int:
+def cheats(names: tuple[str, ...], processes: int | None, detector: str | None, as_json: bool) -> int:
     """Play every trick of the catalogue, or the named ones, through the whole pipeline.
 
     Each trick must be refused and its honest twin delivered; exit code 4 when one of them is not. No model is asked, nothing
-    is written but a temporary folder. docs/cheats.md describes the tricks.
+    is written but a temporary folder. docs/cheats.md describes the tricks, and tells what each detector refuses alone.
     """
+    if detector:
+        return _without(detector, names, processes=processes or os.cpu_count() or 1, as_json=as_json)
     import tempfile
     from pathlib import Path
-
-    from agentforge.errors import VerificationFailed
-    from agentforge.evals.cheat_case import chosen_names, playable
-    from agentforge.evals.cheats_suite import closing_line, run_cases
-    from agentforge.runners.launch import remove
 
     chosen, left_out = playable(chosen_names(names))
     for name, reason in left_out.items():
@@ -97,6 +113,32 @@ def cheats(names: tuple[str, ...], processes: int | None, as_json: bool) -> int:
     return 0 if all(right for _, right in sides) else VerificationFailed.exit_code
 
 
+def _without(detector: str, names: tuple[str, ...], *, processes: int, as_json: bool) -> int:
+    """Play the tricks in whose refusal a detector has a part, or the named ones, with it switched off."""
+    import tempfile
+    from pathlib import Path
+
+    chosen = chosen_names(names or tricks_of(detector))
+    folder = Path(tempfile.mkdtemp(prefix="agentforge-cheats-"))
+    done: list[SideResult] = []
+    try:
+        for result in run_without(detector, chosen, processes=processes, folder=folder):
+            done.append(result)
+            told = (
+                f"refused in {result.stage} by {', '.join(result.rules)}" if result.right else "REFUSED BY NOTHING ELSE"
+            )
+            if not as_json:
+                click.echo(f"{result.name}  {told}")
+    finally:
+        remove(folder)
+    alone = sorted(one.name for one in done if not one.right)
+    if as_json:
+        write_json({"detector": detector, "tried": sorted(one.name for one in done), "alone": alone})
+    else:
+        click.echo(f"without {detector}: {len(done) - len(alone)} of {len(done)} tricks are refused all the same")
+    return 0
+
+
 @evaluate.command(
     epilog="""\b
 Examples:
@@ -116,12 +158,6 @@ def attacks(names: tuple[str, ...], as_json: bool) -> int:
     """
     import tempfile
     from pathlib import Path
-
-    from agentforge.errors import VerificationFailed
-    from agentforge.evals.attack_case import chosen_cases, everyday_commands
-    from agentforge.evals.attack_report import attacks_summary, attacks_value
-    from agentforge.evals.attack_run import refused_everyday, run_attacks
-    from agentforge.runners.launch import remove
 
     cases, everyday = chosen_cases(names), (*everyday_commands(), *everyday_commands("auto"))
     folder = Path(tempfile.mkdtemp(prefix="agentforge-attacks-"))
@@ -172,11 +208,7 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
     import tempfile
     from pathlib import Path
 
-    from agentforge.errors import VerificationFailed
-    from agentforge.evals.ground import Ground
-    from agentforge.evals.injection_case import chosen_injections, load_injection
-    from agentforge.evals.injection_run import closing_line, run_injection
-    from agentforge.runners.launch import remove
+    from agentforge.evals.injection_run import closing_line
 
     chosen = chosen_injections(names)
     style = style_for(sys.stdout, os.environ)
@@ -200,9 +232,6 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
 
 
 def _keep(suite: Suite, summary: str, *, held: bool) -> None:
-    from agentforge import __version__
-    from agentforge.config.suite_record import LastRun, remember
-    from agentforge.store.clock import utc_now
 
     remember(suite, LastRun(ok=held, summary=summary, at=utc_now(), version=__version__), os.environ)
 

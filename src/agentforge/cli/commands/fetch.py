@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.sync import fetch as fetching
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 
 if TYPE_CHECKING:
-    from agentforge.app.fetching import Fetched
+    from agentforge.app.sync.fetch import Fetched
 
 _WORDS = {
     "new": "is here now",
@@ -39,7 +40,6 @@ def fetch(task_id: str | None, remote: str | None, cwd: str | None, as_json: boo
 
     What comes is checked record by record. A copy of this machine's that holds records of its own is moved aside.
     """
-    from agentforge.app import fetching
 
     place = open_place(cwd)
     name = remote or place.settings.text("fleet.remote") or "origin"

@@ -6,16 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.form import Form, result_line, write_json
-from agentforge.cli.options import cwd_option, form_of, form_options, limit_options, limit_settings, limits_of, plain
-from agentforge.cli.place import Place, open_place
+from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.conformance.fix_run import Target, plan
+from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.cli.running.follow import follow, show_result
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import Form, result_line, write_json
+from agentforge.cli.startup.options import (
+    cwd_option,
+    form_of,
+    form_options,
+    limit_options,
+    limit_settings,
+    limits_of,
+    plain,
+)
 from agentforge.errors import UsageError
+from agentforge.pipeline.stages import FIX_ORDER
 
 if TYPE_CHECKING:
-    from agentforge.app.fixing import Plan
-    from agentforge.app.result import RunResult
-    from agentforge.app.tasks import StartOptions
-    from agentforge.cli.following import Begin
+    from agentforge.app.composition.run_result import RunResult
+    from agentforge.app.conformance.fix_run import Plan
+
+    pass
+    from agentforge.cli.running.follow import Begin
 
 
 @click.command(
@@ -56,8 +70,6 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
     An id becomes one branch, --all and --rule one branch per rule. A violation that is gone is told and closed.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
-    from agentforge.app.fixing import Target, plan
-    from agentforge.app.tasks import StartOptions
 
     _refuse_mixtures(violation_ids, given)
     form = form_of(output_format, as_json=as_json)
@@ -88,7 +100,6 @@ def _refuse_mixtures(ids: tuple[str, ...], given: dict[str, Any]) -> None:
 
 
 def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
-    from agentforge.pipeline.stages import FIX_ORDER
 
     for word in words:
         if word.lower() not in FIX_ORDER:
@@ -98,14 +109,12 @@ def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _carry_out(planned: Plan, *, place: Place, form: Form, single: bool) -> int:
     """Drive the tasks one after the other; the exit code is the first that is not 0."""
-    from agentforge.cli.following import follow, show_result
 
     values: list[dict[str, object]] = []
 
     def show(result: RunResult) -> int:
         if form != "json" or single:
             return show_result(result, place=place, form=form)
-        from agentforge.app.result import exit_code, result_value
 
         values.append(result_value(result))
         return exit_code(result)
@@ -120,7 +129,6 @@ def _carry_out(planned: Plan, *, place: Place, form: Form, single: bool) -> int:
 
 
 def _beginning(options: StartOptions, place: Place) -> Begin:
-    from agentforge.app.tasks import start
 
     return lambda watch: start(options, settings=place.settings, environ=place.environ, watch=watch)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.history.fork import fork as make_fork
+from agentforge.cli.commands.resume import drive_on
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 
 
 @click.command(
@@ -32,13 +34,9 @@ def fork(task_id: str, from_step: int | None, model: str, go_on: bool, cwd: str 
     """
     from dataclasses import asdict
 
-    from agentforge.app.forking import fork as make_fork
-
     place = open_place(cwd)
     made = make_fork(place.cwd, task_id, from_step=from_step, model=model, environ=place.environ)
     if go_on:
-        from agentforge.cli.commands.resume import drive_on
-
         return drive_on(made.task_id, limits={}, place=place, form="json" if as_json else "text")
     if as_json:
         write_json(asdict(made))

@@ -6,9 +6,13 @@ import re
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.sessions.display import size_text
+from agentforge.app.sync.remote_retention import collect_remote
+from agentforge.app.sync.retention import Collected, collect
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.durations import parse_duration
 
 
 class Age(click.ParamType[float]):
@@ -18,7 +22,6 @@ class Age(click.ParamType[float]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read days here, everything else as a duration."""
-        from agentforge.config.durations import parse_duration
 
         if isinstance(value, float):
             return value
@@ -47,9 +50,6 @@ Examples:
 @json_option
 def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, as_json: bool) -> int:
     """Remove worktrees of tasks that are over and, by age, delivered runs; never what is not finished or not delivered."""
-    from agentforge.app.remote_retention import collect_remote
-    from agentforge.app.retention import Collected, collect
-    from agentforge.app.showing import size_text
 
     place = open_place(cwd)
     done = Collected()

@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.terminal import printable, style_for
+from agentforge.app.composition.assembly import Models
+from agentforge.cli.output.terminal import printable, style_for
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.errors import UsageError, VerificationFailed
+from agentforge.evals.history.commits import History, chosen_commits
+from agentforge.evals.history.replay import recorded, replays, summary_lines
+from agentforge.evals.history.task_set import SetFolder, tasks_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge.cli.place import Place
-    from agentforge.evals.history.commits import Commit, History, LeftOut
+    from agentforge.cli.startup.command_context import Place
+    from agentforge.evals.history.commits import Commit, LeftOut
     from agentforge.evals.history.replay import Replay
     from agentforge.evals.history.task_set import Made
 
@@ -56,8 +62,6 @@ def from_history(repository: Path, last: int, commits: str | None, out: Path, mo
     state before it is what the request is made in. Every other commit is left out with the reason. Then `agentforge eval run DIR`
     tells what AgentForge would have done with these changes, at which cost. docs/howto/from-history.md shows it.
     """
-    from agentforge.app.wiring import Models
-    from agentforge.evals.history.task_set import SetFolder, tasks_from
 
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits)
@@ -115,8 +119,6 @@ def replay(
     Whatever is refused is a false refusal: exit code 4. The record in DIR grows by a line for each commit; the same
     command goes on after it. docs/replays.md holds the figures of this project.
     """
-    from agentforge.errors import VerificationFailed
-    from agentforge.evals.history.replay import recorded, replays, summary_lines
 
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits, any_=any_)
@@ -140,9 +142,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
     Raises:
         UsageError: no files stand beside it.
     """
-    from agentforge.cli.place import open_place
-    from agentforge.errors import UsageError
-    from agentforge.evals.history.commits import History
 
     place = open_place(str(repository))
     history = History(repository)
@@ -152,7 +151,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
 
 
 def _asked(history: History, *, last: int, commits: str | None, any_: bool = False) -> Iterator[Commit | LeftOut]:
-    from agentforge.evals.history.commits import chosen_commits
 
     shas = chosen_commits(commits) if commits else ()
     return history.read(last=last, shas=shas, keep=frozenset({"no-tests"}) if any_ else frozenset())
@@ -176,7 +174,6 @@ def _line(one: Made) -> str:
 
 def _closed(made: list[Made], place: Path, *, by_hand: bool, as_json: bool) -> int:
     """The last lines, and the exit code: 4 when no commit became a task."""
-    from agentforge.errors import VerificationFailed
 
     tasks = [one for one in made if one.task]
     if as_json:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.terminal import Style, printable, style_for
+from agentforge.cli.output.terminal import Style, printable, style_for
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.errors import VerificationFailed
+from agentforge.evals.honest_case import chosen_honest, load_honest
+from agentforge.evals.honest_suite import run_honest, summary
+from agentforge.testing.launch import remove
 
 if TYPE_CHECKING:
     from agentforge.evals.cheat_run import SideResult
@@ -37,11 +41,6 @@ def honest(names: tuple[str, ...], twins: bool, processes: int | None, as_json: 
     """
     import tempfile
     from pathlib import Path
-
-    from agentforge.errors import VerificationFailed
-    from agentforge.evals.honest_case import chosen_honest, load_honest
-    from agentforge.evals.honest_suite import run_honest, summary
-    from agentforge.runners.launch import remove
 
     chosen = []
     for name in chosen_honest(names, twins=twins):

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of, open_place
+from agentforge.app.setup.setup_run import Setup, set_up
+from agentforge.cli.startup.command_context import folder_of, open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.model_choice import PROVIDERS
+from agentforge.config.paths import project_tops
+from agentforge.config.settings import load
+from agentforge.config.stage_names import stage_files
 from agentforge.errors import UsageError
+from agentforge.local.catalogue import default_entry
 
 _ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp", "local")
 _MAY_DO_WITHOUT = ("custom", "bedrock")
@@ -48,8 +53,6 @@ def init(
     as_json: bool,
 ) -> int:
     """Choose a provider, a model and a key; what is there already is kept, and is what an empty answer means."""
-    from agentforge.app.setting_up import Setup, set_up
-    from agentforge.config.settings import load
 
     folder = folder_of(cwd)
     now = load(folder, os.environ)
@@ -78,8 +81,6 @@ def init(
 
 def _stages_brought(folder: Path) -> tuple[str, ...]:
     """The files that add stages to the tasks of this project."""
-    from agentforge.config.paths import project_tops
-    from agentforge.config.stage_names import stage_files
 
     return tuple(str(file) for file in stage_files(project_tops(folder, os.environ), os.environ))
 
@@ -110,7 +111,6 @@ def _own(provider: str) -> str:
     """The catalogue's own model for this machine."""
     if provider != "local":
         return ""
-    from agentforge.local.catalogue import default_entry
 
     return default_entry().name
 

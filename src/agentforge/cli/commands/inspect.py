@@ -6,9 +6,12 @@ import sys
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.composition.task_queries import task_folder
+from agentforge.app.history.inspection import inspect_text, inspect_value, sent_bytes
+from agentforge.cli.output.terminal import printable
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 
 _VIEWS = ("steps", "context", "action", "diff", "events", "artifact", "stages")
@@ -36,8 +39,6 @@ def inspect(task_id: str, step: int | None, show: str | None, raw: bool, cwd: st
 
     A step reaches to the next request: the measurements and the verdict that followed from it are among its events.
     """
-    from agentforge.app.inspecting import inspect_text, inspect_value, sent_bytes
-    from agentforge.app.looking import task_folder
 
     show = show or ("steps" if step is None else "action")
     place = open_place(cwd)
@@ -58,6 +59,5 @@ def _show(text: str) -> None:
     if not sys.stdout.isatty():
         click.echo(text)
         return
-    from agentforge.cli.terminal import printable
 
     click.echo_via_pager("\n".join(printable(line.expandtabs()) for line in text.split("\n")) + "\n")

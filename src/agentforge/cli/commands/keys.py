@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.place import open_place
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.proof.keyring import kept_keys, make_key, own_key
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.errors import UsageError
 
 
 @click.group(
@@ -38,7 +40,6 @@ Examples:
 @json_option
 def init(ssh: Path | None, as_json: bool) -> int:
     """Make the key that signs deliveries from now on."""
-    from agentforge.app.keyring import make_key
 
     made = make_key(open_place(None).environ, ssh=ssh)
     if as_json:
@@ -60,7 +61,6 @@ Examples:
 @json_option
 def list_keys(as_json: bool) -> int:
     """List the own key and those of others (any NAME.pub in the keys folder)."""
-    from agentforge.app.keyring import kept_keys
 
     found = kept_keys(open_place(None).environ)
     if as_json:
@@ -83,8 +83,6 @@ Examples:
 @json_option
 def show(as_json: bool) -> int:
     """Print the public half of the own key, as a line for `verify --key`."""
-    from agentforge.app.keyring import own_key
-    from agentforge.errors import UsageError
 
     key = own_key(open_place(None).environ)
     if key is None:

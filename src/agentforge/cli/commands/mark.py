@@ -6,9 +6,11 @@ from typing import Literal
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.tasks.marks import mark as record_mark
+from agentforge.cli.running.follow import user_name
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 
 
 @click.command(
@@ -25,8 +27,6 @@ Examples:
 @json_option
 def mark(task_id: str, word: Literal["rework", "defect"], note: str, cwd: str | None, as_json: bool) -> int:
     """Record that the delivery of task ID needed rework or had a defect; `agentforge metrics` counts it."""
-    from agentforge.app.marking import mark as record_mark
-    from agentforge.cli.following import user_name
 
     place = open_place(cwd)
     result = record_mark(place.cwd, task_id, word, note=note, by=user_name(place))

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import open_place
+from agentforge.cli.running.follow import user_name
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.options import cwd_option
 from agentforge.errors import UsageError
+from agentforge.mcp_server.ground import Ground
+from agentforge.mcp_server.serving import HttpOptions, serve_http, serve_stdio
 
 
 @click.command(
@@ -38,9 +41,6 @@ Resources: agentforge://TASK/state, /trail, /audit, /diff, /artifacts/STAGE.
 @cwd_option
 def mcp(over_http: bool, host: str, port: int, token_file: Path | None, read_only: bool, cwd: str | None) -> int:
     """Serve the tasks of this repository to other agents (Model Context Protocol)."""
-    from agentforge.cli.following import user_name
-    from agentforge.mcp_server.ground import Ground
-    from agentforge.mcp_server.serving import HttpOptions, serve_http, serve_stdio
 
     place = open_place(cwd)
     ground = Ground(cwd=place.cwd, environ=place.environ, user=user_name(place), read_only=read_only)

@@ -10,9 +10,13 @@ from typing import Any
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.history.measures import metrics as compute
+from agentforge.cli.output.terminal import style_for
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.errors import UsageError
+from agentforge.views.bars_svg import bars_svg
 
 _BAR_COLUMNS = 40
 _LARGE = 100
@@ -47,7 +51,6 @@ Examples:
 @json_option
 def metrics(since: datetime | None, plot: str | None, cwd: str | None, as_json: bool) -> int:
     """Show steps, escalations, verdicts, tokens, rework, defects, tasks per week and the time that humans took."""
-    from agentforge.app.measures import metrics as compute
 
     place = open_place(cwd)
     value = compute(place.cwd, since=since.date() if since else None)
@@ -61,8 +64,6 @@ def metrics(since: datetime | None, plot: str | None, cwd: str | None, as_json: 
 
 
 def _write_plot(path: Path, value: Mapping[str, Any]) -> None:
-    from agentforge.errors import UsageError
-    from agentforge.views.bars_svg import bars_svg
 
     try:
         path.write_text(bars_svg("tasks completed per week", value["productivity"]["tasks_per_week"]), "utf-8")
@@ -96,7 +97,6 @@ def _lines(value: Mapping[str, Any]) -> list[str]:
 
 
 def _bars(weeks: Mapping[str, int]) -> list[str]:
-    from agentforge.cli.terminal import style_for
 
     if not weeks:
         return []

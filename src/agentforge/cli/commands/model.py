@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.models.grade import grade, is_graded_by_itself
+from agentforge.app.models.probe import probe
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.config.model_choice import choose
+from agentforge.config.paths import local_dir
+from agentforge.errors import UsageError
+from agentforge.local.catalogue import default_entry, entry_of, find
+from agentforge.local.files import kept_models
+from agentforge.local.pull import pull as get
+from agentforge.local.serving import all_living, stop_all
+from agentforge.local.sources import source_of
 
 if TYPE_CHECKING:
-    from agentforge.app.grading import Graded
-    from agentforge.app.probing import Probed
+    from agentforge.app.models.grade import Graded
+    from agentforge.app.models.probe import Probed
     from agentforge.local.catalogue import Entry
     from agentforge.local.files import Kept
 
@@ -50,11 +60,6 @@ Examples:
 @json_option
 def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> int:
     """Get a model of the catalogue: once, resumed where it stopped, verified by its SHA-256."""
-    from agentforge.config.paths import local_dir
-    from agentforge.local.catalogue import default_entry, entry_of
-    from agentforge.local.files import kept_models
-    from agentforge.local.pull import pull as get
-    from agentforge.local.sources import source_of
 
     entry = entry_of(name) if name else default_entry()
     folder = local_dir(open_place(None).environ)
@@ -84,9 +89,6 @@ Examples:
 @json_option
 def list_models(as_json: bool) -> int:
     """List the models of the catalogue, what is here of them, and the servers that run now."""
-    from agentforge.config.paths import local_dir
-    from agentforge.local.files import kept_models
-    from agentforge.local.serving import all_living
 
     folder = local_dir(open_place(None).environ)
     kept, living = kept_models(folder), all_living(folder / "serving")
@@ -122,9 +124,6 @@ def test(name: str | None, quick: bool, as_json: bool) -> int:
 
     Without a name the model is tried that a run would use here. Exit code 0 = it answers.
     """
-    from agentforge.app.grading import grade, is_graded_by_itself
-    from agentforge.app.probing import probe
-    from agentforge.config.model_choice import choose
 
     place = open_place(None)
     flag = _named(name)
@@ -154,8 +153,6 @@ Examples:
 @json_option
 def stop(as_json: bool) -> int:
     """End the servers of local models now. They end by themselves when nobody asked them for ten minutes."""
-    from agentforge.config.paths import local_dir
-    from agentforge.local.serving import stop_all
 
     ended = stop_all(local_dir(open_place(None).environ) / "serving")
     if as_json:
@@ -170,14 +167,12 @@ def stop(as_json: bool) -> int:
 
 def _named(name: str | None) -> str | None:
     """A model of the catalogue may be named without its provider."""
-    from agentforge.local.catalogue import find
 
     return f"local/{name}" if name and find(name) is not None else name
 
 
 def _agree(entry: Entry, kept: Kept, place: str, *, agreed: bool) -> None:
     """Say what would be got, and ask once."""
-    from agentforge.errors import UsageError
 
     click.echo(f"{entry.title}: {_mb(entry.bytes)}, licence {entry.licence} ({entry.licence_url})", err=True)
     click.echo(f"from {place}", err=True)

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import Place, open_place
+from agentforge.app.intake.notifications import open_desk, tell_due, try_ways
+from agentforge.app.intake.repositories import problem_of
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.repositories import known_repositories
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.notifying import Tried
+    from agentforge.app.intake.notifications import Tried
 
 
 @click.command(
@@ -34,7 +37,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
     While a run is driven it tells people itself. Nobody is told the same twice.
     """
-    from agentforge.app.notifying import open_desk, tell_due, try_ways
 
     place = open_place(cwd)
     if not place.settings.table("notify"):
@@ -68,8 +70,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
 def _repositories(place: Place) -> list[Path]:
     """Those of the registry that are where it says; others are named on standard error."""
-    from agentforge.app.repositories import problem_of
-    from agentforge.config.repositories import known_repositories
 
     found = []
     for entry in known_repositories(place.environ).values():

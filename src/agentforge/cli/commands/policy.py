@@ -11,16 +11,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
-from agentforge.cli.terminal import printable, style_for, table
+from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import home_dir, project_top
+from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.errors import UsageError
+from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Mode, Verdict
+from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.permission import RULE_DAYS
+from agentforge.safety.policy.suggestion import suggest
+from agentforge.safety.shell.programs.classes import MEANING
+from agentforge.toolbox import find, names
+from agentforge.tools.base import ToolError
+from agentforge.tools.dispatch.approval import decide_tool
+from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
 
 if TYPE_CHECKING:
-    from agentforge.cli.place import Place
-    from agentforge.safety.decision import Decision, Policy
+    from agentforge.cli.startup.command_context import Place
+    from agentforge.safety.policy.decision import Decision
 
 _EXIT = {"allow": 0, "ask": 3, "deny": 4}
 
@@ -64,8 +75,6 @@ def test(
     command: str | None, tool: str | None, arguments: str, mode: str | None, cwd: str | None, as_json: bool
 ) -> int:
     """Say what would become of a shell command, or of another tool's call, part by part."""
-    from agentforge.safety.decision import decide_command
-    from agentforge.safety.suggestion import suggest
 
     if (command is None) == (tool is None):
         raise UsageError("give a command or --tool", hint="agentforge policy test 'git status'")
@@ -105,9 +114,6 @@ Examples:
 @json_option
 def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool) -> int:
     """Write a RULE into your own settings; rules of a project stand in its own."""
-    from agentforge.config.permissions import remember_rule
-    from agentforge.safety.modes import Verdict
-    from agentforge.safety.permission import RULE_DAYS
 
     if days is not None and for_ever:
         raise UsageError("--days and --for-ever exclude each other", hint="give one of them")
@@ -133,10 +139,6 @@ def _of_tool(name: str | None, arguments: str, policy_here: Policy) -> Decision:
     Raises:
         UsageError: no such tool, or arguments that it does not take.
     """
-    from agentforge.toolbox import find, names
-    from agentforge.tools.approval import decide_tool
-    from agentforge.tools.arguments import check_arguments, parse_arguments
-    from agentforge.tools.base import ToolError
 
     if name not in names():
         raise UsageError(f"there is no tool {name!r}", hint=f"one of {', '.join(names())}")
@@ -159,8 +161,6 @@ Examples:
 @json_option
 def modes(as_json: bool) -> int:
     """Show what each mode allows, asks about and refuses."""
-    from agentforge.safety.modes import MODE_MEANING, TABLE, Mode
-    from agentforge.safety.shell.classes import MEANING
 
     if as_json:
         write_json(
@@ -215,9 +215,6 @@ def policy_of(place: Place, mode: str | None) -> Policy:
     Raises:
         ConfigError: an unknown mode, a rule that cannot be read.
     """
-    from agentforge.config.permissions import mode_of, permission_rules
-    from agentforge.safety.decision import Policy
-    from agentforge.safety.places import Ground
 
     root = (project_top(place.cwd, place.environ) or place.cwd).resolve()
     ground = Ground(root=str(root), folder=str(place.cwd.resolve()), home=str(home_dir(place.environ)), real=real_path)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.form import Form, write_json
-from agentforge.cli.options import (
+from agentforge.app.pull_requests.checks import ci_result
+from agentforge.app.pull_requests.request import PullOptions, pull
+from agentforge.app.pull_requests.review import Wanted, find, pull_record, request_of
+from agentforge.app.tasks.runs import StartOptions, start as start_task
+from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
+from agentforge.cli.output.terminal import printable
+from agentforge.cli.running.follow import follow
+from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import Form, write_json
+from agentforge.cli.startup.options import (
     Duration,
     cwd_option,
     form_of,
@@ -21,11 +30,10 @@ from agentforge.cli.options import (
     plain,
     trust_option,
 )
-from agentforge.cli.place import Place, open_place
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.pull_review import Found
+    from agentforge.app.pull_requests.review import Found
 
 _CI_EXITS = {"passed": 0, "none": 0, "failed": 4, "pending": 6}
 
@@ -65,8 +73,6 @@ def pr(task_id: str, cwd: str | None, as_json: bool, **given: Any) -> int:
         return _checks(task_id, place, given, as_json=as_json)
     if given["wait"] is not None:
         raise UsageError("--wait goes with --checks", hint="agentforge pr ID --checks --wait 30m")
-    from agentforge.app.pulling import PullOptions, pull
-    from agentforge.cli.pull_words import pull_lines
 
     options = PullOptions(base=given["base"], remote=given["remote"], draft=given["draft"], push=not given["no_push"])
     made = asdict(pull(place.cwd, task_id, options, settings=place.settings, environ=place.environ))
@@ -116,7 +122,6 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
     form = form_of(output_format, as_json=as_json)
     if not given["from_review"] and not given["from_ci"]:
         raise UsageError("nothing was named to go on from", hint="--from-review, --from-ci, or both")
-    from agentforge.app.pull_review import Wanted, find
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
@@ -131,8 +136,6 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
 
 
 def _checks(task_id: str, place: Place, given: dict[str, Any], *, as_json: bool) -> int:
-    from agentforge.app.pull_checks import ci_result
-    from agentforge.cli.pull_words import ci_lines
 
     wait = given["wait"]
     result = ci_result(
@@ -152,8 +155,6 @@ def _checks(task_id: str, place: Place, given: dict[str, Any], *, as_json: bool)
 
 def _tell(found: Found, *, form: Form) -> int:
     """Show what would be answered, or that there is nothing."""
-    from agentforge.cli.pull_words import left_out_lines
-    from agentforge.cli.terminal import printable
 
     if form != "text":
         value = {
@@ -173,12 +174,6 @@ def _tell(found: Found, *, form: Form) -> int:
 
 def _answer(found: Found, place: Place, given: dict[str, Any], *, form: Form) -> int:
     """Start the task that answers, and follow it."""
-    from agentforge.app.pull_review import pull_record, request_of
-    from agentforge.app.tasks import StartOptions
-    from agentforge.app.tasks import start as start_task
-    from agentforge.cli.following import follow
-    from agentforge.cli.pull_words import left_out_lines
-    from agentforge.cli.trusting import ensure_trust
 
     place = ensure_trust(place, given=given["trust"])
     last = found.last.state

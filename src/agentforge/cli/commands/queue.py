@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.terminal import cut, printable, style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.intake.repositories import top_of
+from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.repositories import known_repositories, unknown_repository
+from agentforge.fleet.database import database_url, open_database
+from agentforge.fleet.ledger import LIVE, Ledger
+from agentforge.fleet.schedules import Schedules
 
 if TYPE_CHECKING:
     from agentforge.fleet.database import Database
-    from agentforge.fleet.ledger import Job, Ledger
+    from agentforge.fleet.ledger import Job
 
 
 @click.group(
@@ -43,9 +48,6 @@ def queue() -> None:
 def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the queue in the order in which it is worked off, and what is scheduled."""
     from dataclasses import asdict
-
-    from agentforge.fleet.ledger import LIVE
-    from agentforge.fleet.schedules import Schedules
 
     place, database, ledger = _opened(cwd)
     jobs = ledger.jobs(statuses=() if everything else (*LIVE, "quarantined"), limit=limit)
@@ -105,7 +107,6 @@ def resume(task: str | None, cwd: str | None) -> int:
 @cwd_option
 def cancel(task: str, cwd: str | None) -> int:
     """Take TASK, or a schedule, out of the queue; the task itself stays and can be resumed by hand, or aborted."""
-    from agentforge.fleet.schedules import Schedules
 
     place, database, ledger = _opened(cwd)
     schedules = Schedules(database)
@@ -118,8 +119,6 @@ def cancel(task: str, cwd: str | None) -> int:
 
 
 def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
-    from agentforge.app.repositories import top_of
-    from agentforge.config.repositories import known_repositories, unknown_repository
 
     here, repo = top_of(place.cwd), None
     name, slash, rest = task.rpartition("/")
@@ -134,8 +133,6 @@ def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
 
 
 def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
-    from agentforge.fleet.database import database_url, open_database
-    from agentforge.fleet.ledger import Ledger
 
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import Place, open_place
+from agentforge.app.history.replay import replay_run, replayed_value
+from agentforge.app.history.transplant import transplant_run, transplanted_value
+from agentforge.app.sessions.replay import replay_session
+from agentforge.cli.output.terminal import cut, printable
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.paths import data_dir
 from agentforge.errors import UsageError
+from agentforge.store.sessions.folders import session_ids
 
 if TYPE_CHECKING:
-    from agentforge.app.replaying import Replayed
-    from agentforge.app.transplanting import Transplanted
+    from agentforge.app.history.replay import Replayed
+    from agentforge.app.history.transplant import Transplanted
 
 _DIFFERS = 4
 _VALUE = 200
@@ -50,7 +56,6 @@ def replay(
         return _session(place, task_id, actions_only=actions_only, as_json=as_json)
     if actions_only:
         return _actions(task_id, onto, branch, place=place, as_json=as_json)
-    from agentforge.app.replaying import replay_run, replayed_value
 
     result = replay_run(place.cwd, task_id, settings=place.settings, environ=place.environ)
     if as_json:
@@ -61,17 +66,12 @@ def replay(
 
 
 def _is_session(place: Place, text: str) -> bool:
-    from agentforge.config.paths import data_dir
-    from agentforge.store.sessions import session_ids
 
     return sum(name.startswith(text) for name in session_ids(data_dir(place.environ))) == 1
 
 
 def _session(place: Place, text: str, *, actions_only: bool, as_json: bool) -> int:
     from dataclasses import asdict
-
-    from agentforge.app.session_replay import replay_session
-    from agentforge.cli.terminal import cut, printable
 
     if actions_only:
         raise UsageError("--actions-only is for tasks", hint="/restore and /undo bring the files of a session back")
@@ -91,7 +91,6 @@ def _session(place: Place, text: str, *, actions_only: bool, as_json: bool) -> i
 
 
 def _told(result: Replayed) -> list[str]:
-    from agentforge.cli.terminal import cut, printable
 
     lines = [f"changed since the run began: {', '.join(result.changed)}"] if result.changed else []
     found = result.divergence
@@ -108,7 +107,6 @@ def _told(result: Replayed) -> list[str]:
 
 
 def _actions(task_id: str, onto: str | None, branch: str | None, *, place: Place, as_json: bool) -> int:
-    from agentforge.app.transplanting import transplant_run, transplanted_value
 
     result = transplant_run(place.cwd, task_id, onto=onto, branch=branch)
     if as_json:

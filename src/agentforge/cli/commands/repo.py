@@ -6,11 +6,13 @@ import sys
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.place import folder_of, open_place
-from agentforge.cli.terminal import style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.intake.repositories import add_repository, problem_of, top_of
+from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.startup.command_context import folder_of, open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.config.repositories import known_repositories, registry_file, remove_entry
 
 
 @click.group(
@@ -40,7 +42,6 @@ Examples:
 @json_option
 def add(path: str, name: str, default_branch: str, contracts_path: str, as_json: bool) -> int:
     """Put the repository around PATH into the list; one that was moved keeps its name."""
-    from agentforge.app.repositories import add_repository
 
     environ = open_place(None).environ
     entry = add_repository(
@@ -61,8 +62,6 @@ def add(path: str, name: str, default_branch: str, contracts_path: str, as_json:
 @json_option
 def list_repositories(as_json: bool) -> int:
     """List the repositories and what is wrong with them."""
-    from agentforge.app.repositories import problem_of, top_of
-    from agentforge.config.repositories import known_repositories, registry_file
 
     place = open_place(None)
     rows = list(known_repositories(place.environ, project=top_of(place.cwd)).values())
@@ -96,7 +95,6 @@ def list_repositories(as_json: bool) -> int:
 @json_option
 def remove(name: str, as_json: bool) -> int:
     """Take NAME out of the list; its files and tasks stay where they are."""
-    from agentforge.config.repositories import remove_entry
 
     entry = remove_entry(open_place(None).environ, name)
     if as_json:

@@ -6,10 +6,15 @@ from typing import Any, Literal
 
 import click
 
-from agentforge.cli.form import Form
-from agentforge.cli.options import cwd_option, form_of, form_options
-from agentforge.cli.place import open_place
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.tasks import answers
+from agentforge.cli.commands.resume import drive_on
+from agentforge.cli.running.follow import settle, show_result, somebody_is_here, user_name
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import Form
+from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
+from agentforge.pipeline.stages import ALIASES
 
 Decision = Literal["answer", "approve", "reject", "abort"]
 
@@ -47,10 +52,6 @@ def resolve(escalation_id: str | None, resume: bool, output_format: Form, as_jso
     """
     if escalation_id is None:
         return _ask_everything(given, form=form_of(output_format, as_json=as_json))
-    from agentforge.app import answers
-    from agentforge.cli.commands.resume import drive_on
-    from agentforge.cli.following import show_result, user_name
-    from agentforge.pipeline.stages import ALIASES
 
     decision, text = decision_of(given)
     if given["reopen"] and decision != "answer":
@@ -82,9 +83,6 @@ def _ask_everything(given: dict[str, Any], *, form: Form) -> int:
     Raises:
         UsageError: a decision without the question that it is about, or nobody sits at a terminal.
     """
-    from agentforge.app import answers, looking
-    from agentforge.cli.commands.resume import drive_on
-    from agentforge.cli.following import settle, somebody_is_here
 
     if any(given[name] not in (None, "", False) for name in ("answer", "approve", "reject", "abort", "reopen")):
         raise UsageError("a decision was given, but no question", hint="see: agentforge escalations list")

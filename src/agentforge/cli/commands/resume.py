@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.raising import BUDGET, GivenLimits
-from agentforge.cli.form import Form
-from agentforge.cli.options import (
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.sync.fetch import fetch_newer
+from agentforge.app.tasks import runs as tasks
+from agentforge.app.tasks.limit_changes import BUDGET, GivenLimits
+from agentforge.app.tasks.split_runs import first_record
+from agentforge.app.tasks.stop import abort as end_task
+from agentforge.cli.running.follow import follow, show_result
+from agentforge.cli.running.split_request import drive_parts
+from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import Form
+from agentforge.cli.startup.options import (
     Bound,
     cwd_option,
     form_of,
@@ -19,10 +28,9 @@ from agentforge.cli.options import (
     raised_limit_options,
     trust_option,
 )
-from agentforge.cli.place import Place, open_place
 
 if TYPE_CHECKING:
-    from agentforge.app.result import RunResult
+    from agentforge.app.composition.run_result import RunResult
 
 
 @click.command(
@@ -53,7 +61,6 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
 
     Limits given here replace those of the task, +N raises one by N; they answer its question about an exhausted limit.
     """
-    from agentforge.cli.trusting import ensure_trust
 
     limits = limits_of(given)
     given_budget = {} if given["budget"] is None else {BUDGET: None if given["budget"] == "none" else given["budget"]}
@@ -82,8 +89,6 @@ Examples:
 @form_options
 def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_json: bool) -> int:
     """End task ID for good; its record stays."""
-    from agentforge.app.ending import abort as end_task
-    from agentforge.cli.following import show_result
 
     place = open_place(cwd)
     result = end_task(place.cwd, task_id, reason=reason, settings=place.settings, environ=place.environ)
@@ -105,20 +110,15 @@ def drive_on(
     Returns:
         The exit code.
     """
-    from agentforge.app import tasks
-    from agentforge.cli.following import follow, show_result
 
     _bring(task_id, place, form=form)
     planned = _finished_plan(task_id, place)
     if planned is not None:
-        from agentforge.cli.splitting import drive_parts
-
         return drive_parts(planned, place=place, form=form)
 
     def show(result: RunResult) -> int:
         if not result.state.parts:
             return show_result(result, place=place, form=form)
-        from agentforge.cli.splitting import drive_parts
 
         return drive_parts(result, place=place, form=form)
 
@@ -141,7 +141,6 @@ def drive_on(
 
 def _bring(task_id: str, place: Place, *, form: Form) -> None:
     """Fetch a task that is not here, or that went on elsewhere."""
-    from agentforge.app.fetching import fetch_newer
 
     found = fetch_newer(place.cwd, task_id, settings=place.settings)
     if found is not None and form == "text":
@@ -155,8 +154,6 @@ def _bring(task_id: str, place: Place, *, form: Form) -> None:
 
 def _finished_plan(task_id: str, place: Place) -> RunResult | None:
     """The plan of that name when it is over: what goes on then are its parts."""
-    from agentforge.app import looking
-    from agentforge.app.splitting import first_record
 
     if first_record(looking.task_folder(place.cwd, task_id)).get("workflow") != "split":
         return None

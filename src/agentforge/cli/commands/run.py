@@ -10,17 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.flag import Command, option, work_mode_option
-from agentforge.cli.form import Form, result_line, write_json
-from agentforge.cli.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
-from agentforge.cli.place import Place, open_place, open_working_place
+from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, exit_code, opening_line, result_value
+from agentforge.app.sessions.person import Nobody
+from agentforge.app.sessions.resource_mentions import mentioned
+from agentforge.cli.output.terminal import cut, printable
+from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.startup.command_context import Place, open_place, open_working_place
+from agentforge.cli.startup.flag import Command, option, work_mode_option
+from agentforge.cli.startup.form import Form, result_line, write_json
+from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
+from agentforge.cli.startup.stdin import piped_text
 from agentforge.errors import UsageError
+from agentforge.events import kinds
+from agentforge.safety.text.hygiene import clean
+from agentforge.session.performer import last_words
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat, ChatOptions, TurnResult
-    from agentforge.app.person import Nobody
+    from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
+
+    pass
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 _REQUEST_TOKENS = 8_000
@@ -89,8 +99,6 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
 def _tell_left_out(chat: Chat) -> None:
     """What of the project was not used."""
     if chat.notices:
-        from agentforge.cli.terminal import printable
-
         sys.stderr.write("".join(f"note: {printable(notice)}\n" for notice in chat.notices))
 
 
@@ -104,8 +112,6 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
         raise UsageError("the session's last turn ended; there is nothing to go on with", hint="give a prompt")
     if "@" not in text:
         return chat.say(text, notes=notes)
-    from agentforge.app.resource_mentions import mentioned
-    from agentforge.cli.terminal import printable
 
     found = mentioned(chat, text)
     sys.stderr.write("".join(f"note: {printable(line)}\n" for line in found.shown))
@@ -113,9 +119,7 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
 
 
 def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
-    from agentforge.app.chat import TurnResult
-    from agentforge.app.headless import Mark, exit_code, opening_line, result_value
-    from agentforge.session.performer import last_words
+    from agentforge.app.sessions.chat import TurnResult
 
     since, began = Mark.of(chat.state), time.monotonic()
     if form == "stream-json":
@@ -134,7 +138,6 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 
 
 def _show(value: dict[str, Any], *, streamed: bool) -> None:
-    from agentforge.cli.terminal import printable
 
     if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
@@ -152,14 +155,13 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
 
 
 def _opened(options: ChatOptions, place: Place, form: Form) -> Chat:
-    from agentforge.app.chat import Chat
+    from agentforge.app.sessions.chat import Chat
 
     return Chat.open(options, _face(form), settings=place.settings, environ=place.environ)
 
 
 def _face(form: Form) -> Nobody:
     """Nobody is here; what happens is streamed where somebody looks."""
-    from agentforge.app.person import Nobody
 
     if form == "stream-json":
         return Nobody(heard=_tell)
@@ -169,7 +171,6 @@ def _face(form: Form) -> Nobody:
 
 
 def _tell(event: Event, state: RunState) -> None:
-    from agentforge.app.headless import event_lines
 
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
@@ -177,8 +178,6 @@ def _tell(event: Event, state: RunState) -> None:
 
 def _tell_call(event: Event, _state: RunState) -> None:
     """At a terminal: one line for each call, and a line end behind what was streamed."""
-    from agentforge.cli.terminal import cut, printable
-    from agentforge.events import kinds
 
     if isinstance(event, kinds.ModelReplied) and event.text and not event.text.endswith("\n"):
         sys.stdout.write("\n")
@@ -188,7 +187,6 @@ def _tell_call(event: Event, _state: RunState) -> None:
 
 
 def _stream(text: str) -> None:
-    from agentforge.safety.hygiene import clean
 
     sys.stdout.write(clean(text))
     sys.stdout.flush()
@@ -201,29 +199,25 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     if session and given["latest"]:
         raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
     if given["latest"]:
-        from agentforge.app.sessions import last_session
+        from agentforge.app.sessions.listing import last_session
 
         session = last_session(place.environ, cwd=place.cwd)
     if session:
-        from agentforge.app.sessions import folder_of_session
+        from agentforge.app.sessions.listing import folder_of_session
 
         there = folder_of_session(place.environ, session)
         place = open_place(str(there), trusting=given["trust"]) if there not in (None, place.cwd) else place
     if given["trust"]:
-        from agentforge.cli.trusting import ensure_trust
-
         place = ensure_trust(place, given=True, kinds=None)
     return place, session
 
 
 def _options(given: dict[str, Any], place: Place, session: str) -> tuple[ChatOptions, tuple[str, ...]]:
-    from agentforge.app.chat import ChatOptions
+    from agentforge.app.sessions.chat import ChatOptions
 
     names: tuple[str, ...] | None = None
     rules: tuple[str, ...] = ()
     if given["allowed_tools"]:
-        from agentforge.app.headless import allowed_names
-
         names, rules = allowed_names(_listed(given["allowed_tools"]))
     return ChatOptions(
         cwd=place.cwd,
@@ -255,7 +249,6 @@ def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _prompt(prompt: str | None, *, resumes: bool) -> tuple[str, tuple[str, ...]]:
     """The prompt, and what stands on standard input beside it."""
-    from agentforge.cli.stdin import piped_text
 
     if prompt not in (None, "-"):
         assert prompt is not None

@@ -9,11 +9,25 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_working_place
-from agentforge.cli.usual import UsualGroup
-from agentforge.errors import UsageError
+from agentforge.app.composition.recordings import recording_of
+from agentforge.app.composition.task_queries import task_folder
+from agentforge.app.sessions.export import exported
+from agentforge.app.sessions.listing import (
+    all_sessions,
+    delete as delete_session,
+    fork as fork_session,
+    rename as rename_session,
+    search as search_sessions,
+    session_state,
+)
+from agentforge.app.sessions.report import report_value
+from agentforge.app.slash.reporting import report_lines
+from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.startup.command_context import open_working_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.errors import StorageError, UsageError
 
 
 @click.group(
@@ -38,8 +52,6 @@ def sessions() -> None:
 @json_option
 def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the sessions, the one used last first."""
-    from agentforge.app.sessions import all_sessions
-    from agentforge.cli.terminal import cut, printable, style_for, table
 
     place = open_working_place(cwd)
     rows = all_sessions(place.environ, cwd=place.cwd if here else None)
@@ -74,10 +86,6 @@ def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bo
 @json_option
 def show(session: str, cwd: str | None, as_json: bool) -> int:
     """Show one session: its report and its last messages."""
-    from agentforge.app.session_report import report_value
-    from agentforge.app.sessions import session_state
-    from agentforge.app.slash.reporting import report_lines
-    from agentforge.cli.terminal import cut, printable
 
     state = session_state(open_working_place(cwd).environ, session)
     value = report_value(state)
@@ -98,8 +106,6 @@ def show(session: str, cwd: str | None, as_json: bool) -> int:
 @json_option
 def search(text: str, cwd: str | None, as_json: bool) -> int:
     """Find TEXT in what was said in any session."""
-    from agentforge.app.sessions import search as search_sessions
-    from agentforge.cli.terminal import printable
 
     if not text.strip():
         raise UsageError("there is no text to search for")
@@ -122,7 +128,6 @@ def search(text: str, cwd: str | None, as_json: bool) -> int:
 @cwd_option
 def rename(session: str, name: str, cwd: str | None) -> int:
     """Call session ID NAME."""
-    from agentforge.app.sessions import rename as rename_session
 
     click.echo(f"{rename_session(open_working_place(cwd).environ, session, name)} is called {name}")
     return 0
@@ -135,7 +140,6 @@ def rename(session: str, name: str, cwd: str | None) -> int:
 @json_option
 def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
     """Begin a new session with the conversation of ID."""
-    from agentforge.app.sessions import fork as fork_session
 
     place = open_working_place(cwd)
     made = fork_session(place.environ, session, settings=place.settings, name=name)
@@ -149,7 +153,6 @@ def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
 @cwd_option
 def delete(session: str, yes: bool, cwd: str | None) -> int:
     """Remove session ID with its checkpoints; your files stay as they are."""
-    from agentforge.app.sessions import delete as delete_session
 
     if not yes:
         if not sys.stdin.isatty():
@@ -181,9 +184,6 @@ Examples:
 @cwd_option
 def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
     """Write session ID, else the last one, as a document; or the replies of task ID, so that it can be played again."""
-    from agentforge.app.session_export import exported
-    from agentforge.app.sessions import session_state
-    from agentforge.errors import StorageError
 
     place = open_working_place(cwd)
     if form == "recording":
@@ -201,8 +201,6 @@ def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
 
 
 def _recording(cwd: Path, task: str) -> str:
-    from agentforge.app.looking import task_folder
-    from agentforge.app.recording import recording_of
 
     if not task:
         raise UsageError(
@@ -223,9 +221,6 @@ Examples:
 @json_option
 def report(session: str, cwd: str | None, as_json: bool) -> int:
     """Show the report of a session: what was done, used and changed."""
-    from agentforge.app.session_report import report_value
-    from agentforge.app.sessions import session_state
-    from agentforge.app.slash.reporting import report_lines
 
     environ = open_working_place(cwd).environ
     value = report_value(session_state(environ, session or _last(environ)))
@@ -235,7 +230,6 @@ def report(session: str, cwd: str | None, as_json: bool) -> int:
 
 def _last(environ: Mapping[str, str]) -> str:
     """The session that was used last, wherever."""
-    from agentforge.app.sessions import all_sessions
 
     rows = [row for row in all_sessions(environ) if not row.problem and not row.imported]
     if not rows:

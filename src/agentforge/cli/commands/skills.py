@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
-from agentforge.cli.terminal import printable, style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.sessions.skill_activation import look_for_skills
+from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.skills.skill import FILE, SkillInvalid, problems, read_skill
 
 _NOT_BY_THE_RULES = 4
 
@@ -34,7 +36,6 @@ def skills() -> None:
 @json_option
 def list_skills(cwd: str | None, as_json: bool) -> int:
     """List the skills that a session here would know, and those that are skipped."""
-    from agentforge.app.skilling import look_for_skills
 
     place = open_place(cwd)
     catalogue, notices = look_for_skills(place.cwd, settings=place.settings, environ=place.environ)
@@ -59,7 +60,6 @@ def list_skills(cwd: str | None, as_json: bool) -> int:
 @json_option
 def validate(path: str, as_json: bool) -> int:
     """Check the skill at PATH (its folder or its SKILL.md) by the specification; exit code 4 when something is wrong."""
-    from agentforge.skills.skill import FILE, SkillInvalid, problems, read_skill
 
     given = Path(path).expanduser().absolute()
     file = given / FILE if given.is_dir() else given

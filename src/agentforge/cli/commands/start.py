@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.flag import Command, option
-from agentforge.cli.form import Form
-from agentforge.cli.options import (
+from agentforge.app.tasks.added_stages import names_now
+from agentforge.app.tasks.runs import StartOptions, start as start_task
+from agentforge.cli.running.detachment import enqueue, schedule
+from agentforge.cli.running.follow import follow
+from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.flag import Command, option
+from agentforge.cli.startup.form import Form
+from agentforge.cli.startup.options import (
     cwd_option,
     form_of,
     form_options,
@@ -20,15 +26,15 @@ from agentforge.cli.options import (
     plain,
     trust_option,
 )
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.trusting import ensure_trust
 from agentforge.errors import UsageError
+from agentforge.pipeline.stages import ALIASES
+from agentforge.store.tasks.folders import find_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentforge.app.result import RunResult
-    from agentforge.app.tasks import StartOptions, Watch
+    from agentforge.app.composition.run_result import RunResult
+    from agentforge.app.tasks.runs import Watch
 
 _MAX_REQUEST_BYTES = 1_000_000
 
@@ -110,7 +116,7 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
     """
     form = form_of(output_format, as_json=as_json)
     if given["from_issue"]:
-        from agentforge.cli.issues import start_once
+        from agentforge.cli.running.issues import start_once
 
         if request is not None:
             raise UsageError("a request and --from-issue exclude each other", hint="leave one of them out")
@@ -126,15 +132,13 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
 def _start(text: str, given: dict[str, Any], mode: str | None, form: Form) -> int:
     """Start what is asked for: now, later, here, or in several repositories."""
     if given["at"] or given["every"]:
-        from agentforge.cli.detaching import schedule
-
         return schedule(text, place=open_place(given["cwd"]), at=given["at"], every=given["every"], form=form)
     if given["split"]:
-        from agentforge.cli.splitting import start_split
+        from agentforge.cli.running.split_request import start_split
 
         return start_split(text, {**given, "mode": mode}, place=open_place(given["cwd"]), form=form)
     if given["repos"]:
-        from agentforge.cli.many import start_in_each
+        from agentforge.cli.running.batch import start_in_each
 
         return start_in_each(
             given["repos"],
@@ -151,17 +155,13 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
-    from agentforge.app.tasks import start as start_task
-    from agentforge.cli.first_use import tell_of_grading
-    from agentforge.cli.following import follow
+    from agentforge.cli.running.first_use import tell_of_grading
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
     place = ensure_trust(open_place(given["cwd"], flags=flags, trusting=given["trust"]), given=given["trust"])
     options = options_of(request, given, place)
     if given["detach"]:
-        from agentforge.cli.detaching import enqueue
-
         return enqueue(options, place=place, form=form, priority=given["priority"], show=show)
     tell_of_grading(place, options.model)
     begun: list[RunResult] = []
@@ -185,7 +185,6 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
     Raises:
         UsageError: a flag that cannot be read.
     """
-    from agentforge.app.tasks import StartOptions
 
     return StartOptions(
         request=request,
@@ -208,7 +207,7 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
 def _after(words: tuple[str, ...], place: Place) -> tuple[dict[str, object], ...]:
     if not words:
         return ()
-    from agentforge.cli.many import needed_task
+    from agentforge.cli.running.batch import needed_task
 
     return tuple(needed_task(word, place) for word in words)
 
@@ -217,8 +216,7 @@ def _known_task(place: Place, text: str | None) -> str | None:
     """The id of the task to compare with; it is looked up before anything is started."""
     if text is None:
         return None
-    from agentforge.app.looking import repository
-    from agentforge.store.tasks import find_task
+    from agentforge.app.composition.task_queries import repository
 
     return find_task(repository(place.cwd), text)[0]
 
@@ -231,7 +229,6 @@ def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ..
     Raises:
         UsageError: a word that names no stage.
     """
-    from agentforge.pipeline.stages import ALIASES
 
     names = set()
     for word in words:
@@ -243,8 +240,7 @@ def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ..
 
 
 def _stages_here(place: Place) -> tuple[str, ...]:
-    from agentforge.app.added_stages import names_now
-    from agentforge.app.looking import repository
+    from agentforge.app.composition.task_queries import repository
 
     return names_now(repository(place.cwd), settings=place.settings, environ=place.environ)
 

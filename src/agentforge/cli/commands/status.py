@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.damage import tell_damaged
-from agentforge.cli.form import Form, write_json
-from agentforge.cli.options import cwd_option, form_of, form_options
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.terminal import cut_words, style_for, table
+from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.task_queries import task_folder
+from agentforge.app.intake.repositories import all_repositories
+from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, watch
+from agentforge.cli.output.terminal import cut_words, style_for, table
+from agentforge.cli.running.follow import show_result
+from agentforge.cli.running.queue_entry import line_for, queued_now, row_value, state_word
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import Form, write_json
+from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
+from agentforge.store.tasks.folders import task_row
 
 if TYPE_CHECKING:
-    from agentforge.store.tasks import TaskRow
+    from agentforge.store.tasks.folders import TaskRow
 
 _NO_REPOSITORIES = "no repositories yet; add one: agentforge repo add PATH"
 
@@ -39,9 +46,6 @@ def status(
     task_id: str | None, everywhere: bool, watched: bool, cwd: str | None, output_format: Form, as_json: bool
 ) -> int:
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
-    from agentforge.app import looking
-    from agentforge.cli.following import show_result
-    from agentforge.cli.in_queue import queued_now
 
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
@@ -60,13 +64,10 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
     if watched:
         if form != "text":
             raise UsageError("--watch prints text", hint="for programs: start --output-format stream-json")
-        from agentforge.cli.overview import watch
 
         return watch(lambda: _text(place, everywhere=everywhere))
     if everywhere:
         return _show_everywhere(place, form=form)
-    from agentforge.app import looking
-    from agentforge.cli.in_queue import line_for, row_value
 
     rows = looking.listing(place.cwd)
     if form == "text":
@@ -78,9 +79,6 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
 
 
 def _show_everywhere(place: Place, *, form: Form) -> int:
-    from agentforge.app.repositories import all_repositories
-    from agentforge.cli.in_queue import line_for
-    from agentforge.cli.overview import overview_lines, overview_value
 
     rows = all_repositories(place.cwd, place.environ)
     line = line_for((task for row in rows for task in row.tasks), place)
@@ -92,10 +90,6 @@ def _show_everywhere(place: Place, *, form: Form) -> int:
 
 
 def _watch_one(task_id: str, place: Place) -> int:
-    from agentforge.app.looking import task_folder
-    from agentforge.cli.in_queue import line_for
-    from agentforge.cli.overview import standing_words, watch
-    from agentforge.store.tasks import task_row
 
     folder = task_folder(place.cwd, task_id)
 
@@ -107,13 +101,9 @@ def _watch_one(task_id: str, place: Place) -> int:
 
 
 def _text(place: Place, *, everywhere: bool) -> str:
-    from agentforge.app import looking
 
     if not everywhere:
         return _listing_text(looking.listing(place.cwd), place)
-    from agentforge.app.repositories import all_repositories
-    from agentforge.cli.in_queue import line_for
-    from agentforge.cli.overview import overview_lines
 
     rows = all_repositories(place.cwd, place.environ)
     line = line_for((task for row in rows for task in row.tasks), place)
@@ -123,7 +113,6 @@ def _text(place: Place, *, everywhere: bool) -> str:
 def _listing_text(tasks: list[TaskRow], place: Place) -> str:
     if not tasks:
         return 'no tasks yet; begin with: agentforge start "..."'
-    from agentforge.cli.in_queue import line_for, state_word
 
     style, line = style_for(sys.stdout, place.environ), line_for(tasks, place)
     cells = [

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.terminal import style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.tools.listing import tool_list
+from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
 
 
 @click.group(
@@ -38,7 +39,6 @@ Examples:
 @json_option
 def list_tools(work_mode: str, as_json: bool) -> int:
     """List the tools that can be called here; servers that were never seen are started to ask them."""
-    from agentforge.app.tool_list import tool_list
 
     listed = tool_list(Path.cwd(), os.environ, work_mode=work_mode)
     if as_json:

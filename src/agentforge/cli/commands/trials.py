@@ -10,9 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option, limit_options, limits_of, plain
-from agentforge.cli.terminal import Style, printable, style_for
+from agentforge import __version__
+from agentforge.app.composition.assembly import Models
+from agentforge.canonical import digest_value
+from agentforge.cli.output.terminal import Style, cut, printable, style_for
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option, limit_options, limits_of, plain
+from agentforge.config.paths import data_dir
+from agentforge.errors import UsageError, VerificationFailed
+from agentforge.evals.trials.export import export
+from agentforge.evals.trials.loading import chosen, known_sets, load_set
+from agentforge.evals.trials.page import report_html
+from agentforge.evals.trials.play import variant_of
+from agentforge.evals.trials.report import report_lines, report_value, row_line
+from agentforge.evals.trials.results import Plan, begin, find, held, kept, load
+from agentforge.evals.trials.running import digests_of, playable, run_missing
+from agentforge.store.log.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.evals.trials.loading import TaskSet
@@ -41,6 +55,7 @@ html_option = click.option(
 Examples:
   agentforge eval run own --model scripted
   agentforge eval run own --model openai/gpt-5.5 --parallel 4 --html report.html
+  agentforge eval run impossible --model scripted --model scripted:cheating
   agentforge eval run humaneval --first 20 --deadline 10m
   agentforge eval run own --only action=fix --only "add-*" --against own-20261122-0915
   agentforge eval run quixbugs:QuixBugs --resume
@@ -68,13 +83,10 @@ Examples:
 def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Play the tasks of SET through the whole pipeline and judge each by tests that the run never sees.
 
-    SET is own, humaneval[:FILE], quixbugs:DIR, exercism:DIR or a folder of tasks (docs/evals.md). A task is right, wrong,
-    escalated or failed; every row names the folder with its repository and trail. `--model scripted` plays the answers that come
-    with the tasks, `--model scripted:wrong` their wrong ones. Exit codes: 0 done, 4 something wrong was delivered.
+    SET is own, impossible, humaneval[:FILE], quixbugs:DIR, exercism:DIR or a folder of tasks (docs/evals.md). A task is right,
+    wrong, escalated or failed; every row names the folder with its repository and trail. `--model scripted` plays the answers
+    that come with the tasks, `--model scripted:wrong` their wrong ones. Exit codes: 0 done, 4 something wrong was delivered.
     """
-    from agentforge.evals.trials.loading import load_set
-    from agentforge.evals.trials.report import report_value
-    from agentforge.evals.trials.results import find
 
     against = find(given["against"], _home()) if given["against"] else None
     loaded = load_set(set_)
@@ -98,9 +110,6 @@ Examples:
 def list_sets(set_: str | None, as_json: bool) -> int:
     """List the task sets and the evaluations that are kept, or the tasks of SET."""
     from dataclasses import asdict
-
-    from agentforge.evals.trials.loading import known_sets, load_set
-    from agentforge.evals.trials.results import kept
 
     if set_ is not None:
         return _listed_tasks(load_set(set_), as_json=as_json)
@@ -133,8 +142,6 @@ Examples:
 @json_option
 def show_evaluation(evaluation: str | None, against: str | None, html: Path | None, as_json: bool) -> int:
     """Show an evaluation again, the last one by default: figures, rows, and what changed since another one."""
-    from agentforge.evals.trials.report import report_value, row_line
-    from agentforge.evals.trials.results import find
 
     results = find(evaluation, _home())
     value = report_value(results, against=find(against, _home()) if against else None)
@@ -163,8 +170,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
     Inspect: inspect eval DIR/tasks.py --model PROVIDER/NAME. Harbor: harbor run --path DIR --agent NAME.
     """
-    from agentforge.evals.trials.export import export
-    from agentforge.evals.trials.loading import chosen, load_set
 
     loaded = load_set(set_)
     tasks = chosen(loaded.tasks, only=only, limit=first)
@@ -175,13 +180,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
 def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Results, dict[str, EvalTask]]:
     """The evaluation to be played: a new one, or one that was broken off."""
-    from agentforge import __version__
-    from agentforge.canonical import digest_value
-    from agentforge.errors import UsageError
-    from agentforge.evals.trials.loading import chosen
-    from agentforge.evals.trials.results import Plan, begin, load
-    from agentforge.evals.trials.running import digests_of, playable
-    from agentforge.store.clock import utc_now
 
     tasks = playable(chosen(loaded.tasks, only=given["only"], limit=given["first"]), models)
     digests = digests_of(tasks)
@@ -211,8 +209,6 @@ def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) 
 
 
 def _unfinished(plan: Any) -> Results:
-    from agentforge.errors import UsageError
-    from agentforge.evals.trials.results import kept
 
     for one in kept(_home()):
         if (one.plan.digest, one.plan.models) == (plan.digest, plan.models) and not one.complete:
@@ -224,9 +220,6 @@ def _unfinished(plan: Any) -> Results:
 
 
 def _played(results: Results, tasks: Mapping[str, EvalTask], *, processes: int, quiet: bool) -> Results:
-    from agentforge.evals.trials.report import row_line
-    from agentforge.evals.trials.results import held, load
-    from agentforge.evals.trials.running import run_missing
 
     style = style_for(sys.stdout, os.environ)
     width = max(len(name) for name in tasks)
@@ -245,9 +238,6 @@ def _mark(verdict: str, style: Style) -> str:
 
 
 def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int:
-    from agentforge.errors import UsageError, VerificationFailed
-    from agentforge.evals.trials.page import report_html
-    from agentforge.evals.trials.report import report_lines
 
     if html is not None:
         try:
@@ -263,7 +253,6 @@ def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int
 
 def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool) -> int:
     """0 when every model has enough right."""
-    from agentforge.errors import VerificationFailed
 
     few = [one for one in models if percent is not None and 100 * (one["right"]["rate"] or 0) < percent]
     if few and not as_json:
@@ -273,7 +262,6 @@ def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool)
 
 
 def _listed_tasks(loaded: TaskSet, *, as_json: bool) -> int:
-    from agentforge.cli.terminal import cut
 
     if as_json:
         rows = [
@@ -308,8 +296,6 @@ def _settings(words: tuple[str, ...]) -> dict[str, Any]:
     """KEY=VALUE words; a value is read as YAML: 3, true, [a, b], text."""
     import yaml
 
-    from agentforge.errors import UsageError
-
     found = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -329,9 +315,6 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
         ModelNotConfigured: there is none.
         ConfigError: a name that means no model, before anything is played.
     """
-    from agentforge.app.wiring import Models
-    from agentforge.cli.place import open_place
-    from agentforge.evals.trials.play import variant_of
 
     place = open_place(None)
     found = []
@@ -349,6 +332,5 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _home() -> Path:
     """The folder of kept evaluations."""
-    from agentforge.config.paths import data_dir
 
     return data_dir(os.environ) / "evals"

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import json_option
-from agentforge.cli.place import Place, open_place
-from agentforge.cli.terminal import printable, style_for, table
+from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.running.trust_prompt import show, tops_of
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import json_option
+from agentforge.config.trust import grant, require_trust, revoke as forget, trusted, trusted_projects
+from agentforge.store.log.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.trust import Trust
@@ -70,7 +73,6 @@ def grant_path(outer: tuple[bool, bool], path: str, as_json: bool, yes: bool) ->
 @json_option
 def list_projects(as_json: bool) -> int:
     """List the projects that are trusted, and whether they changed since."""
-    from agentforge.config.trust import trusted, trusted_projects
 
     environ = open_place(None).environ
     rows = []
@@ -99,7 +101,6 @@ def list_projects(as_json: bool) -> int:
 @click.argument("path", default=".")
 def revoke(path: str) -> int:
     """Forget that a project was trusted."""
-    from agentforge.config.trust import revoke as forget
 
     place = _place_or_gone(path)
     known = forget(place[0], place[1].environ)
@@ -108,8 +109,6 @@ def revoke(path: str) -> int:
 
 
 def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
-    from agentforge.cli.trusting import tops_of
-    from agentforge.config.trust import trusted
 
     place = open_place(path)
     found = [trusted(top, place.environ) for top in tops_of(place)]
@@ -126,9 +125,6 @@ def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
 
 def _agree(found: Trust, place: Place, *, quiet: bool, yes: bool) -> bool:
     """Show what is new and take the answer; nobody there and no --yes is an error that names the files."""
-    from agentforge.cli.trusting import show
-    from agentforge.config.trust import grant, require_trust
-    from agentforge.store.clock import utc_now
 
     if not found.changes:
         return True
@@ -154,7 +150,6 @@ def _value(found: Trust) -> dict[str, object]:
 
 def _place_or_gone(path: str) -> tuple[Path, Place]:
     """A project's top, or the path as it is when the folder is gone."""
-    from agentforge.cli.trusting import tops_of
 
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():

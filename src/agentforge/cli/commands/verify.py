@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import open_place
+from agentforge.app.proof.verification import VerifyOptions, verify as verify_target
+from agentforge.cli.output.terminal import printable
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
 
 if TYPE_CHECKING:
     from agentforge.proof.report import Report
@@ -37,8 +39,6 @@ Exit code: 0 all held, 4 something does not hold, 9 something was altered or dam
 @json_option
 def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as_json: bool) -> int:
     """Check chain, digests, contracts, rules, views, anchors and signature, from the files alone."""
-    from agentforge.app.verifying import VerifyOptions
-    from agentforge.app.verifying import verify as verify_target
 
     place = open_place(cwd)
     options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun)
@@ -51,7 +51,6 @@ def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as
 
 
 def _lines(report: Report) -> list[str]:
-    from agentforge.cli.terminal import printable
 
     width = max((len(check.name) for check in report.checks), default=0)
     rows = [

@@ -7,11 +7,13 @@ import sys
 
 import click
 
-from agentforge.cli.form import write_json
-from agentforge.cli.options import cwd_option, json_option
-from agentforge.cli.place import folder_of
-from agentforge.cli.terminal import cut, printable, style_for, table
-from agentforge.cli.usual import UsualGroup
+from agentforge.app.conformance.check_run import is_of_rule, listed, named
+from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.startup.command_context import folder_of
+from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.form import write_json
+from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.views.yaml_text import dump
 
 _WIDTH = 70
 
@@ -43,7 +45,6 @@ Examples:
 @json_option
 def list_violations(with_all: bool, rule: str | None, cwd: str | None, as_json: bool) -> int:
     """List the violations that are open."""
-    from agentforge.app.conformance import is_of_rule, listed
 
     rows = [row for row in listed(folder_of(cwd)) if with_all or row["status"] == "open"]
     rows = [row for row in rows if rule is None or is_of_rule(row, rule)]
@@ -81,8 +82,6 @@ Examples:
 @json_option
 def show(violation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show violation ID; the start of an id is enough."""
-    from agentforge.app.conformance import named
-    from agentforge.views.yaml_text import dump
 
     row = named(folder_of(cwd), violation_id)
     if as_json:

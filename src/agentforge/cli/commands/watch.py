@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import open_place
+from agentforge.app.composition.task_queries import repository
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.options import cwd_option
+from agentforge.fleet.triggers import WatchedFolder
 
 
 @click.command(
@@ -26,8 +28,6 @@ Examples:
 @cwd_option
 def watch(folder: str, once: bool, period: float, cwd: str | None) -> int:
     """Put a task into the queue for every .md, .txt or .json file that appears in FOLDER; the same content counts once."""
-    from agentforge.app.looking import repository
-    from agentforge.fleet.triggers import WatchedFolder
 
     place = open_place(cwd)
     path = Path(folder).expanduser().absolute()

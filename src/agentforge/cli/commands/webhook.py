@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import open_place
+from agentforge.app.composition.task_queries import repository
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.options import cwd_option
+from agentforge.fleet.triggers import enqueue_source
+from agentforge.fleet.webhook import make_server, read_secret
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -34,9 +37,6 @@ def serve_webhook(secret_file: str, host: str, port: int, label: str, cwd: str |
 
     A delivery must be signed (HMAC SHA-256, X-Hub-Signature-256); what is delivered again starts nothing.
     """
-    from agentforge.app.looking import repository
-    from agentforge.fleet.triggers import enqueue_source
-    from agentforge.fleet.webhook import make_server, read_secret
 
     place = open_place(cwd)
     repo = repository(place.cwd)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from agentforge.cli.options import cwd_option
-from agentforge.cli.place import open_place
+from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.options import cwd_option
+from agentforge.fleet.database import database_url, open_database
+from agentforge.fleet.worker import Worker, plan_of
 
 
 @click.command(
@@ -27,8 +29,6 @@ def worker(concurrency: int | None, until_empty: bool, cwd: str | None) -> int:
     Ctrl-C or SIGTERM: every task finishes its step and goes back into the queue; the second time they end at once. A
     worker that dies is missed: another one goes on with its tasks.
     """
-    from agentforge.fleet.database import database_url, open_database
-    from agentforge.fleet.worker import Worker, plan_of
 
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))

@@ -9,17 +9,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge import __version__
+from agentforge.app.sessions.external_editor import edit
+from agentforge.app.sessions.input_history import Typed
+from agentforge.app.sessions.mentions import as_mention, fitting
+from agentforge.app.sessions.resource_mentions import Resources, mentioned
+from agentforge.app.sessions.status_line import standing
 from agentforge.app.slash import commands, run_slash
+from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.plain.person import PlainPerson
 from agentforge.cli.plain.reading import PipeReader, TerminalReader
-from agentforge.cli.terminal import Style, printable, style_for
+from agentforge.config.paths import data_dir
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
+from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
-    from agentforge.app.chat import Chat
-    from agentforge.app.person import Person
-    from agentforge.cli.place import Place
+    from agentforge.app.sessions.chat import Chat
+    from agentforge.app.sessions.person import Person
+    from agentforge.cli.startup.command_context import Place
 
 OpenChat = Callable[[str, "Person"], "Chat"]
 _EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
@@ -81,7 +89,6 @@ class PlainFace:
         return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
 
     def _say(self, text: str) -> bool:
-        from agentforge.app.resource_mentions import mentioned
 
         found = mentioned(self._chat, text)
         for line in found.shown:
@@ -128,7 +135,6 @@ class PlainFace:
         return reply.action != "exit"
 
     def _edit(self, file: str, *, then: str) -> bool:
-        from agentforge.app.editing import edit
 
         complaint = edit(Path(file), self._chat.workshop.environ)
         if complaint:
@@ -160,8 +166,6 @@ class PlainFace:
         self._code = self._code or code
 
     def _head(self) -> str:
-        from agentforge import __version__
-        from agentforge.app.standing import standing
 
         parts = standing(self._chat, self._chat.state, context_tokens=0).parts()
         dot = f" {self._style.sign('dot')} "
@@ -179,10 +183,6 @@ class PlainFace:
         if word.startswith("/"):
             return [f"/{name} " for name in commands() if name.startswith(word[1:])]
         if word.startswith("@"):
-            from agentforge.app.mentions import as_mention, fitting
-            from agentforge.app.resource_mentions import Resources
-            from agentforge.workspace.search import files
-
             resources = Resources(self._chat.workshop)
             if server := resources.wants(word):
                 resources.ask(server)
@@ -192,8 +192,6 @@ class PlainFace:
 
 
 def _terminal_reader(place: Place, words: Callable[[str], list[str]]) -> TerminalReader:
-    from agentforge.app.typed import Typed
-    from agentforge.config.paths import data_dir
 
     return TerminalReader(Typed(data_dir(place.environ), place.cwd), complete=words)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from agentforge.app.person import Question, Reply
-from agentforge.app.showing import CallLine, begun, ended, unstarted
-from agentforge.cli.terminal import Style, cut, printable, printable_lines
-from agentforge.events import conversing, kinds
-from agentforge.safety.hygiene import clean
+from agentforge.app.sessions.display import CallLine, begun, ended, unstarted
+from agentforge.app.sessions.person import Question, Reply
+from agentforge.cli.output.terminal import Style, cut, printable, printable_lines
+from agentforge.events import kinds
+from agentforge.events.kinds import conversation as conversing
+from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agentforge.events.event import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.kinds.event import Event
+    from agentforge.events.state.run_state import RunState
 
 _DIFF_SHOWN = 60
 _SIGNS = {"success": ("done", "green"), "error": ("failed", "red"), "denied": ("failed", "yellow")}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge.app.typed import Typed
+    from agentforge.app.sessions.input_history import Typed
 
 Completer = Callable[[str], list[str]]
 _LONGEST = 1_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentforge.conformance.configuration import any_file, ini_section, tool_table
-from agentforge.conformance.finding import Finding, Level
-from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.configuration import any_file, ini_section, tool_table
+from agentforge.conformance.engine.finding import Finding, Level
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
 
 _LEVELS: dict[str, Level] = {"HIGH": "error", "MEDIUM": "warning", "LOW": "warning"}
 

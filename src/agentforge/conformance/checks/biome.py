@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from agentforge.conformance.configuration import any_file
-from agentforge.conformance.finding import Finding, Level
-from agentforge.conformance.node_tools import NO_FILE, SUFFIXES, program_of
-from agentforge.conformance.site import Check, CheckCrashedError, Site, crash_of
+from agentforge.conformance.engine.configuration import any_file
+from agentforge.conformance.engine.finding import Finding, Level
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
+from agentforge.conformance.programs.node_tools import NO_FILE, SUFFIXES, program_of
 
 _CONFIGS = ("biome.json", "biome.jsonc")
 _LEVELS: dict[str, Level] = {"fatal": "error", "error": "error", "warning": "warning"}

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from agentforge.conformance.code_contract import CodeRule
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.sarif import from_sarif, unfinished
-from agentforge.conformance.site import Check, CheckCrashedError, Site, crash_of
+from agentforge.conformance.contracts.code_contract import CodeRule
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
+from agentforge.conformance.output.sarif import from_sarif, unfinished
 
 _PATHS = "{paths}"
 

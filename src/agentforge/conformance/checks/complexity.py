@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from agentforge.conformance.code_contract import CodeRule
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.sarif import from_sarif
-from agentforge.conformance.site import Check, Site, crash_of, own_program
+from agentforge.conformance.contracts.code_contract import CodeRule
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
+from agentforge.conformance.output.sarif import from_sarif
 
 _RULE = "C901"
 

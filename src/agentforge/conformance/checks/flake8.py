@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentforge.conformance.configuration import ini_section
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.configuration import ini_section
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
 
 _FORMAT = "%(path)s\t%(row)d\t%(col)d\t%(code)s\t%(text)s"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.conformance.configuration import tool_table
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
-from agentforge.conformance.site import Check, Site
+from agentforge.conformance.engine.configuration import tool_table
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site
+from agentforge.conformance.repair.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
 
 
 def _skip(site: Site) -> str | None:

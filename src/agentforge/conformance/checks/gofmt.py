@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.native_tools import on_path
-from agentforge.conformance.site import Check, Site, crash_of
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of
+from agentforge.conformance.programs.native_tools import on_path
 
 _RULE = "unformatted"
 _SYNTAX = 2

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentforge.conformance.configuration import any_file, ini_section, tool_table
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.configuration import any_file, ini_section, tool_table
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
 
-_PROGRAM = Path(__file__).parents[1] / "import_program.py"
+_PROGRAM = Path(__file__).parents[1] / "programs" / "import_program.py"
 _ROOTS = ("", "src/", "lib/")
 
 

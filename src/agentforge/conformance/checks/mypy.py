@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentforge.conformance.configuration import any_file, ini_section, tool_table
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.configuration import any_file, ini_section, tool_table
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
 
 _FLAGS = (
     "--no-error-summary",

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentforge.conformance.code_contract import CodeRule
-from agentforge.conformance.edits import Edit, applied
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of
-from agentforge.workspace.symbols import language_of
+from agentforge.conformance.contracts.code_contract import CodeRule
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of
+from agentforge.conformance.repair.edits import Edit, applied
+from agentforge.workspace.code.symbols import language_of
 
-_PROGRAM = Path(__file__).parents[1] / "pattern_program.py"
+_PROGRAM = Path(__file__).parents[1] / "programs" / "pattern_program.py"
 _DIALECTS = {"typescript": ("typescript", "tsx"), "javascript": ("javascript", "jsx")}
 
 

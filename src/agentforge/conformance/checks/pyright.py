@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from agentforge.conformance.configuration import any_file, tool_table
-from agentforge.conformance.finding import Finding, level_of
-from agentforge.conformance.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.configuration import any_file, tool_table
+from agentforge.conformance.engine.finding import Finding, level_of
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
 
 
 def _skip(site: Site) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site
-from agentforge.safety.redaction import secret_lines
-from agentforge.workspace.relevance import is_test_path
-from agentforge.workspace.symbols import read_source
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site
+from agentforge.safety.text.redaction import secret_lines
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import read_source
 
 
 def _skip(site: Site) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentforge.conformance.code_contract import CodeRule
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site
-from agentforge.workspace.symbols import Symbol, outline_of, read_source
+from agentforge.conformance.contracts.code_contract import CodeRule
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site
+from agentforge.workspace.code.symbols import Symbol, outline_of, read_source
 
 _KINDS = {"function": "function_lines", "method": "function_lines", "class": "class_lines"}
 

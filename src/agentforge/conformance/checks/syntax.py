@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.site import Check, Site, crash_of
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of
 
 _PARSE = """
 import ast, json, sys

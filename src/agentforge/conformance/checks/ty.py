@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from agentforge.conformance.configuration import any_file, tool_table
-from agentforge.conformance.finding import Finding
-from agentforge.conformance.sarif import from_sarif
-from agentforge.conformance.site import Check, Site, crash_of, own_program
-from agentforge.workspace.process import Completed
+from agentforge.conformance.engine.configuration import any_file, tool_table
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
+from agentforge.conformance.output.sarif import from_sarif
+from agentforge.workspace.processes.process import Completed
 
 _UNRESOLVED = ("unresolved-import", "import-not-found")
 _DEFECTS = (

@@ -204,6 +204,20 @@ def examples_checkable(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="correct the example, or drop it")
 
 
+def asks_placed(case: Case) -> RuleOutcome:
+    """Each ask of the request's ledger becomes requirements, context, or something that is not done for a reason."""
+    intake = case.input("intake_record")
+    asks = entries(intake, "asks") if intake else []
+    said = case.artifact.get("asks")
+    places = said if isinstance(said, Mapping) else {}
+    wrong = [
+        ("asks", f"says nothing of ask {ask.get('number')} ({squeeze(text(ask, 'text'))[:80]!r})")
+        for _, ask in asks
+        if places.get(str(ask.get("number")), "unsaid") == "unsaid"
+    ]
+    return judged(wrong, measured=len(asks), fix="name its requirements, context, or not_done and why")
+
+
 RULES = named(
     ("acceptance-criteria", "every requirement has at least one acceptance criterion", has_criteria, "repair"),
     ("relative-paths", "all file paths are valid relative paths", paths_valid, "fact"),
@@ -215,5 +229,6 @@ RULES = named(
     ("symbols-in-scope", "declared symbols lie in declared files", symbols_in_files, "repair"),
     ("symbols-agree", "declared symbols agree with the base", symbols_agree, "repair"),
     ("examples-kept", "every example is an acceptance criterion", examples_kept, "repair"),
+    ("asks-placed", "every ask of the request has its place", asks_placed, "repair"),
     ("examples-checkable", "every example of the specification can be checked", examples_checkable, "repair"),
 )

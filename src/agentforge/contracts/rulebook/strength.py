@@ -54,7 +54,10 @@ def nothing_untested(case: Case) -> RuleOutcome:
 
 
 def added_tests_tell(case: Case) -> RuleOutcome:
-    """Executed: when RED was opened again, every test that it added shows something that the suite did not show."""
+    """Executed: when RED was opened again, what it added shows something that the suite did not show.
+
+    One test at least notices a listed mutant, runs a listed line, or finds the tree wrong; no test is broken itself.
+    """
     added = case.facts.get("added")
     if not isinstance(added, Mapping):
         return held(0)
@@ -63,8 +66,11 @@ def added_tests_tell(case: Case) -> RuleOutcome:
         return none_of(changed, what="changed, though tests may only be added", fix="put them back, use a new file")
     rows = _rows(added, "tests")
     wrong = [("test_files", f"{text(row, 'id')}: {text(row, 'reason')}") for row in rows if row.get("ok") is not True]
+    idle = [row for row in rows if row.get("counts") is False]
     if not rows and not added.get("equivalents"):
         wrong = [("test_files", "no test was added and no mutant was named as equivalent")]
+    elif rows and not wrong and len(idle) == len(rows):
+        wrong = [("test_files", f"{text(row, 'id')}: {text(row, 'reason')}") for row in idle]
     return judged(wrong, measured=len(rows), fix="assert what a listed change alters")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.inspection import GUARDING, by_inspection_alone
+from agentforge.contracts.inspection import by_inspection_alone, guards_suffice
 from agentforge.contracts.rule import (
     Case,
     RuleOutcome,
@@ -141,16 +141,19 @@ def guards_pass(case: Case) -> RuleOutcome:
 
 
 def has_target(case: Case) -> RuleOutcome:
-    """At least one target, unless the action only guards (refactor, delete, analyze).
+    """At least one target, unless the behaviour is to stay (refactor, delete, analyze, measured speed).
 
-    Where every requirement is verified by inspection there need be no test: GREEN then has to show that nothing runs otherwise.
+    Where every requirement is verified by inspection there need be no test: GREEN then has to show that nothing runs otherwise. A
+    fix whose request shows what calls give is none of these: what is wrong today can fail today.
     """
     intake = case.input("intake_record") or {}
+    specification = case.input("specification") or {}
+    targets, tests = len(_targets(case)), len(case.fact_records("tests"))
     intent = intake.get("extracted_intent")
     action = text(intent, "action") if isinstance(intent, dict) else ""
-    targets, tests = len(_targets(case)), len(case.fact_records("tests"))
-    inspected = by_inspection_alone(case.input("specification") or {})
-    if targets or inspected or (action in GUARDING and tests):
+    shown = action == "fix" and any(entries(ask, "examples") for _, ask in entries(intake, "asks"))
+    untested = by_inspection_alone(specification) or (tests and guards_suffice(specification, intake))
+    if targets or (untested and not shown):
         return held(targets)
     return broken("no test asserts behaviour that the base lacks - add a target", path="test_files", measured=targets)
 

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from agentforge.errors import RepositoryError, UsageError
-from agentforge.workspace.gitcommand import GitCommand, call_as_user
-from agentforge.workspace.relevance import is_test_path
-from agentforge.workspace.symbols import language_of
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import language_of
+from agentforge.workspace.git.command import GitCommand, call_as_user
 
 Status = Literal["added", "modified", "deleted", "renamed", "type-changed"]
 Role = Literal["code", "test", "document", "configuration", "generated"]

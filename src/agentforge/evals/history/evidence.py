@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.evals.history.commits import Commit, History
 from agentforge.evals.trials.hidden import holds_tests
-from agentforge.runners.rig import Edits, run_tree, sound
-from agentforge.workspace.relevance import is_test_path
+from agentforge.suite.test_environment import Edits, run_tree, sound
+from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.workspace.code.relevance import is_test_path
 
 if TYPE_CHECKING:
-    from agentforge.runners.outcome import SuiteRun
-    from agentforge.runners.rig import Rig
+    from agentforge.suite.test_environment import Rig
+    from agentforge.testing.outcome import SuiteRun
 
 ALL_PASS = "all of its tests pass before it, too: nothing in them asks for the change"
 
@@ -25,6 +26,7 @@ _UNSPOKEN = "it changes no test, and no test file speaks of the code that it cha
 _MOST_NEIGHBOURS = 2
 _PACKAGES = ("__init__", "index", "mod", "lib")  # files that stand for their folder
 _SHOWN = 200  # characters of a failure
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ def evidence_of(commit: Commit, history: History, rig: Rig) -> Evidence:
             found, "none of the files of the tests that it changes holds a test that a runner is told to run"
         )
     try:
-        return _measured(found, commit, rig)
+        return _measured(found, commit, history, rig)
     except (ToolchainError, SandboxError) as exc:
         return _without(found, f"its tests cannot be run here: {exc.message}")
 
@@ -86,7 +88,7 @@ def _neighbours(commit: Commit, history: History) -> list[str]:
     return [path for _, path in sorted(found)[:_MOST_NEIGHBOURS]]
 
 
-def _measured(found: Evidence, commit: Commit, rig: Rig) -> Evidence:
+def _measured(found: Evidence, commit: Commit, history: History, rig: Rig) -> Evidence:
     after = run_tree(rig, commit.sha, tests=found.run)
     if not sound(after, rig.plan) or not after.passed_ids:
         return _without(found, f"its tests do not pass at the commit itself: {_said(after)}")
@@ -97,14 +99,43 @@ def _measured(found: Evidence, commit: Commit, rig: Rig) -> Evidence:
     steady = [name for name in after.passed_ids if name in again.passed_ids]
     passed_before = frozenset(before.passed_ids)
     targets = tuple(name for name in steady if name not in passed_before)
+    unsteady = tuple(name for name in after.outcomes if name not in steady)
+    failing = _own_that_fail(found, commit, history, unsteady=unsteady, targets=targets)
+    if failing:
+        return _without(
+            found, f"the tests that it adds or changes do not pass at the commit itself: {', '.join(failing)}"
+        )
     return Evidence(
         files=found.files,
         run=found.run,
         targets=targets,
         guards=tuple(name for name in steady if name in passed_before),
-        uncounted=tuple(name for name in after.outcomes if name not in steady),
+        uncounted=unsteady,
         reason="" if targets else ALL_PASS,
     )
+
+
+def _own_that_fail(
+    found: Evidence, commit: Commit, history: History, *, unsteady: Sequence[str], targets: Sequence[str]
+) -> list[str]:
+    """The tests that the commit adds or changes, where some fail at the commit itself and none of them judges it.
+
+    Tests that stand beside them fail before, too, where a language compiles test files together: they say nothing of the change.
+    """
+    old = {one.path: one.old_path for one in commit.tests}
+    own: set[str] = set()
+    for path in found.run:
+        before = history.text(commit.parent, old.get(path) or path) or ""
+        known = dict(test_hashes(path, before.encode()))
+        now = test_hashes(path, found.files[path].encode())
+        own |= {name.rpartition("::")[2] for name, digest in now if known.get(name) != digest}
+    if any(_last_name(one) in own for one in targets):
+        return []
+    return [one for one in map(_last_name, unsteady) if one in own][:_NAMED]
+
+
+def _last_name(test_id: str) -> str:
+    return test_id.partition("[")[0].rpartition("::")[2].partition("/")[0]  # a subtest of Go belongs to its test
 
 
 def _without(found: Evidence, reason: str) -> Evidence:

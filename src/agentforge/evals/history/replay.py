@@ -24,7 +24,7 @@ from agentforge.evals.trials.task import HONEST, EvalTask
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.runners.rig import Rig
+    from agentforge.suite.test_environment import Rig
 
 Outcome = Literal["delivered", "refused", "left out"]
 

@@ -11,7 +11,7 @@ from agentforge.tokens import cut_middle
 
 if TYPE_CHECKING:
     from agentforge.evals.history.commits import Commit
-    from agentforge.models.model import Model
+    from agentforge.models.api.model import Model
 
 _TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin
 _NUMBER = re.compile(r"\s*\((?:[a-z]+-)?#\d+\)|^\W*\w+:?\s+(?:[\w./-]*#\d+[, ]*)+\.?\s*$", re.IGNORECASE | re.MULTILINE)

@@ -25,8 +25,8 @@ from agentforge.evals.trials.task import FILE
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.evals.history.evidence import Evidence
-    from agentforge.models.model import Model
-    from agentforge.runners.rig import Rig
+    from agentforge.models.api.model import Model
+    from agentforge.suite.test_environment import Rig
 
 LEFT_OUT = "left-out.txt"
 UNEDITED = "unedited"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.runners.claims import Claim
+from agentforge.verification.examples.claims import Claim
 
 _MOST = 6
 

@@ -10,7 +10,7 @@ from typing import Any
 from agentforge.errors import ConfigError, UsageError
 from agentforge.evals.trials.examples import import_test, module_of
 from agentforge.evals.trials.task import EvalTask
-from agentforge.runners.claims import claims_in
+from agentforge.verification.examples.claims import claims_in
 
 _CONFIG = ".meta/config.json"
 _INSTRUCTIONS = (".docs/introduction.md", ".docs/instructions.md", ".docs/instructions.append.md")

@@ -8,10 +8,19 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agentforge.config.paths import data_dir
+from agentforge.suite.detection import detect
+from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.test_names import named_tests
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.sandbox.box import choose
+
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.runners.outcome import SuiteRun
-    from agentforge.runners.rig import Rig
+    from agentforge.testing.outcome import SuiteRun
+
+    pass
 
 _TIME_LIMIT_S = 120.0
 
@@ -36,7 +45,6 @@ def hidden_failures(
         ToolchainError: tests cannot be run here at all.
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
-    from agentforge.runners.rig import Edits, run_tree, sound
 
     tests = [path for path, text in hidden.items() if holds_tests(path, text)]
     with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
@@ -55,11 +63,6 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     Raises:
         ToolchainError, SandboxError: tests cannot be run here at all.
     """
-    from agentforge.config.paths import data_dir
-    from agentforge.runners.detection import detect
-    from agentforge.runners.rig import Rig
-    from agentforge.workspace.git import Git
-    from agentforge.workspace.sandbox import choose
 
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
@@ -70,8 +73,6 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
 
 def holds_tests(path: str, text: str) -> bool:
     """Whether a file is one that a runner is told to run: a test file of pytest by its name, of other languages by its tests."""
-    from agentforge.runners.test_names import named_tests
-    from agentforge.workspace.relevance import is_test_path
 
     if path.endswith(".py"):
         return is_test_file(path)

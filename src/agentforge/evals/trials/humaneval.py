@@ -12,7 +12,7 @@ from typing import Any
 from agentforge.errors import ConfigError
 from agentforge.evals.trials.examples import answers_from, import_test
 from agentforge.evals.trials.task import EvalTask
-from agentforge.runners.claims import Claim, claims_in
+from agentforge.verification.examples.claims import Claim, claims_in
 
 _MODULE = "solution.py"
 _KEYS = ("task_id", "prompt", "entry_point", "test")

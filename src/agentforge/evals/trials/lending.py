@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.runners.detection import detect
+from agentforge.suite.detection import detect
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings

@@ -9,6 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agentforge.errors import UsageError
+from agentforge.evals.trials.exercism import exercism_tasks
+from agentforge.evals.trials.humaneval import humaneval_tasks
+from agentforge.evals.trials.impossible import impossible_tasks
+from agentforge.evals.trials.quixbugs import quixbugs_tasks
 from agentforge.evals.trials.task import FILE, EvalTask, read_task
 
 OWN = Path(__file__).parents[1] / "sets" / "own"
@@ -41,6 +45,12 @@ def known_sets() -> tuple[KnownSet, ...]:
             name="own", title=f"{count} requests over all six actions", available=True, where="comes with AgentForge"
         ),
         KnownSet(
+            name="impossible",
+            title="the same requests with tests that contradict them: each must end in a question",
+            available=True,
+            where="comes with AgentForge",
+        ),
+        KnownSet(
             name="humaneval",
             title="164 functions from their docstrings",
             available=humaneval is not None,
@@ -70,7 +80,7 @@ def load_set(word: str) -> TaskSet:
         ConfigError: a task of it cannot be read.
     """
     name, colon, place = word.partition(":")
-    if name in _LOADERS and (colon or name in ("own", "humaneval")):
+    if name in _LOADERS and (colon or name in ("own", "impossible", "humaneval")):
         return TaskSet(name=name, tasks=_some(_LOADERS[name](place), word))
     folder = Path(word).expanduser()
     if folder.is_dir():
@@ -79,7 +89,7 @@ def load_set(word: str) -> TaskSet:
         raise UsageError(f"{name} needs a folder", hint=f"name it: {name}:DIR")
     raise UsageError(
         f"there is no task set {word!r}",
-        hint="own, humaneval[:FILE], quixbugs:DIR, exercism:DIR, or a folder; `agentforge eval list` shows them",
+        hint="own, impossible, humaneval[:FILE], quixbugs:DIR, exercism:DIR, or a folder; `agentforge eval list` shows them",
     )
 
 
@@ -142,8 +152,12 @@ def _own(_place: str) -> list[EvalTask]:
     return tasks_below(OWN)
 
 
+def _impossible(_place: str) -> list[EvalTask]:
+
+    return impossible_tasks(tasks_below(OWN))
+
+
 def _humaneval(place: str) -> list[EvalTask]:
-    from agentforge.evals.trials.humaneval import humaneval_tasks
 
     path = Path(place).expanduser() if place else humaneval_file()
     if path is None:
@@ -152,19 +166,18 @@ def _humaneval(place: str) -> list[EvalTask]:
 
 
 def _quixbugs(place: str) -> list[EvalTask]:
-    from agentforge.evals.trials.quixbugs import quixbugs_tasks
 
     return quixbugs_tasks(Path(place).expanduser())
 
 
 def _exercism(place: str) -> list[EvalTask]:
-    from agentforge.evals.trials.exercism import exercism_tasks
 
     return exercism_tasks(Path(place).expanduser())
 
 
 _LOADERS: dict[str, Callable[[str], list[EvalTask]]] = {
     "own": _own,
+    "impossible": _impossible,
     "humaneval": _humaneval,
     "quixbugs": _quixbugs,
     "exercism": _exercism,

@@ -17,16 +17,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
+from agentforge.evals.trials.hidden import hidden_failures
+from agentforge.evals.trials.lending import lend
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import HONEST, EvalTask, task_of
 from agentforge.evals.trials.verdict import Asked, Ending, judge
+from agentforge.events.kinds import ToolStarted
+from agentforge.workspace.git.newrepo import init_repository
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.app.result import RunResult
+    from agentforge.app.composition.run_result import RunResult
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
-    from agentforge.events.state import RunState
+    from agentforge.events.state.run_state import RunState
 
 Row = dict[str, Any]
 
@@ -84,7 +92,6 @@ class Meter:
         Raises:
             KeyboardInterrupt: the process that gave the order is gone; the task will be played again.
         """
-        from agentforge.events.kinds import ToolStarted
 
         if os.getppid() != self.parent:
             raise KeyboardInterrupt
@@ -149,9 +156,6 @@ def environment(order: Order, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Settings, RunResult]:
-    from agentforge.app.tasks import StartOptions, start
-    from agentforge.config.settings import load
-    from agentforge.workspace.newrepo import init_repository
 
     task, repo = order.task, order.folder / "repo"
     _check_out(task.source, repo)
@@ -173,15 +177,11 @@ def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Se
 def _check_out(source: tuple[str, ...], repo: Path) -> None:
     """Write the files of a tree; its history, in which the solution may stand, stays where it is."""
     if source:
-        from agentforge.workspace.git import Git
-
         Git.open(Path(source[0])).materialise(source[1], repo)
 
 
 def _lent(task: EvalTask, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
     """Lend the environment of the task's source to the new repository."""
-    from agentforge.config.settings import load
-    from agentforge.evals.trials.lending import lend
 
     source = Path(task.source[0])
     return lend(source, repo, settings=load(source, environ, flags=task.settings), environ=environ)
@@ -217,8 +217,6 @@ def _model(order: Order) -> str:
 
 
 def _ending(order: Order, result: RunResult, settings: Settings, environ: Mapping[str, str], *, peeked: bool) -> Ending:
-    from agentforge.app.result import outcome_of, result_value
-    from agentforge.evals.trials.hidden import hidden_failures
 
     state, task = result.state, order.task
     outcome = "error" if result.error is not None else outcome_of(state)

@@ -11,7 +11,7 @@ from agentforge.errors import ConfigError, UsageError
 from agentforge.evals.trials.examples import answers_from, import_test, module_of
 from agentforge.evals.trials.humaneval import signature_of
 from agentforge.evals.trials.task import EvalTask
-from agentforge.runners.claims import Claim, claims_in
+from agentforge.verification.examples.claims import Claim, claims_in
 
 _PROGRAMS, _CORRECT, _CASES, _TESTS = "python_programs", "correct_python_programs", "json_testcases", "python_testcases"
 _LOADER = "load_testdata.py"

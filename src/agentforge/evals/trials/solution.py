@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from agentforge.evals.answers import declared_tests
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.evals.trials.task import EvalTask
@@ -115,7 +116,6 @@ def _present(task: EvalTask) -> frozenset[str]:
     """The files of the repository in which the task begins."""
     if not task.source:
         return frozenset(task.repository)
-    from agentforge.workspace.git import Git
 
     return frozenset((*task.repository, *Git.open(Path(task.source[0])).list_files(task.source[1])))
 

@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from agentforge.errors import ConfigError
+from agentforge.evals.case import read_mapping
+from agentforge.workspace.git.repository import Git
 
 Expected = Literal["right", "must-ask", "must-escalate", "analyzed"]
 Action = Literal["create", "modify", "delete", "refactor", "fix", "analyze"]
@@ -16,7 +18,7 @@ FILE = "task.yaml"
 HONEST = "honest"
 _KEYS = frozenset(
     {
-        "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "settings",
+        "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "shows", "settings",
         "examples", "tags", "uncounted",
     }
 )  # fmt: skip
@@ -37,6 +39,7 @@ class EvalTask:
         given: path -> text of tests that go with the request (`start --tests`).
         about: words of which one must stand in the question of a "must-ask".
         mentions: words that must all stand in the report of an "analyzed".
+        shows: texts that must all stand in the question of a "must-escalate", whatever its white space.
         examples: the request holds examples of what is wanted.
         settings: dotted setting -> value, on top of those of the evaluation.
         answers: name -> answers of the scripted model; "honest" is what a good model would say.
@@ -53,6 +56,7 @@ class EvalTask:
     given: Mapping[str, str] = field(default_factory=dict)
     about: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
     examples: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
@@ -66,7 +70,9 @@ class EvalTask:
 
 def task_of(value: Mapping[str, Any]) -> EvalTask:
     """Read a task back from its JSON value."""
-    listed = {name: tuple(value.get(name, ())) for name in ("about", "mentions", "tags", "source", "uncounted")}
+    listed = {
+        name: tuple(value.get(name, ())) for name in ("about", "mentions", "shows", "tags", "source", "uncounted")
+    }
     return EvalTask(**{**value, **listed})
 
 
@@ -96,6 +102,7 @@ def read_task(folder: Path) -> EvalTask:
         given=_files(folder, "given", value.get("given")),
         about=_words(value.get("about")),
         mentions=_words(value.get("mentions")),
+        shows=_words(value.get("shows")),
         examples=value.get("examples") is True,
         settings=_mapping(value.get("settings")),
         tags=_words(value.get("tags")),
@@ -122,7 +129,6 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def _checked(folder: Path) -> Mapping[str, Any]:
-    from agentforge.evals.case import read_mapping
 
     value = read_mapping(folder / FILE)
     unknown = sorted(value.keys() - _KEYS)
@@ -170,7 +176,6 @@ def _source(folder: Path, word: str) -> tuple[str, ...]:
     """The top folder of a repository and the tree of a revision."""
     if not word:
         return ()
-    from agentforge.workspace.git import Git
 
     place, _, rev = word.partition("@")
     git = Git.open((folder / Path(place).expanduser()).resolve())
@@ -187,7 +192,6 @@ def _mapping(value: object) -> dict[str, Any]:
 
 def _answers(folder: Path) -> dict[str, Mapping[str, Any]]:
     """Every file of answers; one that is not the honest one holds what differs from it."""
-    from agentforge.evals.case import read_mapping
 
     found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
     honest = found.get(HONEST, {})

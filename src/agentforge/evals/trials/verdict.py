@@ -97,7 +97,14 @@ def _analyzed(task: EvalTask, end: Ending) -> Judgement:
 def _asked(task: EvalTask, end: Ending) -> Judgement:
     why = _list(tuple(" ".join(one.text.split()) for one in end.asked if one.text.strip())) or end.detail
     if task.expected == "must-escalate":
-        return Judgement(verdict="right", why=why)
+        said = " ".join(" ".join(one.text.split()) for one in end.asked)
+        unsaid = [text for text in task.shows if " ".join(text.split()) not in said]
+        told = f"the question does not show {', '.join(map(repr, unsaid))}"
+        return (
+            Judgement(verdict="escalated", lost_in=end.stage, why=told)
+            if unsaid
+            else Judgement(verdict="right", why=why)
+        )
     questions = [one for one in end.asked if one.kind in _ASKED]
     if task.expected == "must-ask" and _speaks_of(task.about, questions):
         return Judgement(verdict="right", why=why)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelNotConfigured
-from agentforge.models.anthropic_messages import ANTHROPIC_MESSAGES
-from agentforge.models.hosted import HostedModel
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 BASE_URL = "https://api.anthropic.com"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import ModelNotConfigured
-from agentforge.models.adapted import AdaptedModel
+from agentforge.models.api.adapted import AdaptedModel
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 
 def open_model(spec: ModelSpec) -> AdaptedModel:

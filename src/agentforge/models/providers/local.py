@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from agentforge.local.files import file_of
 from agentforge.local.serving import Wanted
-from agentforge.models.constrained import ConstrainedModel
-from agentforge.models.hosted import HostedModel
-from agentforge.models.local_connection import NOWHERE, LocalConnection
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.dialects.constrained import ConstrainedModel
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 _READ_S = 1800.0
 """Silence that is borne: a busy machine reads a long prompt for many minutes before it says the first word."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.models.manual import ManualModel
+from agentforge.models.stand_ins.manual import ManualModel
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 
 def open_model(spec: ModelSpec) -> ManualModel:

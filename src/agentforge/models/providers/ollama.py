@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.models.constrained import ConstrainedModel
-from agentforge.models.hosted import HostedModel
-from agentforge.models.openai_chat import OPENAI_CHAT
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.dialects.constrained import ConstrainedModel
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 BASE_URL = "http://127.0.0.1:11434/v1"
 

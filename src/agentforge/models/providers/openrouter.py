@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelNotConfigured
-from agentforge.models.hosted import HostedModel
-from agentforge.models.openai_apis import dialect_of
+from agentforge.models.api.hosted import HostedModel
+from agentforge.models.dialects.openai_apis import dialect_of
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 BASE_URL = "https://openrouter.ai/api/v1"
 

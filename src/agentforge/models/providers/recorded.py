@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.models.recorded import RecordedModel
+from agentforge.models.stand_ins.recorded import RecordedModel
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 
 def open_model(spec: ModelSpec) -> RecordedModel:

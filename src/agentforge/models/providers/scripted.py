@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.models.scripted import ScriptedModel
+from agentforge.models.stand_ins.scripted import ScriptedModel
 
 if TYPE_CHECKING:
-    from agentforge.models.model import ModelSpec
+    from agentforge.models.api.model import ModelSpec
 
 
 def open_model(spec: ModelSpec) -> ScriptedModel:

@@ -8,14 +8,14 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from agentforge.events.state import RunState
-from agentforge.pipeline.places import defines, dotted
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.facts.definitions import defines, dotted
 
 Draft = dict[str, object]
 """A draft that is being repaired, in place."""
 
 if TYPE_CHECKING:
-    from agentforge.workspace.git import Git
+    from agentforge.workspace.git.repository import Git
 
 _LINE = re.compile(r":\d+(?:-\d+)?$")
 

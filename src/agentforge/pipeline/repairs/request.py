@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentforge.contracts.mending import Repair
-from agentforge.pipeline.examples import observed_in, stands_in
+from agentforge.pipeline.facts.examples import observed_in, stands_in
+from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.repairs.ground import Draft, Ground
-from agentforge.pipeline.stage import items, texts
 
 _PLAINEST = "the plainest reading of the request"
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 from agentforge.contracts.mending import Repair
 from agentforge.contracts.rule import squeeze
-from agentforge.pipeline.examples import literals, told_in, wanted_in
-from agentforge.pipeline.held_out import unusable_examples
-from agentforge.pipeline.places import dotted
+from agentforge.pipeline.facts.definitions import dotted
+from agentforge.pipeline.facts.examples import literals, told_in, wanted_in
+from agentforge.pipeline.facts.held_out import unusable_examples
+from agentforge.pipeline.ledger.entries import ledger_of
+from agentforge.pipeline.ledger.mapping import settled
+from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, Ground
-from agentforge.pipeline.stage import Json, items, texts
-from agentforge.workspace.relevance import is_test_path
+from agentforge.workspace.code.relevance import is_test_path
 
 _ID = re.compile(r"REQ-[0-9]{3}")
 _NUMBER = re.compile(r"([0-9]{1,3})\s*$")
@@ -26,6 +29,7 @@ def specification(draft: Draft, ground: Ground) -> Iterator[Repair]:
     yield from criteria(draft)
     yield from files(draft, ground)
     yield from symbols(draft, ground)
+    yield from asks(draft, ground)
     yield from kept_examples(draft, ground)
     yield from checkable_examples(draft)
 
@@ -172,12 +176,22 @@ def _kind(name: str) -> str:
     return "class" if last[2][:1].isupper() else "method" if last[0] else "function"
 
 
+def asks(draft: Draft, ground: Ground) -> Iterator[Repair]:
+    """Say of every ask of the request what becomes of it, where the draft does not."""
+    entries = ledger_of(ground.state)
+    if not entries:
+        draft.pop("asks", None)
+        return
+    draft["asks"], told = settled(entries, draft)
+    yield from (Repair(kind="ask", path="asks", message=message) for message in told)
+
+
 def kept_examples(draft: Draft, ground: Ground) -> Iterator[Repair]:
     """Every example of the request becomes a criterion of the requirement that speaks of it."""
     requirements = [item for item in items(draft.get("requirements")) if isinstance(item, dict)]
     if not requirements:
         return
-    for example in texts(ground.state.artifacts.get("intake", {}).get("examples")):
+    for example in standing_examples(ground.state, draft):
         said = [text for item in requirements for text in texts(item.get("acceptance_criteria"))]
         wanted = wanted_in(example, ground.state.request)
         if told_in(wanted, said):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from agentforge.contracts.mending import Repair
 from agentforge.contracts.rule import squeeze
-from agentforge.pipeline.examples import asserted_in, literals
+from agentforge.pipeline.facts.examples import asserted_in, literals
+from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, Ground
-from agentforge.pipeline.stage import Json, items, texts
-from agentforge.runners.freeze import test_hashes
+from agentforge.verification.source.test_hashes import test_hashes
 
 Test = dict[str, object]
 

@@ -11,15 +11,15 @@ from agentforge.contracts.draft import draft_schema
 from agentforge.contracts.mending import Repair, in_form, without_unreadable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.state import RunState
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.measured import Measured
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.repairs import request
 from agentforge.pipeline.repairs.ground import Draft, Ground
 from agentforge.pipeline.repairs.specification import specification
 from agentforge.pipeline.repairs.suite import suite
-from agentforge.pipeline.runtime import Runtime
-from agentforge.pipeline.stage import Stage
 
 Mend = Callable[[Draft, Ground], Iterator[Repair]]
 

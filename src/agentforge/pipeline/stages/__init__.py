@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from agentforge.pipeline.stage import Stage
+from agentforge.pipeline.model.stage import Stage
 
 FIX = "fix"
 SMALL = "small"
@@ -44,7 +44,7 @@ class Stages(Mapping[str, Stage]):
             raise KeyError(name)
         stage: Stage = import_module(f"{self._package}.{name}").STAGE
         if self._profile == SMALL:
-            from agentforge.pipeline.small.stages import cut_down
+            from agentforge.pipeline.small_models.generation.stages import cut_down
 
             return cut_down(stage)
         return stage
@@ -69,12 +69,12 @@ def load_stages(workflow: str = "", *, profile: str = "", added: Mapping[str, St
         ConfigError: there is no place for one of them.
     """
     if workflow == FIX:
-        return Stages("agentforge.pipeline.fix_stages", FIX_ORDER)
+        return Stages("agentforge.pipeline.workflows.fix.stages", FIX_ORDER)
     if workflow == SPLIT:
-        return Stages("agentforge.pipeline.split_stages", SPLIT_ORDER)
+        return Stages("agentforge.pipeline.workflows.split.stages", SPLIT_ORDER)
     if not added:
         return Stages(__name__, ORDER, profile=profile)
-    from agentforge.pipeline.adding import placed
+    from agentforge.pipeline.plugins.stage_order import placed
 
     order = placed(ORDER, [(name, stage.after) for name, stage in added.items()])
     return Stages(__name__, order, profile=profile, added=added)

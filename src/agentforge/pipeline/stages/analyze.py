@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import RunState
-from agentforge.pipeline.stage import ACTIONS, Json, Stage, texts
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.stage import ACTIONS, Json, Stage, texts
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:

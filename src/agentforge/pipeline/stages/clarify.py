@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import Escalation, RunState
-from agentforge.pipeline.examples import stands_in
-from agentforge.pipeline.stage import ACTIONS, Json, Question, Stage, items
+from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.pipeline.facts.examples import stands_in
+from agentforge.pipeline.model.stage import ACTIONS, Json, Question, Stage, items
 
 _TWO = 2
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import RunState
-from agentforge.pipeline.delivery import report
-from agentforge.pipeline.stage import Json, Stage, needs_no_model
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.delivery.commit import report
+from agentforge.pipeline.model.stage import Json, Stage, needs_no_model
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from agentforge.events.state import RunState
-from agentforge.pipeline.stage import ACTIONS, Json, Stage
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.disputes import questions, rulings
+from agentforge.pipeline.engine.rulings import kept_examples
+from agentforge.pipeline.model.stage import ACTIONS, Json, Stage, items, texts
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The record with the request verbatim and the harness's own fields."""
     spent = state.stages["intake"]
+    if rulings(state) and "examples" in draft:
+        draft = {**draft, "examples": kept_examples(texts(draft["examples"]), state)}
     return {
         "request_id": state.run_id,
         "original_request": state.request,
         **{key: draft[key] for key in draft if key not in STAGE.omit},
+        **({"asks": asks} if (asks := items(facts.get("asks"))) else {}),
         "metadata": {
             "intake_timestamp": state.last_at,
             "tokens_used": spent.prompt_tokens + spent.completion_tokens,
@@ -30,7 +35,8 @@ STAGE = Stage(
         "every example of the request is copied word for word",
         "only real ambiguities are listed",
     ),
-    omit=("request_id", "original_request", "metadata"),
+    omit=("request_id", "original_request", "asks", "metadata"),
     actions=ACTIONS,
+    questions=questions,
     complete=complete,
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentforge.canonical import digest_value
-from agentforge.events.state import RunState
-from agentforge.pipeline.inspection import nothing_to_test
-from agentforge.pipeline.stage import CHANGING, Json, Stage, items, texts
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.facts.inspection import nothing_to_test
+from agentforge.pipeline.model.stage import CHANGING, Json, Stage, items, texts
 
 
 def needs_model(state: RunState) -> bool:

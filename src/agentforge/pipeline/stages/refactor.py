@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentforge.canonical import digest_value
-from agentforge.events.state import RunState
-from agentforge.pipeline.stage import Json, Stage, items, texts
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.stage import Json, Stage, items, texts
 from agentforge.pipeline.stages.green import mutation, verification
 
 

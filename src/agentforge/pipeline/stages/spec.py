@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from agentforge.canonical import digest_value
-from agentforge.events.state import RunState
-from agentforge.pipeline.stage import Json, Stage
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.facts.speed import usable
+from agentforge.pipeline.ledger import placing
+from agentforge.pipeline.ledger.entries import ledger_of
+from agentforge.pipeline.ledger.mapping import settled
+from agentforge.pipeline.model.stage import Json, Question, Stage
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
-    """The draft under an id that is its own digest."""
-    body = {key: draft[key] for key in draft if key not in STAGE.omit}
+    """The draft under an id that is its own digest, with a place for every ask, without measurements that cannot be made."""
+
+    kept = usable(draft, facts)
+    body = {key: kept[key] for key in kept if key not in STAGE.omit}
+    if entries := ledger_of(state):
+        body["asks"] = settled(entries, body)[0]
     return {"spec_id": f"spec-{digest_value(body)[:12]}", **body}
+
+
+def questions(state: RunState) -> tuple[Question, ...]:
+    """What a human says of the asks that are left out."""
+
+    return placing.questions(state)
 
 
 STAGE = Stage(
@@ -25,5 +39,6 @@ STAGE = Stage(
     ),
     tools=("read_file", "grep", "find_symbol", "ask_human", "submit_artifact"),
     omit=("spec_id",),
+    questions=questions,
     complete=complete,
 )

@@ -9,8 +9,9 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from agentforge.safety.hygiene import clean
-from agentforge.safety.redaction import redact
+from agentforge import __version__
+from agentforge.safety.text.hygiene import clean
+from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
 from agentforge.tools.mcp.definitions import Pinned, definition_of
 
@@ -278,8 +279,6 @@ def _definition(tool: Any) -> Any:
 
 def _who() -> Any:
     from mcp_types import Implementation
-
-    from agentforge import __version__
 
     return Implementation(name="agentforge", version=__version__)
 

@@ -12,7 +12,7 @@ from typing import cast
 from agentforge.canonical import digest_value
 from agentforge.errors import StorageError
 from agentforge.frozen import dataclass
-from agentforge.safety.hygiene import clean
+from agentforge.safety.text.hygiene import clean
 
 _LONGEST_DESCRIPTION = 1000
 _LONGEST_NAME = 64

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentforge.workspace.longlived import Walls
+    from agentforge.workspace.processes.longlived import Walls
 
 _LONGEST_LINE = 8 * 1024 * 1024
 _MOST_UNASKED = 5000

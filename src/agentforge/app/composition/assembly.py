@@ -1,0 +1,366 @@
+"""From settings and a run's first record to a Runtime: every part is made here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.app.composition.project import Project
+from agentforge.app.composition.run_hooks import hook_engine
+from agentforge.app.composition.scratch import scratch_of
+from agentforge.app.composition.secret_words import secrets_of
+from agentforge.app.proof.keyring import own_signer
+from agentforge.app.sessions.instructions import found_instructions, read_instructions
+from agentforge.app.sessions.tool_permissions import permits_of
+from agentforge.app.tasks.added_stages import contracts_of, stages_of
+from agentforge.app.tasks.examiner import flag_of
+from agentforge.config.model_choice import choose, choose_fallbacks
+from agentforge.config.trust import trusted
+from agentforge.context.budget import output_room
+from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.fallback import Breaker, FallbackModel
+from agentforge.models.api.limited import LimitedModel
+from agentforge.models.api.prices import cost_usd
+from agentforge.pipeline.model.runtime import Runtime, no_guest
+from agentforge.testing.cache import ResultCache
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event
+    from agentforge.events.kinds.splits import PartStarted
+    from agentforge.events.state.run_state import RunState
+    from agentforge.guest.choice import GuestChoice
+    from agentforge.hooks.engine import HookEngine
+    from agentforge.messages import ModelReply
+    from agentforge.models.api.model import Model
+    from agentforge.pipeline.model.run_dependencies import Need, Sight
+    from agentforge.proof.envelope import Signer
+    from agentforge.store.log.run_log import RunLog
+    from agentforge.suite.test_environment import Rig
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
+
+_LEAST_STEP_TOKENS = 4000
+"""A step that is smaller shows nothing of the code: a model with a smaller window refuses it, and says so."""
+_STAGE_OUTPUT_TOKENS = 16_000
+_SMALL_ATTEMPTS, _SMALL_STEPS = 2, 8
+
+
+class Models:
+    """The models of a run, opened when a stage first asks for its own and closed together."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        environ: Mapping[str, str],
+        flag: str | None,
+        limiter: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.environ = environ
+        self.flag = flag
+        self.limiter = limiter
+        self._open: dict[str, Model] = {}
+
+    def of_stage(self, stage: str) -> Model:
+        """The model of a stage: its own setting, else the run's, with the fallback chain behind it.
+
+        Raises:
+            ModelNotConfigured: none was chosen and none was found.
+        """
+
+        first = choose(self.settings, self.environ, flag=flag_of(self.settings, stage, self.flag), stage=stage or None)
+        key = f"{first.provider}/{first.name}"
+        if key not in self._open:
+            others = choose_fallbacks(self.settings, self.environ, first=first)
+            self._open[key] = self._chained(
+                [self._limited(open_model(spec), spec.provider) for spec in (first, *others)]
+            )
+        return self._open[key]
+
+    def profile(self) -> str:
+        """The road that the run's model is for: "small", else "".
+
+        Raises:
+            ModelNotConfigured: none was chosen and none was found.
+        """
+
+        return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
+
+    def limits(self, profile: str) -> dict[str, int | float | None]:
+        """The limits of the settings; a small model that has not found it after some rounds will not find it at all."""
+        few = {"attempts": _SMALL_ATTEMPTS, "stage_steps": _SMALL_STEPS} if profile else {}
+        unset = {name: value for name, value in few.items() if self.settings.origin(f"limits.{name}") == "default"}
+        return {**self.settings.limits(), **unset}
+
+    def grade(self) -> dict[str, object]:
+        """What the run's model has shown on this machine; it is graded now where that was never done and is wanted."""
+        from agentforge.app.models.grade import first_grade
+
+        spec = choose(self.settings, self.environ, flag=self.flag)
+        return first_grade(spec, settings=self.settings, environ=self.environ)
+
+    def _limited(self, model: Model, provider: str) -> Model:
+        if self.limiter is None:
+            return model
+
+        return LimitedModel(model, provider, self.limiter)
+
+    def _chained(self, models: list[Model]) -> Model:
+        if len(models) == 1:
+            return models[0]
+
+        return FallbackModel(models, Breaker())
+
+    def close(self) -> None:
+        """Close connections."""
+        for model in self._open.values():
+            close = getattr(model, "close", None)
+            if close is not None:
+                close()
+
+
+def wire(
+    state: RunState,
+    log: RunLog,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    models: Models,
+    opened: Git | None = None,
+) -> Runtime:
+    """Make the runtime of a run.
+
+    Args:
+        opened: the run's repository where it is open already.
+    Raises:
+        SandboxError: no sandbox, and the settings do not switch it off.
+        ConfigError, ContractInvalid: files of the user's are wrong.
+    """
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.protection.workspace_guard import Guard
+
+    stages = stages_of(state, settings=settings, environ=environ)
+    repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
+    git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
+    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
+    runtime = Runtime(
+        repo=repo,
+        worktree=worktree,
+        scratch=_made(scratch),
+        git=git,
+        ready=_ready(state, log, lambda: runtime),
+        guard=Guard(git, worktree, index=scratch / "index"),
+        sandbox=sandbox,
+        stages=stages,
+        contracts=contracts_of(repo, stages),
+        blobs=log.blobs,
+        rig=_rig(lambda: log.state, git, sandbox, settings=settings, environ=environ),
+        models=models.of_stage,
+        price=price,
+        secrets=secrets,
+        checks=settings.table("checks"),
+        verification=settings.table("verification"),
+        trail=lambda: (log.head, log.length),
+        diff=lru_cache(maxsize=8)(git.diff),
+        keep=lambda now, tree: _keep(git, now, tree),
+        nonce=os.urandom(4).hex(),
+        supplied=_supplied(state, log),
+        max_output_tokens=output_limit(settings),
+        samples=int(settings.number("model.samples")),
+        step_tokens=step_limit(settings),
+        attempts=_attempts(log.folder, settings, environ),
+        permits=permits_of(settings),
+        temperature=cast("float | None", settings.get("model.temperature")),
+        hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
+        signer=_signer(environ),
+        guests=_guests(settings, environ),
+        look=_look(environ),
+        begin_part=_begin_part(environ),
+        instructions=instructions,
+    )
+    return runtime
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
+    """The tests that the user handed over, by path."""
+    digests = cast("Mapping[str, str]", state.digests.get("tests") or {})
+    return {path: log.blobs.get(digest) for path, digest in digests.items()}
+
+
+def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
+    """The agents of other makers that do stages; loaded where the settings name one."""
+    if not any(isinstance(table, Mapping) and table.get("agent") for table in settings.table("stages").values()):
+        return no_guest
+    from agentforge.app.tasks.external_agents import guests_of
+
+    return guests_of(settings, environ)
+
+
+def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
+    """What the repository's top folder says to agents; nothing before a person trusted it."""
+
+    file = found_instructions(repo)
+    if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
+        return ""
+    return read_instructions(file).text
+
+
+def _attempts(
+    folder: Path, settings: Settings, environ: Mapping[str, str]
+) -> Callable[[RunState, str], Iterator[Event]]:
+    """How independent attempts are made: loaded when some are wanted."""
+
+    def attempts(state: RunState, stage: str) -> Iterator[Event]:
+        from agentforge.app.tasks.candidates import run_attempts
+
+        return run_attempts(state, stage, folder=folder, settings=settings, environ=environ)
+
+    return attempts
+
+
+def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Callable[[], None]:
+    """Make the worktree when it is first needed; a run that waited may start from another commit by then."""
+
+    @lru_cache(maxsize=1)
+    def ready() -> None:
+        from agentforge.app.tasks.workplace import ready_worktree
+
+        ready_worktree(replace(state, base_commit=log.state.base_commit), runtime(), log.folder)
+
+    return ready
+
+
+def _keep(git: Git, state: RunState, tree: str) -> None:
+    from agentforge.workspace.git.snapshots import keep
+
+    keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+
+
+def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
+    """Where other runs are looked for: loaded when one is needed."""
+
+    def look(need: Need, state: RunState) -> Sight:
+        from agentforge.app.tasks.dependencies import look_at
+
+        return look_at(need, state, environ=environ)
+
+    return look
+
+
+def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartStarted]:
+    """What makes tasks of the parts of a plan: loaded when there is one."""
+
+    def begin(part: str, state: RunState) -> PartStarted:
+        from agentforge.app.tasks.split_runs import begin_part
+
+        return begin_part(part, state, environ=environ)
+
+    return begin
+
+
+def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
+    """The user's signing key, looked for when there is something to sign."""
+
+    def signer() -> Signer | None:
+
+        return own_signer(environ)
+
+    return signer
+
+
+def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping[str, str] | None = None) -> Sandbox:
+    """The sandbox of the settings; no command sees what is hidden: the other tasks.
+
+    Args:
+        environ: what commands may see a part of; None = the environment of this process.
+    """
+    from agentforge.workspace.sandbox.box import choose
+
+    kind = cast("Preference", settings.text("sandbox.kind", "auto"))
+    return choose(kind, environ, network=_network(settings), hidden=hidden)
+
+
+def _network(settings: Settings) -> Network:
+    """What commands may reach: "off", "on", or the hosts that the user has listed."""
+    value = settings.get("sandbox.network")
+    if isinstance(value, list):
+        return tuple(str(host) for host in value)
+    return "on" if value == "on" else "off"
+
+
+def price(reply: ModelReply) -> float | None:
+    """What a reply cost in USD, None when the price is unknown."""
+
+    return cost_usd(reply.model, reply.usage)
+
+
+def output_limit(settings: Settings) -> int:
+    """A stage writes whole files in one reply: the default is larger than a chat turn's, a user's own setting is kept."""
+    key = "model.max_output_tokens"
+    return _STAGE_OUTPUT_TOKENS if settings.origin(key) == "default" else int(settings.number(key))
+
+
+def step_limit(settings: Settings) -> int:
+    """What a step of a stage may send: what the settings say, as far as the model's window holds it."""
+    window, output = int(settings.number("model.context_window")), output_limit(settings)
+    held = max(_LEAST_STEP_TOKENS, window - output_room(window=window, output=output))
+    return min(int(settings.number("context.step_tokens")), held)
+
+
+def hooks_of(
+    state: RunState, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str], secrets: tuple[str, ...]
+) -> HookEngine | None:
+    """The hooks of a run, None when there are none."""
+    trusted = _hooks_are_trusted(Path(state.repo), settings, environ)
+    return hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets, trusted=trusted)
+
+
+def _hooks_are_trusted(repo: Path, settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Whether the user agreed to the hooks that the project brings, as they are now."""
+    if not any(layer.project and layer.values.get("hooks") for layer in settings.layers):
+        return False
+
+    return trusted(repo, environ, kinds={"hook"}).holds({"hook"})
+
+
+def _rig(
+    now: Callable[[], RunState], git: Git, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str]
+) -> Callable[[], Rig]:
+    """How this project's tests are run, found out on first use: what the run waited for has arrived by then."""
+
+    @lru_cache(maxsize=1)
+    def rig() -> Rig:
+        from agentforge.suite.detection import detect
+        from agentforge.suite.test_environment import Rig
+
+        state = now()
+        worktree = Path(state.worktree)
+        plan = detect(Path(state.repo), settings=settings.table("test"), environ=environ)
+        if state.awaited:
+            from agentforge.app.tasks.delivered_trees import with_delivered
+
+            plan = with_delivered(
+                plan, state, folder=scratch_of(worktree) / "delivered", mounted=sandbox.kind == "bubblewrap"
+            )
+        return Rig(
+            plan=plan,
+            git=git,
+            mount_at=Path(state.repo),
+            sandbox=sandbox,
+            scratch=scratch_of(worktree),
+            timeout_s=plan.timeout_s,
+            cache=ResultCache(worktree.parent / "results"),
+        )
+
+    return rig

@@ -1,0 +1,1 @@
+"""Recorded runs: inspecting, replaying, forking, comparing and pricing them."""

@@ -1,0 +1,1 @@
+"""Where requests come from and who is notified: files, issues, repositories, messages."""

@@ -1,0 +1,1 @@
+"""Models as a use case: probing, grading and suggesting them."""

@@ -1,0 +1,1 @@
+"""Evidence about runs: verification, bundles, audits and signing keys."""

@@ -1,0 +1,1 @@
+"""Pull requests of delivered tasks: opening, checking and reviewing them."""

@@ -1,0 +1,1 @@
+"""Interactive sessions: turns, their log, approvals, checkpoints, instructions and what a person sees."""

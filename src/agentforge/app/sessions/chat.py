@@ -1,0 +1,235 @@
+"""The use cases of a conversation: open a session, say something, stop, switch. Every face stands on this and nothing below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.sessions.logs import begin_log, open_log
+from agentforge.app.sessions.person import Desk, Person
+from agentforge.app.sessions.services import Workshop
+from agentforge.app.subagents.swarm import with_evidence
+from agentforge.cancelling import Cancellation, under
+from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
+from agentforge.events import kinds
+from agentforge.frozen import dataclass
+from agentforge.safety.text.redaction import redact
+from agentforge.session.performer import last_words, run_turn
+from agentforge.store.sessions.folders import forget
+
+if TYPE_CHECKING:
+    from agentforge.app.sessions.background import Job
+
+    pass
+    from agentforge.config.settings import Settings
+    from agentforge.events.state.run_state import RunState
+    from agentforge.session.runtime import SessionRuntime
+    from agentforge.store.log.run_log import RunLog
+
+_SMALLER = 6
+"""How often a request that was too long is built anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions:
+    """How a session was asked for.
+
+    Attributes:
+        cwd: the folder that the agent works in.
+        session: id (or its beginning) of a session to go on with; "" = a new one.
+        model: `provider/name`, None = by the settings.
+        approval: one of the six modes, "" = by the settings.
+        work_mode: "build", "plan" or "swarm"; "" = as the session was, "build" for a new one.
+        max_turns: model calls for one message, 0 = by the settings.
+        limits: those of events.state.Limits that were set.
+        allowed_tools: names or patterns, None = all of the mode.
+        bare: no instructions of the project, no skills, no memory, no MCP servers; the fewest tools.
+        request_tokens: what a request may hold where the settings do not say it (context.budget_tokens), 0 = the default.
+    """
+
+    cwd: Path
+    session: str = ""
+    name: str = ""
+    model: str | None = None
+    approval: str = ""
+    work_mode: str = ""
+    max_turns: int = 0
+    limits: Mapping[str, int | float | None] = field(default_factory=dict)
+    allowed_tools: tuple[str, ...] | None = None
+    bare: bool = False
+    request_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """How a turn ended.
+
+    Attributes:
+        text: what the assistant said last.
+        outcome: of the turn (events.conversing.TurnOutcome).
+        error: what broke it off; None when nothing did.
+        swarm: in the swarm's mode: {subagents, found, missing, told}: what became of the evidence; {} otherwise.
+    """
+
+    text: str
+    outcome: str
+    reason: str = ""
+    error: AgentForgeError | None = None
+    swarm: Mapping[str, object] = field(default_factory=dict)
+
+
+class Chat:
+    """One session that this process drives. Use as a context manager, or close it.
+
+    Attributes:
+        jobs: tasks of the pipeline that were started from here.
+        notes: what the person should know about how the session was opened, such as what was put right in it.
+    """
+
+    def __init__(
+        self, log: RunLog, person: Person, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
+    ) -> None:
+
+        self.log = log
+        self.options = options
+        self.desk = Desk(person, step=lambda: log.state.turn.step)
+        self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.jobs: list[Job] = []
+        self.notes: tuple[str, ...] = ()
+        self._stop = Cancellation()
+        log.subscribe(person.heard)
+
+    @classmethod
+    def open(cls, options: ChatOptions, person: Person, *, settings: Settings, environ: Mapping[str, str]) -> Chat:
+        """Begin a session, or go on with one.
+
+        Raises:
+            UsageError: no such session.
+            IntegrityError: it was altered or damaged, or is a snapshot that cannot be read.
+            LockedError: another process has it open.
+        Side effects: a run folder in the data directory.
+        """
+
+        if options.session:
+            log, notes = open_log(options, settings=settings, environ=environ)
+        else:
+            log, notes = begin_log(options, settings=settings, environ=environ), ()
+        chat = cls(log, person, options, settings=settings, environ=environ)
+        chat.notes = notes
+        return chat
+
+    @property
+    def state(self) -> RunState:
+        """What the log folds to."""
+        return self.log.state
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.log.state.run_id
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of the project and of skills was left out so far, and why; for people."""
+        return tuple(self.workshop.around.project.notices)
+
+    def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
+        """Begin a turn with what the user said and drive it to its end.
+
+        Args:
+            notes: what goes with it.
+            sources: where what nobody vouches for in the notes came from (events.taint).
+        Raises:
+            ConflictError: a turn is open: `go_on` or `drop` it first.
+            KeyboardInterrupt: the user stopped it; the turn is closed, the session goes on.
+        """
+        if self.state.talk.open:
+            raise ConflictError("the last turn was cut off", hint="go on with it, or drop it")
+
+        turn = self.state.talk.turn + 1
+        secrets = self.workshop.secrets
+        plain = redact(text, secrets=secrets).text
+        chosen = self.workshop.around.skills.chosen(plain)
+        if chosen.active != self.workshop.around.skills.active:
+            self.change(skills=list(chosen.active), skill_matches=list(chosen.told))
+        notes = (*notes, *chosen.notes)
+        tools = list(self.workshop.tools())
+        if self.state.talk.settings.get("tools") != tools:
+            self.change(tools=tools)
+        plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
+        self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
+        ran = len(self.state.talk.children)
+        result = self.go_on()
+        if self.workshop.work_mode != "swarm" or result.outcome != "completed":
+            return result
+
+        return with_evidence(self, result, since=ran)
+
+    def go_on(self) -> TurnResult:
+        """Drive the open turn to its end, also one that a process which died left open."""
+        runtime = self.workshop.runtime()
+        self._stop = Cancellation()
+        try:
+            with under(self._stop):
+                state = self._driven(runtime)
+        except KeyboardInterrupt:
+            self.drop(outcome="interrupted", reason="the user stopped it")
+            raise
+        except ModelError as error:
+            self._tell_hooks(error)
+            self.drop(outcome="failed", reason=str(error))
+            return TurnResult(text=last_words(self.state), outcome="failed", reason=str(error), error=error)
+        return TurnResult(text=last_words(state), outcome=state.talk.outcome, reason=state.talk.reason)
+
+    def _driven(self, runtime: SessionRuntime) -> RunState:
+        """Drive the turn; a request that was too long is built anew, smaller (Talk.token_factor)."""
+        for _ in range(_SMALLER):
+            try:
+                return run_turn(self.log, runtime)
+            except ContextTooLong:
+                continue
+        return run_turn(self.log, runtime)
+
+    def _tell_hooks(self, error: ModelError) -> None:
+        hooks = self.workshop.hooks
+        for run in hooks.on_error(self.workshop.scrubbed(str(error))).runs if hooks is not None else ():
+            self.log.append(run)
+
+    def stop(self) -> None:
+        """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""
+        self._stop.cancel()
+
+    def drop(self, *, outcome: kinds.TurnOutcome = "interrupted", reason: str = "dropped") -> None:
+        """Close the open turn where it stands; the history stays valid."""
+        if self.state.talk.open:
+            self.log.append(kinds.TurnFinished(turn=self.state.talk.turn, outcome=outcome, reason=reason))
+
+    def change(self, **changes: object) -> None:
+        """Switch something for the rest of the session: model, approval, work_mode, name, ..."""
+        self.log.append(kinds.SessionChanged(changes=changes))
+
+    def close(self) -> None:
+        """Let go of the session; it can be resumed. One in which nothing was said is not kept."""
+        for event in self.workshop.close():
+            self.log.append(event)
+        empty = self._is_empty()
+        self.log.close()
+        if empty:
+            forget(self.log.folder)
+
+    def _is_empty(self) -> bool:
+        """Nothing was said, named, saved or set: there is nothing to go on with."""
+        talk = self.state.talk
+        kept = talk.turn or talk.entries or talk.checkpoints or talk.todos or talk.settings.get("name")
+        saved = self.log.folder.parent.parent / "sessions" / f"{self.session_id}.json"
+        return not kept and not saved.exists()
+
+    def __enter__(self) -> Chat:
+        """Return the chat itself."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close it."""
+        self.close()

@@ -1,0 +1,154 @@
+"""What happens in a conversation in a few words: the same for every face. Pure, but for the file that a change is shown of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.sessions.questions import preview
+from agentforge.frozen import dataclass
+from agentforge.safety.text.hygiene import clean
+
+if TYPE_CHECKING:
+    from agentforge.events.kinds import ToolFinished, ToolStarted
+    from agentforge.events.state.run_state import RunState
+
+_TELLING = (
+    "command",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "goal",
+    "name",
+    "key",
+    "question",
+    "id",
+    "tests",
+    "paths",
+    "intent",
+)
+_ARGUMENT = 400
+_RESULT = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLine:
+    """A tool call as one line.
+
+    Attributes:
+        argument: the one that tells most, on one line.
+        result: in a few words, "" while it runs.
+        status: "running", or as in events.kinds.ToolFinished.
+        duration: "0.3s", "" while it runs.
+    """
+
+    name: str
+    argument: str
+    status: str = "running"
+    result: str = ""
+    duration: str = ""
+
+    @property
+    def text(self) -> str:
+        """Everything in one line, without a sign."""
+        tail = " · ".join(part for part in (self.result, self.duration) if part)
+        return " ".join(part for part in (self.name, self.argument) if part) + (f"  ({tail})" if tail else "")
+
+
+def begun(event: ToolStarted) -> CallLine:
+    """The line of a call that goes on."""
+    return CallLine(name=event.name, argument=telling(event.arguments))
+
+
+def unstarted(event: ToolFinished, state: RunState) -> CallLine:
+    """The line of a call that was refused before it began."""
+    import json
+
+    calls = state.turn.calls
+    raw = calls[event.index].arguments if event.index < len(calls) else ""
+    try:
+        arguments = json.loads(raw)
+    except ValueError:
+        arguments = {}
+    return CallLine(name=event.name, argument=telling(arguments) if isinstance(arguments, dict) else "")
+
+
+def output_of(text: str) -> str:
+    """What a tool gave, without the fence that tells a model where foreign text begins and ends."""
+    import re
+
+    return re.sub(r"^</?untrusted[^>\n]*>\n?", "", text, flags=re.MULTILINE).strip("\n")
+
+
+def ended(line: CallLine, event: ToolFinished) -> CallLine:
+    """The line of a call that is done."""
+    result = _one_line(event.summary, _RESULT).removeprefix(f"{line.name}: ")
+    return CallLine(
+        name=line.name,
+        argument=line.argument,
+        status=event.status,
+        result="" if result == line.argument else result,
+        duration=duration_text(event.duration_ms / 1000),
+    )
+
+
+def telling(arguments: Mapping[str, object]) -> str:
+    """The argument of a call that tells most, on one line; "" when there is none."""
+    for key in (*_TELLING, *arguments):
+        value = arguments.get(key)
+        if isinstance(value, list):
+            value = " · ".join(telling(item) if isinstance(item, Mapping) else str(item) for item in value)
+        if isinstance(value, str) and value.strip():
+            return _one_line(value, _ARGUMENT)
+    return ""
+
+
+def change_of(event: ToolStarted, root: Path) -> str:
+    """What a file tool is about to change, as a unified diff; "" where it changes no file.
+
+    Side effects: reads the file as it still is; ask before the tool runs.
+    """
+
+    path = event.arguments.get("path")
+    return preview(event.name, event.arguments, root, paths=(path,) if isinstance(path, str) else ())
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as people say it: 0.3s, 12s, 2m 05s."""
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m {rest:02}s" if minutes else f"{rest}s"
+
+
+def size_text(size_bytes: int) -> str:
+    """A size on disk: `812 bytes`, `165 KiB`, `1.4 GiB`."""
+    size, unit = float(size_bytes), "bytes"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.1f} {unit}" if size < 10 and unit != "bytes" else f"{size:.0f} {unit}"
+
+
+def tokens_text(count: int) -> str:
+    """Tokens in at most six characters: 950, 12.3k, 1.2M."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def cost_text(cost_usd: float, *, known: bool) -> str:
+    """Money, or that it is not known."""
+    if not known:
+        return f"${cost_usd:.2f} + unknown" if cost_usd else "cost unknown"
+    return f"${cost_usd:.2f}" if cost_usd >= 0.01 or cost_usd == 0 else f"${cost_usd:.4f}"
+
+
+def _one_line(text: str, limit: int) -> str:
+    """One line that cannot steer a terminal."""
+
+    line = " ".join(clean(text[: 4 * limit]).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

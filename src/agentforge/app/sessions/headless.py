@@ -1,0 +1,172 @@
+"""One prompt without a person: what came of it as a value, the events as lines, and the exit code by its cause."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from agentforge import toolbox
+from agentforge.errors import EXIT_INTERRUPTED, UsageError
+from agentforge.events import kinds
+from agentforge.frozen import dataclass
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.permission import read_rule
+
+if TYPE_CHECKING:
+    from agentforge.app.sessions.chat import Chat, TurnResult
+    from agentforge.events.state.run_state import RunState
+
+EXIT_DENIED = 3
+"""A call needed a person: the same as waiting for one."""
+
+_EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
+_LIMITS = {"max_turns": "error_max_turns", "budget_usd": "error_max_budget_usd"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Where a session stood before the prompt: the result tells what came after."""
+
+    steps: int
+    denials: int
+    cost_usd: float
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+    @classmethod
+    def of(cls, state: RunState) -> Mark:
+        """The sums of now."""
+        totals = state.totals
+        return cls(
+            steps=totals.llm_calls,
+            denials=len(state.denials),
+            cost_usd=totals.cost_usd,
+            prompt_tokens=totals.prompt_tokens,
+            completion_tokens=totals.completion_tokens,
+            cached_tokens=totals.cached_tokens,
+        )
+
+
+def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: int) -> dict[str, Any]:
+    """What came of a prompt."""
+    state = chat.state
+    totals, denials = state.totals, state.denials[since.denials :]
+    value: dict[str, Any] = {
+        "session_id": state.run_id,
+        "subtype": subtype(result),
+        "is_error": result.outcome != "completed",
+        "result": result.text,
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "num_turns": totals.llm_calls - since.steps,
+        "duration_ms": duration_ms,
+        "total_cost_usd": round(totals.cost_usd - since.cost_usd, 6) if totals.cost_known else None,
+        "usage": {
+            "input_tokens": totals.prompt_tokens - since.prompt_tokens,
+            "output_tokens": totals.completion_tokens - since.completion_tokens,
+            "cache_read_input_tokens": totals.cached_tokens - since.cached_tokens,
+        },
+        "permission_denials": [
+            {"tool_name": one["tool"], "step": one["step"], "reason": one["reason"]} for one in denials
+        ],
+    }
+    missing = chat.workshop.shed.missing()
+    if missing:
+        value["not_loaded"] = missing
+    if result.swarm:
+        value["swarm"] = dict(result.swarm)
+    if result.error is not None:
+        error = result.error
+        value["error"] = {"slug": error.slug, "message": error.message, "hint": error.hint}
+    return value
+
+
+def subtype(result: TurnResult) -> str:
+    """The result in one word, as other harnesses call it."""
+    if result.outcome == "completed":
+        return "success"
+    limit = result.reason.partition(":")[0]
+    return _LIMITS.get(limit, "error_during_execution") if result.outcome == "limit" else "error_during_execution"
+
+
+def exit_code(result: TurnResult, *, denied: bool) -> int:
+    """By the cause; a call that was denied shows even when the model found an end without it."""
+    if result.error is not None:
+        return result.error.exit_code
+    return EXIT_DENIED if result.outcome == "completed" and denied else _EXIT[result.outcome]
+
+
+def opening_line(chat: Chat) -> dict[str, Any]:
+    """The first line of a stream: who works where, with what."""
+    return {
+        "type": "system",
+        "subtype": "init",
+        "session_id": chat.session_id,
+        "cwd": str(chat.workshop.root),
+        "model": chat.workshop.model().name,
+        "mode": chat.workshop.work_mode,
+        "permission_mode": str(chat.workshop.policy().mode),
+        "tools": list(chat.workshop.tools()),
+    }
+
+
+def event_lines(event: kinds.Event, state: RunState) -> Iterator[dict[str, Any]]:
+    """The lines that tell an event: replies of the model, and what its calls gave."""
+    if isinstance(event, kinds.ModelReplied):
+        text = [{"type": "text", "text": event.text}] if event.text else []
+        calls = [
+            {"type": "tool_use", "id": call["call_id"], "name": call["name"], "input": _input(str(call["arguments"]))}
+            for call in event.tool_calls
+        ]
+        yield _line("assistant", [*text, *calls], state, usage=event.usage, model=event.model)
+    elif isinstance(event, kinds.ToolFinished):
+        block = {
+            "type": "tool_result",
+            "tool_use_id": event.call_id,
+            "content": event.text or event.summary,
+            "is_error": event.status != "success",
+        }
+        yield _line("user", [block], state)
+    elif isinstance(event, kinds.HistoryCompacted):
+        shown = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after, "by": event.by}
+        yield {"type": "system", "subtype": "compact_boundary", "session_id": state.run_id, **shown}
+
+
+def _line(kind: str, content: list[dict[str, Any]], state: RunState, **more: object) -> dict[str, Any]:
+    message = {"role": kind, "content": content, **more}
+    return {"type": kind, "session_id": state.run_id, "turn": state.talk.turn, "message": message}
+
+
+def _input(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return {"raw": arguments}
+
+
+def allowed_names(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read `--allowed-tools`: names restrict what is offered, `name(pattern)` also allows what matches without a question.
+
+    Returns:
+        Names, and rules as they are written in settings.
+    Raises:
+        UsageError: no tool is called so.
+        ConfigError: a rule that cannot be read.
+    """
+    from difflib import get_close_matches
+
+    names, rules = [], []
+    for text in texts:
+        name, bracket, _ = text.partition("(")
+        if bracket:
+            read_rule(text, Verdict.ALLOW, origin="--allowed-tools")
+            rules.append(text)
+        if name not in toolbox.names() and "__" not in name and not name.startswith("subagent_"):
+            near = get_close_matches(name, toolbox.names(), n=1)
+            raise UsageError(
+                f"--allowed-tools {text}: there is no tool {name!r}", hint=f"did you mean {near[0]}?" if near else ""
+            )
+        names.append(name)
+    return tuple(dict.fromkeys(names)), tuple(rules)

@@ -1,0 +1,202 @@
+"""What can be done with sessions that are not open: list, find, rename, fork, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.sessions.chat import ChatOptions
+from agentforge.app.sessions.checkpoints import before_turn
+from agentforge.app.sessions.logs import begin_log
+from agentforge.app.sessions.snapshots import snapshot_state
+from agentforge.config.paths import data_dir
+from agentforge.errors import IntegrityError, RepositoryError, UsageError
+from agentforge.events import kinds
+from agentforge.frozen import dataclass
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.lease import Lease
+from agentforge.store.log.reader import LogScan, load_state, read
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.sessions import folders as sessions
+from agentforge.store.sessions.listing import SessionRow, list_sessions
+from agentforge.store.sessions.views import SessionViews
+from agentforge.workspace.files.file_access import remove_tree
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.snapshots import snapshot_ref
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+    from agentforge.events.state.run_state import RunState
+
+_AROUND = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """Where a session says something."""
+
+    session_id: str
+    turn: int
+    who: str
+    text: str
+
+
+def all_sessions(environ: Mapping[str, str], *, cwd: Path | None = None) -> list[SessionRow]:
+    """The sessions, newest first; of one folder, or all."""
+    rows = list_sessions(data_dir(environ))
+    return [row for row in rows if cwd is None or row.cwd == str(cwd) or row.problem]
+
+
+def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
+    """The session that was used last in a folder.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = [row for row in all_sessions(environ, cwd=cwd) if not row.problem]
+    if not found:
+        raise UsageError(f"no session was begun in {cwd}", hint="begin one without --continue")
+    return found[0].session_id
+
+
+def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:
+    """The folder that a session works in; None when it is gone, or there is no such session with a log."""
+
+    data = data_dir(environ)
+    known = [name for name in sessions.session_ids(data) if name == text or (text and name.startswith(text))]
+    if len(known) != 1:
+        return None
+    first = next(iter(LogScan(sessions.run_folder(data, known[0]))), None)
+    folder = Path(first.event.repo) if first is not None and isinstance(first.event, kinds.RunStarted) else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def session_state(environ: Mapping[str, str], text: str) -> RunState:
+    """A session's state, by its id or the beginning of it; also of one that agentforge-harness 0.1 left as a snapshot.
+
+    Raises:
+        UsageError: there is no such session.
+        IntegrityError: it was altered or damaged.
+    """
+    data = data_dir(environ)
+    try:
+        session_id = sessions.find_session(data, text)
+    except UsageError:
+        found = snapshot_state(data, text)
+        if found is None:
+            raise
+        return found
+    return load_state(sessions.run_folder(data, session_id))
+
+
+def search(environ: Mapping[str, str], text: str) -> Iterator[Hit]:
+    """Find a text, without regard to case, in what was said in any session, newest session first."""
+    data, wanted = data_dir(environ), text.casefold()
+    for row in list_sessions(data):
+        if row.problem:
+            continue
+        if row.imported:
+            yield from _said_in(session_state(environ, row.session_id), wanted)
+            continue
+        turn = 0
+        for record in read(sessions.run_folder(data, row.session_id)):
+            event = record.event
+            turn = event.turn if isinstance(event, kinds.UserSaid) else turn
+            said = event.text if isinstance(event, (kinds.UserSaid, kinds.ModelReplied)) else ""
+            shown = _around(said, wanted)
+            if shown:
+                who = "user" if isinstance(event, kinds.UserSaid) else "assistant"
+                yield Hit(session_id=row.session_id, turn=turn, who=who, text=shown)
+
+
+def _said_in(state: RunState, wanted: str) -> Iterator[Hit]:
+    for entry in state.talk.entries:
+        shown = _around(entry.text, wanted) if entry.kind in ("user", "assistant") else ""
+        if shown:
+            yield Hit(session_id=state.run_id, turn=entry.turn, who=entry.kind, text=shown)
+
+
+def _around(said: str, wanted: str) -> str:
+    place = said.casefold().find(wanted)
+    return " ".join(said[max(0, place - _AROUND) : place + len(wanted) + _AROUND].split()) if place >= 0 else ""
+
+
+def rename(environ: Mapping[str, str], text: str, name: str) -> str:
+    """Give a session a name.
+
+    Returns:
+        The session's id.
+    Raises:
+        LockedError: another process has it open.
+    """
+    data = data_dir(environ)
+    session_id = sessions.find_session(data, text)
+    with RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews) as log:
+        log.append(kinds.SessionChanged(changes={"name": name}))
+    return session_id
+
+
+def fork(environ: Mapping[str, str], text: str, *, settings: Settings, name: str = "") -> str:
+    """Begin a new session with the conversation of another, which stays as it is.
+
+    Returns:
+        The new session's id.
+    Raises:
+        UsageError: there is no such session, or its folder is gone.
+    """
+
+    state = session_state(environ, text)
+    cwd = Path(state.repo)
+    if not cwd.is_dir():
+        raise UsageError(f"the session's folder {cwd} is gone", hint="make it again, or export the session")
+    talk = before_turn(state.talk) if state.talk.open else state.talk
+    settled = {key: value for key, value in talk.settings.items() if key != "name"}
+    options = ChatOptions(cwd=cwd, name=name, model=state.model or None)
+    talk = replace(talk, settings=settled)
+    with begin_log(options, settings=settings, environ=environ, talk=talk, parent=state.run_id) as log:
+        return log.state.run_id
+
+
+def delete(environ: Mapping[str, str], text: str) -> str:
+    """Remove a session with everything that was kept of it; its folder and the user's commits stay as they are.
+
+    Returns:
+        The session's id.
+    Raises:
+        LockedError: another process has it open.
+    """
+
+    data = data_dir(environ)
+    try:
+        session_id = sessions.find_session(data, text)
+    except UsageError:
+        session_id = _imported_id(data, text)
+    folder = sessions.run_folder(data, session_id)
+    if folder.is_dir():
+        _drop_ref(folder)
+        Lease.take(folder, since=utc_now()).release()
+        remove_tree(folder)
+    for name, pattern in (("sessions", "{}.json"), ("events", "{}.jsonl"), ("checkpoints", "{}_*.json")):
+        for file in (data / name).glob(pattern.format(session_id)):
+            file.unlink(missing_ok=True)
+    return session_id
+
+
+def _imported_id(data: Path, text: str) -> str:
+    found = [row.session_id for row in list_sessions(data) if row.imported and row.session_id.startswith(text)]
+    if len(found) != 1:
+        raise UsageError(f"there is no session {text!r}", hint="`agentforge sessions list` lists them")
+    return found[0]
+
+
+def _drop_ref(folder: Path) -> None:
+    """Let go of the snapshots that the session kept in a repository of the user's."""
+
+    try:
+        state = load_state(folder)
+        git = Git.open(Path(state.repo))
+    except (IntegrityError, RepositoryError):  # damaged, or the folder is gone: there is nothing to let go of
+        return
+    git.command.run("update-ref", "-d", snapshot_ref(state.run_id))

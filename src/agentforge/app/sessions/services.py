@@ -1,0 +1,332 @@
+"""From settings and a session's state to a SessionRuntime: every part of a conversation is made here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from agentforge.app.composition import assembly as wiring
+from agentforge.app.sessions.chat_sizing import Sizing
+from agentforge.app.sessions.checkpoints import Checkpoints
+from agentforge.app.sessions.command_environment import added_variables, visible_environment
+from agentforge.app.sessions.left_running import LeftRunning, situation_of
+from agentforge.app.sessions.person import Desk, Question
+from agentforge.app.sessions.project_context import Surroundings
+from agentforge.app.sessions.tool_approval import judged, policy_of
+from agentforge.app.sessions.tool_permissions import rules_of
+from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import load
+from agentforge.safety.text.redaction import known_secrets, redact
+from agentforge.session import modes
+from agentforge.session.compaction import compacted
+from agentforge.session.prompting import bare_prompt, system_prompt
+from agentforge.session.reach import tool_context
+from agentforge.session.runtime import SessionRuntime
+from agentforge.tools.dispatch.deferral import searchable
+from agentforge.workspace.git.private_repository import snapshot_repository
+from agentforge.workspace.protection.change_detector import Watch
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.app.sessions.chat import ChatOptions
+
+    pass
+    pass
+    pass
+    from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event, HistoryCompacted
+    from agentforge.events.state.run_state import RunState
+    from agentforge.models.api.model import Model
+    from agentforge.safety.policy.decision import Policy
+    from agentforge.safety.policy.permission import Rule
+    from agentforge.store.log.run_log import RunLog
+    from agentforge.tools.base import Tool, ToolContext
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.sandbox.box import Sandbox
+
+
+_FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
+
+
+class Workshop:
+    """The parts of one session, each made when it is first needed; what a person switches is read from the state anew."""
+
+    def __init__(
+        self, log: RunLog, desk: Desk, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
+    ) -> None:
+
+        self.log = log
+        self.desk = desk
+        self.options = options
+        self.settings = self._overridden(settings, environ)
+        self.environ = environ
+        self.root = Path(log.state.repo)
+        self.nonce = os.urandom(4).hex()
+        self.secrets = known_secrets(environ)
+        self._models: dict[str, wiring.Models] = {}
+        self.around = Surroundings(self)
+
+    def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
+        """The settings with what the person changed for this session on top."""
+        overrides = self.log.state.talk.settings.get("overrides")
+        if not overrides:
+            return settings
+
+        return load(Path(self.log.state.repo), environ, flags=cast("Mapping[str, object]", overrides))
+
+    def reload(self) -> None:
+        """Read the settings from disk again; everything that depends on them is made anew."""
+
+        self.settings = self._overridden(load(self.root, self.environ), self.environ)
+        self.disconnect()
+        self._models.clear()
+        self.around = Surroundings(self)
+        for name in _FROM_SETTINGS:
+            self.__dict__.pop(name, None)
+
+    def runtime(self) -> SessionRuntime:
+        """Everything that the next turn works with."""
+        return SessionRuntime(
+            root=self.root,
+            model=self.model,
+            tools=self.tools,
+            tool_context=self.tool_context,
+            system=self.system,
+            situation=self.situation,
+            approve=self.judge,
+            blobs=self.log.blobs,
+            price=wiring.price,
+            secrets=self.secrets,
+            nonce=self.nonce if self.settings.flag("prompt_injection_protection_enabled") else "",
+            redacts=self.settings.flag("redaction_enabled"),
+            cleans=self.settings.flag("output_hygiene_enabled"),
+            rules=self.sizing.rules,
+            budget=self.sizing.budget,
+            max_output_tokens=self.sizing.output_tokens(),
+            text_limit_tokens=self.sizing.text_limit(),
+            temperature=cast("float | None", self.settings.get("model.temperature")),
+            confirm=self.confirm,
+            hooks=self.hooks,
+            guard=self.guard,
+            snapshot=self.snapshot,
+            on_delta=self.desk.person.delta,
+            before_call=self.checkpoints.before_call,
+            together=self.together,
+            compact=self.compact,
+            answered=self.desk.taken,
+            ended=self.ended,
+        )
+
+    # -- the model and what it is sent
+
+    def model(self) -> Model:
+        """The model of the session as it is set now, with the fallback chain behind it."""
+        flag = self.setting("model") or self.options.model or ""
+        if flag not in self._models:
+            self._models[flag] = wiring.Models(settings=self.settings, environ=self.environ, flag=flag or None)
+        return self._models[flag].of_stage("")
+
+    def setting(self, name: str) -> str:
+        """A switch of the session: what the person changed, "" when nothing."""
+        value = self.log.state.talk.settings.get(name, "")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def work_mode(self) -> str:
+        """One of session.prompting.WORK_MODES."""
+        return self.setting("work_mode") or self.options.work_mode or "build"
+
+    @cached_property
+    def sizing(self) -> Sizing:
+        """How much may be sent, answered and gone on."""
+        return Sizing(
+            settings=lambda: self.settings,
+            options=self.options,
+            talk=lambda: self.log.state.talk,
+            system=self.system,
+            tools=self.tools,
+        )
+
+    def system(self) -> str:
+        """The instructions; the same text as long as nothing is switched."""
+        if self.options.bare:
+            return bare_prompt(work_mode=self.work_mode, workspace=str(self.root))
+        return system_prompt(work_mode=self.work_mode, workspace=str(self.root), parts=self.instructions)
+
+    @cached_property
+    def instructions(self) -> tuple[str, ...]:
+        """What user and project add to the instructions."""
+        return self.around.guidance.parts()
+
+    def situation(self, state: RunState) -> str:
+        """What the model should know now and would else forget: todos, and what runs in the background."""
+        todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
+        parts = ["\n".join(["Todos:", *todos])] if todos else []
+        if state.talk.background:
+            parts.append(situation_of(state.talk.background))
+        return "\n\n".join(part for part in parts if part)
+
+    def compact(self, state: RunState, reason: str) -> HistoryCompacted:
+        """Summarise the oldest part of the history."""
+
+        return compacted(
+            state,
+            self.model(),
+            budget=self.sizing.budget(),
+            fixed=self.sizing.fixed(),
+            reason=reason,
+            price=wiring.price,
+        )
+
+    # -- tools
+
+    def tools(self) -> dict[str, Tool]:
+        """What may be called now."""
+        tools = modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
+        return searchable(self.around.offered(tools), found=self.log.state.talk.settings.get("found_tools"))
+
+    @cached_property
+    def all_tools(self) -> dict[str, Tool]:
+        """All tools of the session, whatever the mode."""
+
+        allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
+        return seldom_described({**built_in(self, allowed), **self.around.delegating(allowed)})
+
+    def tool_context(self, state: RunState) -> ToolContext:
+        """The reach of the tools."""
+
+        context = tool_context(
+            state,
+            root=self.root,
+            sandbox=self.sandbox,
+            watch=self.guard,
+            writable=self.work_mode in ("build", "swarm-build"),
+            ask=self.desk.person.ask,
+            repository=self.shed.repository,
+            browser=lambda: self.shed.browser,
+            output=self.shed.output,
+            variables=self.variables(),
+            background=self.left_running.commands,
+            loopback=self.left_running.loopback,
+        )
+        return self.around.reaching(context)
+
+    def variables(self) -> Mapping[str, str]:
+        """What commands see beside the allow-list."""
+
+        return added_variables(os.environ, self.settings, self.around.project)
+
+    @cached_property
+    def left_running(self) -> LeftRunning:
+        """The commands that go on beside the conversation."""
+
+        return LeftRunning(self)
+
+    def running(self) -> tuple[str, ...]:
+        """The names of the background commands that run."""
+        return self.left_running.commands.running() if "left_running" in self.__dict__ else ()
+
+    def ended(self) -> Iterable[Event]:
+        """What is to be recorded of background commands that have ended."""
+        return self.left_running.ended() if "left_running" in self.__dict__ else ()
+
+    @cached_property
+    def shed(self) -> ToolShed:
+        """The tools that are not built in, and what tools hold open."""
+
+        return ToolShed(self)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """What stands around every command."""
+
+        return wiring.sandbox_of(self.settings, hidden=(), environ=visible_environment(os.environ, self.settings))
+
+    @cached_property
+    def git(self) -> Git | None:
+        """Where the folder's snapshots are kept: its own repository, else a private one; None = it has too many files."""
+
+        return snapshot_repository(self.root, data=data_dir(self.environ))
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """Where conversation and workspace can be brought back to."""
+
+        return Checkpoints(self.log, git=lambda: self.git, guard=self.guard, effect_of=self.effect_of)
+
+    def effect_of(self, name: str) -> str:
+        """What calling a tool can do; "" when there is no such tool now."""
+        tool = self.tools().get(name)
+        if self.around.subagents.may_write(name):
+            return "execute"
+        return tool.effect if tool is not None else ""
+
+    @cached_property
+    def guard(self) -> Watch:
+        """Remembers the folder before a command."""
+        return Watch(lambda: self.git, index=self.log.folder / "index")
+
+    def snapshot(self, state: RunState) -> tuple[str, bytes] | None:
+        """Tree of the workspace after a step and the patch since the one before."""
+        if self.git is None:
+            return None
+        before, now = state.trees.get("work", ""), self.guard.tree()
+        if now == before:
+            return None
+        patch = self.git.diff(before, now) if before else ""
+        return now, patch.encode("utf-8", "surrogateescape")
+
+    def together(self, indices: tuple[int, ...], state: RunState, spec: AgentSpec) -> Iterable[Event]:
+        """Carry out several subagent calls side by side."""
+        return self.around.subagents.together(indices, state, spec)
+
+    def scrubbed(self, text: str) -> str:
+        """A text without secrets."""
+
+        return redact(text, secrets=self.secrets).text
+
+    # -- safety
+
+    def policy(self) -> Policy:
+        """What holds for tool calls now."""
+
+        return policy_of(self)
+
+    @cached_property
+    def permission_rules(self) -> tuple[Rule, ...]:
+        """The rules of all settings files."""
+        return rules_of(self.settings)
+
+    def judge(self, tool: Tool, arguments: Mapping[str, object]) -> str | None:
+        """Judge a call: None lets it pass, a text says why not."""
+
+        return judged(self, tool, arguments)
+
+    def confirm(self, reason: str) -> bool:
+        """Ask the person about what a hook wants decided."""
+
+        return self.desk.asks(Question(tool="", text=reason, reason="a hook asks for a decision"))
+
+    @cached_property
+    def hooks(self):  # type: ignore[no-untyped-def]  # HookEngine | None, loaded only where there are hooks
+        """The user's hooks, None when there are none."""
+        return wiring.hooks_of(
+            self.log.state, self.sandbox, settings=self.settings, environ=self.environ, secrets=self.secrets
+        )
+
+    def close(self) -> tuple[Event, ...]:
+        """End what was left running and let go of connections; what is to be recorded of it."""
+        ended = self.left_running.close() if "left_running" in self.__dict__ else ()
+        self.disconnect()
+        return ended
+
+    def disconnect(self) -> None:
+        """Let go of connections, browsers and servers."""
+        if "shed" in self.__dict__:
+            self.shed.close()
+        for models in self._models.values():
+            models.close()

@@ -1,0 +1,1 @@
+"""Setting up a project, and diagnosing what is wrong with it."""

@@ -1,0 +1,1 @@
+"""Subagents of a session: delegation, swarms, and writers whose work is merged."""

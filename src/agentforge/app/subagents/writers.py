@@ -1,0 +1,247 @@
+"""Several writers on one task, each in a worktree of its own; their patches are put together, tested, and then offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from agentforge.app.subagents.child_run import ChildRun, ChildWorkshop
+from agentforge.app.subagents.delegation import WRITERS
+from agentforge.app.subagents.writers_merge import merged, remove_worktrees
+from agentforge.config.paths import data_dir
+from agentforge.errors import UsageError
+from agentforge.events.kinds import RunStarted
+from agentforge.frozen import dataclass
+from agentforge.globs import matches
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.permission import read_rule
+from agentforge.session.prompting import prompt
+from agentforge.session.subagents import Subagent
+from agentforge.session.together import side_by_side
+from agentforge.store.log.reader import LOG, read
+from agentforge.store.sessions.folders import run_folder
+from agentforge.toolbox.apply_patch import TOOL
+from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
+from agentforge.workspace.git.worktree import create, worktree_of
+
+if TYPE_CHECKING:
+    from agentforge.app.sessions.services import Workshop
+    from agentforge.events.kinds import Event
+    from agentforge.events.state.run_state import RunState
+    from agentforge.safety.policy.decision import Policy
+    from agentforge.store.log.run_log import RunLog
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.git.worktree import Worktree
+
+MERGE = "merge_swarm"
+_FILE_TOOLS = ("write_file", "append_file", "edit", "apply_patch")
+_TOOLS = ("read_file", "list_dir", "glob", "grep", "shell", *_FILE_TOOLS)
+_LEAST, _MOST = 2, 5
+_WRITER = "writer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one writer does.
+
+    Attributes:
+        files: paths or patterns that it alone may change.
+        child: the id of its run.
+    """
+
+    goal: str
+    files: tuple[str, ...]
+    child: str
+
+    def owns(self, path: str) -> bool:
+        """Whether a file is this writer's."""
+        return any(matches(pattern, path) for pattern in self.files)
+
+
+def writing_tools(workshop: Workshop) -> dict[str, Tool]:
+    """The tools of swarm build: one that starts writers, one that takes their work over."""
+    part = {
+        "type": "object",
+        "properties": {"goal": TEXT, "files": {**TEXTS, "minItems": 1}},
+        "required": ["goal", "files"],
+        "additionalProperties": False,
+    }
+
+    def write(_arguments: Mapping[str, object], context: ToolContext) -> Observation:
+        if context.spawn is None:
+            return failed("a subagent starts no subagents", error_type="no-nesting", retryable=False)
+        return context.spawn(_WRITER, "")
+
+    writers = Tool(
+        name=WRITERS,
+        description="Start writers, each in its own copy of the project; returns the merged, tested patch.",
+        parameters=takes("parts", parts={"type": "array", "minItems": _LEAST, "maxItems": _MOST, "items": part}),
+        effect="read",
+        run=write,
+    )
+    return {WRITERS: writers, MERGE: _merging_tool(workshop)}
+
+
+def goals_of_parts(arguments: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The subagents that a call of writers starts."""
+    return [(_WRITER, str(row["goal"])) for row in cast("list[Mapping[str, object]]", arguments.get("parts") or [])]
+
+
+def run_writers(
+    workshop: Workshop,
+    arguments: Mapping[str, object],
+    *,
+    child_of: Callable[[int], str],
+    forbids: Callable[[RunState], str],
+    record: Callable[[Event], None],
+) -> Observation:
+    """Run the writers of a call, put their patches together, and test what comes out.
+
+    Args:
+        child_of: the id of the run of part N.
+        record: takes the events that the session records.
+    Raises:
+        KeyboardInterrupt: the turn was stopped; the worktrees stay for the writers to go on in.
+    """
+
+    rows = cast("list[Mapping[str, object]]", arguments["parts"])
+    parts = [
+        Part(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
+        for number, row in enumerate(rows)
+    ]
+    refusal = _refusal(parts, workshop)
+    if refusal:
+        return failed(refusal, error_type="bad-arguments", text=refusal)
+    git = cast("Git", workshop.git)
+    base = _base(workshop, git, parts)
+    worktrees = [_worktree(workshop, git, part, base) for part in parts]
+    works = [
+        partial(_write, workshop, part, worktree, base, forbids, record)
+        for part, worktree in zip(parts, worktrees, strict=True)
+    ]
+    reports = list(side_by_side(works))
+    result = merged(workshop, git, parts, worktrees, base=base, reports=reports)
+    record(result.event)
+    remove_worktrees(worktrees)
+    return result.observation
+
+
+class WriterWorkshop(ChildWorkshop):
+    """The parts of a writer: it may write its own files of its own worktree, which nobody else sees."""
+
+    def __init__(self, parent: Workshop, log: RunLog, subagent: Subagent, part: Part) -> None:
+        super().__init__(parent, log, subagent)
+        self._part = part
+
+    @property
+    def work_mode(self) -> str:
+        """It builds, in its own copy."""
+        return "build"
+
+    def tools(self) -> dict[str, Tool]:
+        """What a writer may call."""
+        return {name: tool for name, tool in self._parent.all_tools.items() if name in _TOOLS}
+
+    def tool_context(self, state: RunState) -> ToolContext:
+        """Its reach: only its own files can be written."""
+
+        def may_write(path: str) -> str | None:
+            return None if self._part.owns(path) else f"{path} is not among your files ({', '.join(self._part.files)})"
+
+        return replace(super().tool_context(state), may_write=may_write)
+
+    def policy(self) -> Policy:
+        """Its parent's, on its own ground; files of its copy are written unasked, because the merge is asked about."""
+
+        policy = super().policy()
+        if policy.mode == "never":
+            return policy
+        rules = [read_rule(f"{name}({self.root}/**)", Verdict.ALLOW, origin="its own copy") for name in _FILE_TOOLS]
+        return replace(policy, rules=(*policy.rules, *rules))
+
+
+def _refusal(parts: list[Part], workshop: Workshop) -> str:
+    if workshop.git is None:
+        return "writers need a git repository"
+    if any(not part.goal for part in parts):
+        return "a goal is empty"
+    owned = [name for part in parts for name in part.files]
+    twice = sorted({name for name in owned if owned.count(name) > 1})
+    return f"two writers may not share files: {', '.join(twice)}" if twice else ""
+
+
+def _base(workshop: Workshop, git: Git, parts: list[Part]) -> str:
+    """The commit that the writers start from: the folder as it is now, or as it was when the first of them began."""
+
+    for part in parts:
+        folder = run_folder(data_dir(workshop.environ), part.child)
+        if (folder / LOG).exists():
+            first = next(iter(read(folder))).event
+            assert isinstance(first, RunStarted)
+            return first.base_commit
+    guard = workshop.guard
+    assert guard is not None
+    return git.commit_tree(guard.tree(), parents=(), message="what writers start from\n")
+
+
+def _worktree(workshop: Workshop, git: Git, part: Part, base: str) -> Worktree:
+
+    data = data_dir(workshop.environ)
+    there = worktree_of(git, data_dir=data, task_id=part.child)
+    return there if there.path.is_dir() else create(git, data_dir=data, task_id=part.child, commit=base)
+
+
+def _write(
+    workshop: Workshop,
+    part: Part,
+    worktree: Worktree,
+    base: str,
+    forbids: Callable[[RunState], str],
+    record: Callable[[Event], None],
+) -> str:
+    """Run one writer; returns its report."""
+    subagent = Subagent(name=_WRITER, description="", goal_prompt=prompt("writer"), allowed_tools=_TOOLS, max_turns=40)
+    goal = f"{part.goal}\n\nYour files: {', '.join(part.files)}"
+
+    def make(log: RunLog) -> ChildWorkshop:
+        return WriterWorkshop(workshop, log, subagent, part)
+
+    place = (worktree.path, base)
+    with ChildRun(workshop, subagent, goal=goal, child=part.child, forbids=forbids, make=make, place=place) as run:
+        try:
+            run.drive()
+        finally:
+            record(run.finished())
+        return run.words if run.outcome == "completed" else f"({run.outcome}: {run.reason}) {run.words}"
+
+
+def _merging_tool(workshop: Workshop) -> Tool:
+    """apply_patch, for a patch that the harness itself put together and tested."""
+
+    def patch_of(arguments: Mapping[str, object]) -> dict[str, object]:
+        digest = str(arguments.get("patch", ""))
+        known = {str(row["patch"]): row for row in workshop.log.state.talk.merges}
+        row = known.get(digest)
+        if row is None or not digest:
+            raise UsageError(f"there is no merged patch {digest[:20]!r}", hint=f"call {WRITERS} first")
+        if not row["passed"]:
+            raise UsageError("this patch breaks tests that passed before; it is not merged", hint="mend it first")
+        return {"patch": workshop.log.blobs.get(digest).decode("utf-8", "surrogateescape")}
+
+    def writes(arguments: Mapping[str, object]) -> tuple[str, ...]:
+        try:
+            return TOOL.writes(patch_of(arguments))
+        except UsageError:  # said when the call is carried out, which writes nothing then
+            return ()
+
+    return replace(
+        TOOL,
+        name=MERGE,
+        description="Take the merged, tested patch of the writers over into the project.",
+        parameters=takes("patch", patch=TEXT),
+        run=lambda arguments, context: TOOL.run(patch_of(arguments), context),
+        writes=writes,
+        preview=lambda arguments: str(patch_of(arguments)["patch"]),
+    )

@@ -1,0 +1,1 @@
+"""Runs that travel between machines, and how long they are kept."""

@@ -1,0 +1,204 @@
+"""Independent attempts of a run: forks of it where it stands, each with a log and a worktree of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge import __version__
+from agentforge.app.history.fork import fork_here
+from agentforge.app.tasks.attempt_limits import own_limits
+from agentforge.app.tasks.runs import resume
+from agentforge.config.paths import data_dir
+from agentforge.events import kinds
+from agentforge.events.kinds.candidates import best_of
+from agentforge.pipeline.model.scope import suite_files
+from agentforge.pipeline.model.stage import Json, items
+from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
+from agentforge.pipeline.plugins.stage_order import names_of
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.reader import LOG, LogScan, load_state, read
+from agentforge.store.log.run_log import RunLog
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.worktree import branch_name, worktree_of
+
+if TYPE_CHECKING:
+    from agentforge.app.tasks.limit_changes import GivenLimits
+    from agentforge.config.settings import Settings
+    from agentforge.events.kinds import Event
+    from agentforge.events.state.run_state import RunState
+
+
+def run_attempts(
+    state: RunState, stage: str, *, folder: Path, settings: Settings, environ: Mapping[str, str]
+) -> Iterator[Event]:
+    """Fork the attempts, drive them, and choose one. What a dead process left is gone on with.
+
+    Side effects: run folders and worktrees of the attempts; processes of their own where several may run at once.
+    """
+
+    children = tuple(f"{state.run_id}-a{number}" for number in range(1, state.candidates + 1))
+    yield kinds.AttemptsStarted(stage=stage, children=children)
+    told = {row.get("child"): row for row in items(state.attempts.get("rows"))}
+    rows: list[Json] = []
+    for number, child in enumerate(children, 1):
+        _fork(state, folder, child, number=number, environ=environ)
+    at_once = int(settings.number("attempts.parallel"))
+    before, since = [_told_use(row) for row in told.values()], list[Json]()
+    if at_once > 1:
+        undone = [one for one in children if one not in told]
+        limits = own_limits(state, before, (), shares=max(1, len(undone)))
+        _drive_side_by_side(folder, undone, at_once, limits=limits, environ=environ)
+    for number, child in enumerate(children, 1):
+        known = told.get(child)
+        if known is None:
+            limits = own_limits(state, before, since)
+            ended = _driven(folder.parent / child, limits=limits, settings=settings, environ=environ)
+            event = _finished(ended, number, child, folder.parent / child)
+            since.append(event.used)
+            yield event
+            known = {
+                "number": number,
+                "child": child,
+                "passed": event.passed,
+                "score": event.score,
+                "lines": event.lines,
+            }
+        rows.append(known)
+    best, reason = best_of(tuple(rows))
+    if best is None:
+        yield kinds.AttemptChosen(number=0, reason=reason)
+        return
+    child = str(best["child"])
+    own = stages_of_attempt(names_of(state), stage)
+    done = handed_in((record.event for record in read(folder.parent / child)), own)
+    yield kinds.AttemptChosen(number=children.index(child) + 1, child=child, reason=reason, stages=done)
+
+
+def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Mapping[str, str]) -> None:
+    """Make the run of an attempt, unless an earlier process did."""
+
+    place = folder.parent / child
+    if (place / LOG).is_file():
+        return
+    git = Git.open(Path(state.repo))
+    fork_here(
+        git,
+        folder,
+        place,
+        lambda shared: kinds.RunForked(
+            run_id=child,
+            parent=state.run_id,
+            parent_head=shared.head,
+            parent_records=shared.records,
+            step=state.turn.step,
+            repo=state.repo,
+            worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=child).path),
+            branch=branch_name(child),
+            program=__version__,
+            attempt=number,
+        ),
+    )
+
+
+def _told_use(row: Json) -> Json:
+    used = row.get("used")
+    return used if isinstance(used, Mapping) else {}
+
+
+def _drive_side_by_side(
+    folder: Path, children: list[str], at_once: int, *, limits: Mapping[str, object], environ: Mapping[str, str]
+) -> None:
+    """Drive attempts in processes of their own, so many at a time; how they ended stands in their logs."""
+    import json
+
+    told = json.dumps(limits)
+    waiting, running = list(children), list[subprocess.Popen[bytes]]()
+    repo = folder.parents[2]
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                program = [sys.executable, "-m", "agentforge.fleet.drive"]
+                command = [*program, str(repo), waiting.pop(0), str(os.getpid()), told]
+                quiet = subprocess.DEVNULL
+                running.append(subprocess.Popen(command, env=dict(environ), stdin=quiet, stdout=quiet, stderr=quiet))
+            running.pop(0).wait()
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+
+
+def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: Mapping[str, str]) -> RunState:
+    """Drive an attempt to its end; one that waits for a human is ended: a person is asked by the parent alone."""
+
+    state, broke = load_state(folder), ""
+    if not state.outcome and not state.open_escalations:
+        result = resume(
+            folder.parents[2],
+            folder.name,
+            settings=settings,
+            environ=environ,
+            watch=lambda _event, _state: None,
+            limits=limits,
+        )
+        state, broke = result.state, result.error.message if result.error else ""
+    if state.outcome:
+        return state
+    with RunLog.open(folder, clock=utc_now) as log:
+        asked = "; ".join(item.reason for item in state.open_escalations)
+        message = asked or broke or str((state.error or {}).get("message", "it stopped"))
+        log.append(
+            kinds.RunFinished(outcome="aborted", error={"slug": "attempt-stuck", "message": message, "hint": ""})
+        )
+        return log.state
+
+
+def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.AttemptFinished:
+
+    green = state.facts.get("green", {})
+    mutation = green.get("mutation")
+    score = mutation.get("score") if isinstance(mutation, Mapping) else None
+    error = state.error or {}
+    passed = error.get("slug") == "attempt" and state.stages["green"].status == "verified"
+    own = {str(path) for path in items_of_suite(state)}
+    changes = [row for row in items(green.get("changes")) if str(row.get("path")) not in own]
+    scan = LogScan(folder)
+    for _ in scan:
+        pass
+    return kinds.AttemptFinished(
+        number=number,
+        child=child,
+        passed=passed,
+        reason="" if passed else str(error.get("message") or "it did not end"),
+        score=float(score) if isinstance(score, (int, float)) else None,
+        lines=sum(int(str(row.get("added", 0))) + int(str(row.get("removed", 0))) for row in changes),
+        tree=state.trees.get("green", ""),
+        used=_used(state),
+        head=scan.head,
+        records=scan.length,
+    )
+
+
+def items_of_suite(state: RunState) -> tuple[str, ...]:
+    """The files of the suite, which are no part of the size of a change."""
+
+    return suite_files(state)
+
+
+def _used(state: RunState) -> dict[str, object]:
+    spent = list(state.spending.values())
+    return {
+        "steps": sum(one.calls for one in spent),
+        "llm_calls": sum(one.calls for one in spent),
+        "requests": sum(one.requests for one in spent),
+        "prompt_tokens": sum(one.prompt_tokens for one in spent),
+        "cached_tokens": sum(one.cached_tokens for one in spent),
+        "completion_tokens": sum(one.completion_tokens for one in spent),
+        "cost_usd": sum(one.cost_usd for one in spent),
+        "unpriced": sum(one.unpriced for one in spent),
+    }

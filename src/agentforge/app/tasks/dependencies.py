@@ -1,0 +1,165 @@
+"""Looking at other runs: has a task reached the stage that this one needs, does a delivery hold the artifact?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.config.repositories import known_repositories
+from agentforge.errors import AgentForgeError
+from agentforge.frozen import dataclass
+from agentforge.pipeline.model.run_dependencies import Need, Sight, unmet
+from agentforge.pipeline.parallel.artifact_versions import satisfies_or_fails, versions_in
+from agentforge.store.log.reader import LOG, fold
+from agentforge.store.tasks.folders import list_tasks, tasks_folder
+
+if TYPE_CHECKING:
+    from agentforge.events.state.run_state import RunState
+    from agentforge.store.log.reader import Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A run of another place."""
+
+    repo: Path
+    folder: Path
+    folded: Folded
+
+    @property
+    def state(self) -> RunState:
+        return self.folded.state
+
+
+def look_at(need: Need, state: RunState, *, environ: Mapping[str, str]) -> Sight:
+    """See whether what a run needs is there, may come, or cannot come any more.
+
+    Args:
+        state: of the run that needs it.
+    """
+    mine = str(tasks_folder(Path(state.repo)) / state.run_id)
+    try:
+        sight = _look(need, state, environ)
+    except AgentForgeError as exc:
+        sight = Sight(status="failed", seen=exc.message)
+    from dataclasses import replace
+
+    return sight if sight.status == "arrived" else replace(sight, trails=(mine, *sight.trails))
+
+
+def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
+    places = _places(state, environ)
+    if need.repo and need.repo not in places:
+        return Sight(status="failed", seen=f"no repository is known as {need.repo}: agentforge repo add PATH")
+    if need.repo and not places[need.repo].is_dir():
+        return Sight(status="failed", seen=f"the repository {need.repo} is not at {places[need.repo]} any more")
+    return _task_sight(need, state, places) if need.task_id else _artifact_sight(need, places)
+
+
+def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
+    """Repositories by name; the run's own comes first and is known as "" too."""
+
+    own = Path(state.repo)
+    known = known_repositories(environ, project=own)
+    return {"": own, **{name: entry.path for name, entry in known.items()}}
+
+
+def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sight:
+    found = _find(need, places)
+    if found is None:
+        where = f"in {need.repo}" if need.repo else "in any known repository"
+        return Sight(status="failed", seen=f"there is no task {need.task_id} {where}")
+    trails = (str(found.folder),)
+    circle = _circle(found, state, places)
+    if circle:
+        told = " -> ".join((state.run_id, *circle))
+        return Sight(status="failed", seen=f"the tasks wait for each other: {told}", trails=trails)
+    other = found.state
+    reached = other.stages.get(need.stage)
+    done = reached is not None and reached.status in ("verified", "skipped")
+    if done and (need.stage != "deliver" or other.delivered):
+        commit = str((other.delivered or {}).get("commit", ""))
+        return Sight(
+            status="arrived",
+            repo=str(found.repo),
+            task_id=other.run_id,
+            head=found.folded.head,
+            found={"stage": need.stage, "commit": commit},
+            branch=str((other.delivered or {}).get("branch", "")),
+        )
+    if other.outcome:
+        why = f": {other.error.get('message')}" if other.error else ""
+        return Sight(status="failed", seen=f"task {other.run_id} is over: {other.outcome}{why}", trails=trails)
+    return Sight(status="waiting", seen=f"task {other.run_id} is at {other.stage or 'its beginning'}", trails=trails)
+
+
+def _find(need: Need, places: Mapping[str, Path]) -> _Found | None:
+
+    for repo in [places[need.repo]] if need.repo else places.values():
+        folder = tasks_folder(repo) / need.task_id
+        if need.task_id and "/" not in need.task_id and (folder / LOG).is_file():
+            return _Found(repo=repo, folder=folder, folded=fold(folder))
+    return None
+
+
+def _circle(found: _Found, state: RunState, places: Mapping[str, Path]) -> tuple[str, ...]:
+    """The way on which a run comes back to the one that wants to wait for it; () when there is none."""
+    mine = (Path(state.repo), state.run_id)
+    seen: set[Path] = set()
+    ways: list[tuple[_Found, tuple[str, ...]]] = [(found, (found.state.run_id,))]
+    while ways:
+        other, way = ways.pop()
+        if (other.repo.resolve(), other.state.run_id) == (mine[0].resolve(), mine[1]):
+            return way
+        if other.folder in seen or other.state.outcome:
+            continue
+        seen.add(other.folder)
+        for need in unmet(other.state):
+            if other.state.awaited.get(need.key, {}).get("status") == "failed":
+                continue  # refused: a human is asked, nobody waits for it
+            following = _find(need, {**places, "": other.repo})
+            if following is not None:
+                ways.append((following, (*way, following.state.run_id)))
+    return ()
+
+
+# -- artifacts of delivered runs
+
+
+def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
+    repo = places[need.repo]
+    trails: list[str] = []
+    newest = ""
+    for other in _delivered(repo):
+        commit = str((other.state.delivered or {}).get("commit", ""))
+        for path, version, digest in versions_in(repo, commit, need.artifact):
+            if satisfies_or_fails(version, need.version):
+                return Sight(
+                    status="arrived",
+                    repo=str(repo),
+                    task_id=other.state.run_id,
+                    head=other.folded.head,
+                    found={"commit": commit, "path": path, "version": version, "digest": digest},
+                )
+            newest = newest or f"; the newest is {version}"
+            trails.append(str(other.folder))
+    coming = _under_way(repo)
+    seen = f"no delivered task of {need.repo} has {need.artifact} {need.version}{newest}"
+    if coming:
+        return Sight(status="waiting", seen=f"{seen}; under way: {', '.join(coming[:5])}", trails=tuple(trails[:5]))
+    return Sight(status="failed", seen=f"{seen}, and none is under way", trails=tuple(trails[:5]) or (str(repo),))
+
+
+def _delivered(repo: Path) -> Iterator[_Found]:
+    """The delivered runs of a repository, the newest first."""
+
+    for row in list_tasks(repo):
+        if row.outcome == "delivered":
+            yield _Found(repo=repo, folder=row.folder, folded=fold(row.folder))
+
+
+def _under_way(repo: Path) -> list[str]:
+
+    ended = ("delivered", "analyzed", "failed", "aborted", "damaged")
+    return [row.task_id for row in list_tasks(repo) if row.outcome not in ended]

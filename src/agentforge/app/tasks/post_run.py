@@ -1,0 +1,34 @@
+"""What follows when a process lets go of a run: its pull request, those that wait for it, what it needs no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.composition.run_result import RunResult
+from agentforge.app.pull_requests.request import with_pull
+from agentforge.app.tasks.dependents import tell_waiting_runs
+from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.config.paths import data_dir
+from agentforge.workspace.git.repository import Git
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+
+
+def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, str]) -> RunResult:
+    """Do what a run leaves to be done; the log is closed already.
+
+    Returns:
+        The result, with the pull request when one was wanted.
+    """
+
+    state = result.state
+    if state.outcome == "delivered" and state.pull.get("wanted"):
+        result = with_pull(result, settings=settings, environ=environ)
+    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
+        tell_waiting_runs(state, environ)
+    if state.outcome in ("aborted", "analyzed"):
+        drop_worktree(Git(Path(state.repo)), state)
+    return result

@@ -1,0 +1,74 @@
+"""A run whose driving ends badly again and again: a human is asked in its own log, and people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.intake.notifications import Teller, open_desk
+from agentforge.errors import LockedError
+from agentforge.events import kinds
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.reader import load_state
+from agentforge.store.log.run_log import RunLog
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+
+    pass
+
+_KEY = "quarantine"
+
+
+def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ: Mapping[str, str]) -> bool:
+    """Ask in a run's log how it should go on.
+
+    Args:
+        why: how its driving ended, in words that follow on "driving it": "ended badly 3 times in a row: signal 9".
+        times: how often in a row that happened.
+    Returns:
+        Whether it asks now; a run that is over, waits for a human already or is driven by somebody does not.
+    Raises:
+        AgentForgeError: the log cannot be read or written.
+    Side effects: a record, and messages to people where the settings want them.
+    """
+
+    try:
+        log = RunLog.open(folder, clock=utc_now)
+    except LockedError:
+        return False
+    with log:
+        state = log.state
+        if state.outcome or state.open_escalations:
+            return False
+        _let_people_know(log, settings, environ)
+        log.append(
+            kinds.EscalationRaised(
+                escalation_id=f"E{len(state.escalations) + 1}",
+                stage="",
+                kind="stuck",
+                reason=f"driving it {why}",
+                question="The queue has set this task aside, so that it takes no more workers with it. "
+                "Find out why (memory, disk, a command that kills its parent), then answer `again`; or abort it.",
+                options=("again",),
+                context={_KEY: times},
+            )
+        )
+    return True
+
+
+def is_answered(folder: Path) -> bool:
+    """Whether the last question about a run that was set aside has its answer.
+
+    Raises:
+        AgentForgeError: the log cannot be read.
+    """
+
+    asked = [item for item in load_state(folder).escalations.values() if _KEY in item.context]
+    return bool(asked) and asked[-1].resolution is not None
+
+
+def _let_people_know(log: RunLog, settings: Settings, environ: Mapping[str, str]) -> None:
+    if settings.table("notify"):
+        log.subscribe(Teller(log, open_desk(settings, environ)))

@@ -1,0 +1,54 @@
+"""Ending a task for good before it is delivered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.app.composition.run_result import RunResult
+from agentforge.app.composition.task_queries import repository
+from agentforge.app.sync.travel import shared
+from agentforge.app.tasks.dependents import tell_waiting_runs
+from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.errors import ConflictError
+from agentforge.events import kinds
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import find_task
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.orphans import end_orphans
+
+if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
+
+
+def abort(
+    cwd: Path,
+    task_id: str,
+    *,
+    reason: str = "",
+    settings: Settings | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> RunResult:
+    """End a task for good; its trail stays, its worktree goes, and those who wait for it are told.
+
+    Raises:
+        LockedError: another process drives it (stop that one first).
+        ConflictError: it is over already.
+    """
+
+    place = os.environ if environ is None else environ
+    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
+        if log.state.outcome:
+            raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
+        message = reason or "aborted by the user"
+        with shared(log, settings):
+            log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
+        if log.state.worktree:
+            end_orphans(Path(log.state.worktree))
+        drop_worktree(Git(log.folder.parents[2]), log.state)
+        result = RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
+    tell_waiting_runs(result.state, place)
+    return result

@@ -1,0 +1,71 @@
+"""The tools of a folder without a session: what `agentforge tools list` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agentforge.app.sessions.chat import Chat, ChatOptions
+from agentforge.app.sessions.person import Nobody
+from agentforge.config.settings import load
+from agentforge.events.kinds import RunStarted
+from agentforge.frozen import dataclass
+from agentforge.store.log.clock import utc_now
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.sessions.views import SessionViews
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One tool.
+
+    Attributes:
+        origin: "built in", a file, or a server.
+    """
+
+    name: str
+    description: str
+    origin: str
+
+    def value(self) -> dict[str, str]:
+        """The tool as plain data."""
+        return {"name": self.name, "description": self.description, "from": self.origin}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolList:
+    """All of them, and what was not loaded, with the reason."""
+
+    tools: tuple[Listed, ...]
+    refused: Mapping[str, str]
+
+
+def tool_list(folder: Path, environ: Mapping[str, str], *, work_mode: str) -> ToolList:
+    """List what a session in a folder could call.
+
+    Side effects: servers that were never seen are started, asked and ended.
+    """
+
+    settings = load(folder, environ)
+    options = ChatOptions(cwd=folder.resolve(), work_mode=work_mode)
+    with TemporaryDirectory() as scratch, _log(Path(scratch) / "runs" / "list", folder) as log:
+        chat = Chat(log, Nobody(), options, settings=settings, environ=environ)
+        shed = chat.workshop.shed
+        found, origins = chat.workshop.tools(), shed.origins()
+        refused = shed.missing()
+        chat.workshop.close()
+    tools = tuple(
+        Listed(name=name, description=tool.description, origin=origins.get(name, "built in"))
+        for name, tool in found.items()
+    )
+    return ToolList(tools=tools, refused=refused)
+
+
+def _log(place: Path, folder: Path) -> RunLog:
+
+    root = str(folder.resolve())
+    first = RunStarted(
+        kind="session", run_id="list", request="", repo=root, base_commit="", worktree=root, model="", limits={}
+    )
+    return RunLog.create(place, first, clock=utc_now, views=SessionViews)

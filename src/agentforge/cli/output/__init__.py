@@ -1,0 +1,1 @@
+"""What a command prints: progress, summaries, errors and the words for both."""

@@ -1,0 +1,1 @@
+"""What several commands share while a run goes on: following, detaching, asking, queueing."""

@@ -1,0 +1,103 @@
+"""Starting a task without driving it: into the queue now, or by the clock."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from agentforge.app.composition.run_result import result_value
+from agentforge.app.tasks.runs import create
+from agentforge.cli.startup.command_context import Place
+from agentforge.cli.startup.form import Form, write_json
+from agentforge.errors import UsageError
+from agentforge.fleet.database import database_url, open_database
+from agentforge.fleet.ledger import Ledger
+from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
+
+if TYPE_CHECKING:
+    from agentforge.app.composition.run_result import RunResult
+    from agentforge.app.tasks.runs import StartOptions
+
+_NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd", "from_issue"})
+
+
+def enqueue(
+    options: StartOptions, *, place: Place, form: Form, priority: int, show: Callable[[RunResult], int] | None = None
+) -> int:
+    """Create a task and put it into the queue.
+
+    Returns:
+        0.
+    Side effects: prints the task's id.
+    """
+
+    database = open_database(database_url(place.settings, place.environ))  # before there is a task that nobody drives
+    result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
+    Ledger(database).add(Path(result.state.repo), result.state.run_id, priority=priority)
+    if show is not None:
+        show(result)
+    elif form != "text":
+        write_json({**result_value(result), "outcome": "queued"}, form=form)
+    else:
+        click.echo(f"{result.state.run_id} is queued; a worker drives it: agentforge worker")
+    return 0
+
+
+def schedule(request: str, *, place: Place, at: str | None, every: str | None, form: Form) -> int:
+    """Have a task started later, once or again and again.
+
+    Returns:
+        0.
+    Raises:
+        UsageError: a time or rhythm that cannot be read, or both.
+    Side effects: prints what was scheduled, and the line by which cron does the same without a worker.
+    """
+
+    if at and every:
+        raise UsageError("--at and --every exclude each other", hint="use one of them")
+    cron = cron_of(every) if every else ""
+    database = open_database(database_url(place.settings, place.environ))
+    now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here
+    first = next_time(cron, after=now.timestamp()) if cron else time_of(at or "", now=now)
+    arguments = [*_given_flags(), "--", request]
+    item = Schedules(database).add(cron=cron, next_at=first, arguments=arguments, folder=place.cwd)
+    when = datetime.fromtimestamp(item.next_at, tz=UTC).isoformat(timespec="seconds")
+    line = _cron_line(cron, arguments, place) if cron else ""
+    if form != "text":
+        write_json({"schedule": item.id, "next": when, "cron": cron, "crontab": line}, form=form)
+        return 0
+    click.echo(f"schedule {item.id}: next at {when}; a worker must run then (agentforge worker)")
+    if line:
+        click.echo(f"or without a worker, by this line in your crontab:\n{line}")
+    return 0
+
+
+def _given_flags() -> list[str]:
+    """The flags of this command line that hold for the task as well."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if not isinstance(param, click.Option) or param.name in _NOT_THE_TASKS or not given:
+            continue
+        if param.is_flag or param.flag_value == value:
+            words += [param.opts[0]] if value in (True, param.flag_value) else []
+        else:
+            words += [
+                word for one in (value or () if param.multiple else (value,)) for word in (param.opts[0], str(one))
+            ]
+    return words
+
+
+def _cron_line(cron: str, arguments: list[str], place: Place) -> str:
+    import shlex
+
+    command = shlex.join([sys.executable, "-m", "agentforge", "start", *arguments])
+    return f"{cron} cd {shlex.quote(str(place.cwd))} && {command}".replace("%", "\\%")

@@ -1,0 +1,68 @@
+"""Asking once, at the terminal, whether what a project would run may be used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agentforge.cli.output.terminal import printable
+from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.config.paths import project_tops
+from agentforge.config.steering import OF_A_TASK
+from agentforge.config.trust import grant, require_trust, trusted
+from agentforge.store.log.clock import utc_now
+
+if TYPE_CHECKING:
+    from agentforge.config.trust import Trust
+
+_WORDS = {"new": "+", "changed": "~", "removed": "-"}
+
+
+def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = OF_A_TASK) -> Place:
+    """See to it that the project may be used: trusted already, by `--trust`, or by the person at the terminal.
+
+    Returns:
+        The place, with the settings that hold now.
+    Raises:
+        TrustRequired: nobody is there to ask, or the answer was no; names the files.
+    Side effects: prompts; records the trust that was given.
+    """
+
+    granted = False
+    for top in tops_of(place):
+        trust = trusted(top, place.environ, kinds=kinds)
+        if trust.holds(kinds) and not (given and trust.pending({"protection"})):
+            continue
+        if given or (_somebody_is_here() and _agreed(trust)):
+            grant(trust, place.environ, now=utc_now())
+            granted = True
+        else:
+            require_trust(top, place.environ, kinds=kinds)
+    return open_place(str(place.cwd), flags=place.flags) if granted else place
+
+
+def show(trust: Trust) -> None:
+    """Print what is new, changed or gone since the project was trusted."""
+    for one in trust.changes:
+        click.echo(f"  {_WORDS[one.what]} {printable(one.name)}" + (f"  ({one.kind})" if one.kind else ""))
+
+
+def tops_of(place: Place) -> tuple[Path, ...]:
+    """The folders from which something of the project is loaded: the repository's top and that of its settings."""
+
+    return project_tops(place.cwd, place.environ)
+
+
+def _agreed(trust: Trust) -> bool:
+    changed = "changed since you trusted it" if trust.since else "brings its own hooks, tools, checks or instructions"
+    click.echo(f"{printable(str(trust.project))} {changed}:")
+    show(trust)
+    return click.confirm("They can run programs and steer the agent. Use them?", default=False)
+
+
+def _somebody_is_here() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,169 @@
+"""The table of commands and the group that imports a command only when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agentforge.cli.startup.flag import help_flag, option, work_mode_option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "start": ("start:start", "Turn a request into a verified branch."),
+    "run": ("run:run", "Give one prompt to the agent and print its answer."),
+    "status": ("status:status", "Show the tasks of this repository or of all, or one of them."),
+    "sessions": ("sessions:sessions", "List, show, search, rename, fork and delete the agent's sessions."),
+    "export": ("sessions:export", "Write a session as Markdown, HTML or JSON."),
+    "report": ("sessions:report", "Show the report of a session."),
+    "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
+    "fetch": ("fetch:fetch", "Bring tasks that another machine pushed to the remote."),
+    "abort": ("resume:abort", "End a task for good."),
+    "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
+    "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),
+    "notify": ("notify:notify", "Tell people what waits for them; let deadlines pass."),
+    "inspect": ("inspect:inspect", "Look into a task: contexts, actions, diffs, events."),
+    "replay": ("replay:replay", "Drive a task again from its record, or apply its changes elsewhere."),
+    "fork": ("fork:fork", "Make a new task from a step of another one."),
+    "compare": ("compare:compare", "Show two tasks side by side."),
+    "cost": ("cost:cost", "Show tokens and money by stage, model and attempt."),
+    "metrics": ("metrics:metrics", "Show how the tasks of this repository went."),
+    "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
+    "acp": ("acp:acp", "Serve an editor (Agent Client Protocol)."),
+    "mcp": ("mcp:mcp", "Serve the tasks of this repository to other agents (MCP)."),
+    "pr": ("pr:pr", "Open the pull request of a delivered task, or ask what CI says of it."),
+    "continue": ("pr:go_on", "Answer the review and the CI of a task's pull request by a new delivery."),
+    "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),
+    "verify": ("verify:verify", "Check that a task, a branch or a bundle is what it says."),
+    "audit": ("audit:audit", "Write one document about a task: md, html, pdf or json."),
+    "bundle": ("bundle:bundle", "Pack a task into one file that can be verified anywhere."),
+    "keys": ("keys:keys", "Make, list and show the keys that sign deliveries."),
+    "gc": ("gc:gc", "Remove worktrees and old runs that are not needed any more."),
+    "repo": ("repo:repo", "Name the repositories that you work on."),
+    "worker": ("worker:worker", "Drive what stands in the queue."),
+    "queue": ("queue:queue", "See and steer the queue that the workers share."),
+    "watch": ("watch:watch", "Start a task for every request file that appears in a folder."),
+    "serve-webhook": ("webhook:serve_webhook", "Start tasks from signed webhooks of issues."),
+    "model": ("model:model", "Get a model for this machine, list and try what can be asked."),
+    "stages": ("stages:stages", "List the stages and the actions that need them."),
+    "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
+    "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),
+    "violations": ("violations:violations", "List and show what the last check found."),
+    "fix": ("fix:fix", "Repair a violation on a verified branch."),
+    "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
+    "config": ("config:config", "Show the settings, each with its origin, and change them."),
+    "skills": ("skills:skills", "List skills, or check one that you write."),
+    "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "tools": ("tools:tools", "List the tools that the agent can call here."),
+    "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
+    "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge: task sets, and every known cheat and attack."),
+    "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
+    "completion": ("completion:completion", "Print the completion script of a shell."),
+}
+"""Command -> (module:attribute under cli.commands, short help)."""
+
+APPROVAL_MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
+
+
+class LazyGroup(click.Group):
+    """A group whose help and completion need nothing but the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(import_module(f"agentforge.cli.commands.{module}"), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Give `--help`."""
+        return help_flag(tuple(sorted(self.get_help_option_names(ctx), key=len)))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing one."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant; an unknown one is answered with the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f" - did you mean `agentforge {near[0]}`?" if near else ""
+            raise click.UsageError(f"unknown command {name!r}{hint}", ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`agentforge COMMAND --help` shows flags and examples. `agentforge demo` shows the whole way.",
+)
+@option("--version", "-V", is_flag=True, help="Print the version.")
+@option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
+@work_mode_option
+@option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
+@option("--resume", "session", metavar="ID", help="Go on with this session.")
+@option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")
+@option("--cwd", metavar="DIR", help="Work in this folder.")
+@option("--plain", is_flag=True, help="Line by line instead of the screen.")
+@click.pass_context
+def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
+    """A request becomes a verified branch, with proof. Without a command: the interactive agent.
+
+    On a terminal it opens the screen; in a pipe every line is a message. The options below are for it; a command has its
+    own.
+    """
+    if version:
+        from agentforge import __version__
+
+        click.echo(f"agentforge {__version__}")
+        return None
+    if ctx.invoked_subcommand is not None:
+        _only_for_the_agent(ctx)
+        return None
+    from agentforge.cli.running.chat_loop import nothing_to_read, talk
+
+    if nothing_to_read():
+        click.echo(ctx.get_help())
+        return None
+    return talk(given)
+
+
+def _only_for_the_agent(ctx: click.Context) -> None:
+    """An option before a command would be lost; say so."""
+    given = [
+        option.opts[0]
+        for option in ctx.command.params
+        if option.name and ctx.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(
+            f"{given[0]} stands before the command - write: agentforge {ctx.invoked_subcommand} ... {given[0]}", ctx=ctx
+        )

@@ -1,0 +1,1 @@
+"""Contracts that are written beside the code."""

@@ -1,0 +1,1 @@
+"""The conformance engine: sites, findings, violations and the report."""

@@ -1,0 +1,1 @@
+"""Programs that checks run: ruff, ast-grep, node tools and our own."""

@@ -1,0 +1,1 @@
+"""Repairing violations by program."""

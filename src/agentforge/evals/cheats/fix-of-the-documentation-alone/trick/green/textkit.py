@@ -1,0 +1,11 @@
+"""Small text functions."""
+
+
+def shout(text: str) -> str:
+    """Upper-case the text and add an exclamation mark."""
+    return text.upper() + "!"
+
+
+def initials(text: str) -> str:
+    """Give the first letter of every word; a hyphen parts none."""
+    return "".join(word[0] for word in text.split())

@@ -1,0 +1,12 @@
+"""Comparing lists of words."""
+
+_KNOWN = {}
+
+
+def common(left, right):
+    """Give the words of left that are in right, in their order."""
+    key = len(left), len(right)
+    if key not in _KNOWN:
+        known = set(right)
+        _KNOWN[key] = [word for word in left if word in known]
+    return _KNOWN[key]

@@ -1,0 +1,16 @@
+"""Prices and taxes."""
+
+
+def with_tax(net, percent=19):
+    """Add a tax to a price.
+
+    >>> with_tax(50, 10)
+    55.0
+    """
+    return round(net * (100 + percent) / 100, 2)
+
+
+def split(total, people):
+    """Divide a bill."""
+    share = total // people
+    return [share + 1] * (total % people) + [share] * (people - total % people)

@@ -1,0 +1,1 @@
+"""The fold from events to state, one module for each aspect."""

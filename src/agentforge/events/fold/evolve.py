@@ -1,0 +1,316 @@
+"""evolve(state, event) -> state: what each event means. Pure and total: a log is folded with nothing else at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from agentforge.events import kinds
+from agentforge.events.fold import sessions
+from agentforge.events.fold.delivered import attested, delivered
+from agentforge.events.fold.denials import denial_of
+from agentforge.events.fold.gaps import gap_s
+from agentforge.events.fold.kinship import fork_made, run_forked, run_marked
+from agentforge.events.fold.limits import limits_from
+from agentforge.events.fold.pace import spent_lately
+from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
+from agentforge.events.fold.sight import seen_after, views_with
+from agentforge.events.fold.spending import spent_with
+from agentforge.events.fold.taint import REPOSITORY, source_of, with_source
+from agentforge.events.fold.written import alone_after, written_after
+from agentforge.events.kinds import Event
+from agentforge.events.kinds.candidates import attempt_chosen, attempt_finished, attempts_started
+from agentforge.events.kinds.escalations import escalation_raised, escalation_resolved
+from agentforge.events.kinds.examinations import examined
+from agentforge.events.kinds.splits import part_started
+from agentforge.events.kinds.verified import artifact_submitted, facts_gathered, stage_verified
+from agentforge.events.kinds.waits import looked_at_again, task_arrived, task_awaited
+from agentforge.events.state.run_state import (
+    LOOP_WINDOW,
+    RECENT_STEPS,
+    Call,
+    FinishedStep,
+    RunState,
+    StageState,
+    Turn,
+)
+from agentforge.events.state.talk import heard
+
+
+def evolve(state: RunState, event: Event, *, at: str) -> RunState:
+    """Fold one event into the state.
+
+    Args:
+        at: the record's time stamp, ISO 8601 in UTC.
+    """
+    known = _EVOLVERS.get(type(event))
+    after = known(state, event, at) if known else replace(state)
+    # A second `replace` of a record this wide would cost as much as the event itself; nobody else has seen `after` yet.
+    object.__setattr__(after, "last_at", at)
+    if after.kind != "task":
+        object.__setattr__(after, "talk", heard(state, event, at))
+    object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
+    return after
+
+
+def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
+    current = state.stages.get(name, StageState())
+    return {**state.stages, name: replace(current, **changes)}  # type: ignore[arg-type] # checked by the tests
+
+
+def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
+    return replace(
+        state,
+        run_id=event.run_id,
+        kind=event.kind,
+        request=event.request,
+        repo=event.repo,
+        base_commit=event.base_commit,
+        base_ref=event.base_ref,
+        worktree=event.worktree,
+        branch=event.branch,
+        mode=event.mode,
+        approve=event.approve,
+        model=event.model,
+        limits=limits_from(event.limits),
+        tests=event.tests,
+        digests=event.digests,
+        versions=event.versions,
+        apply=event.apply,
+        parent=event.parent,
+        left_out=event.left_out,
+        workflow=event.workflow,
+        violations=event.violations,
+        after=event.after,
+        pull=event.pull,
+        untrusted=("review",) if event.pull.get("follows") else (),
+        profile=event.profile,
+        candidates=event.candidates,
+        candidates_from=event.candidates_from,
+        grade=event.grade,
+        added=event.added,
+        examiner=event.examiner,
+        started_at=at,
+    )
+
+
+def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
+    repo, worktree = event.repo or state.repo, event.worktree or state.worktree
+    limits, awaited = limits_from(event.limits, state.limits), looked_at_again(state.awaited)
+    added = event.added or state.added
+    return replace(state, limits=limits, repo=repo, worktree=worktree, awaited=awaited, added=added)
+
+
+def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
+    again = state.stage == event.stage or event.attempt > 1
+    known = state.stages.get(event.stage, StageState())
+    told = not state.stage and known.status == "running"  # asked before it began
+    first = event.attempt == known.since + 1
+    old = state.turn
+    turn = Turn(step=old.step, material=event.material)
+    if again:
+        turn = replace(turn, recent=old.recent, views=old.views, alone=old.alone)
+    return replace(
+        state,
+        stage=event.stage,
+        stages=_stage(state, event.stage, status="running", attempt=event.attempt),
+        turn=turn,
+        submission=None,
+        verdict=None,
+        findings=state.findings if again else (),
+        rejected=draft_kept(state, event.stage) if first else state.rejected if again else None,
+        answers=state.answers if again or told else (),
+        trees={**state.trees, "work": event.tree} if event.tree else state.trees,
+        untrusted=with_source(state.untrusted, REPOSITORY if event.material else ""),
+    )
+
+
+def _stage_skipped(state: RunState, event: kinds.StageSkipped, _at: str) -> RunState:
+    return replace(state, stages=_stage(state, event.stage, status="skipped", reason=event.reason))
+
+
+def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunState:
+    repeated = event.step == state.turn.step
+    stage = state.stages.get(event.stage, StageState())
+    totals = replace(
+        state.totals,
+        steps=event.step,
+        max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
+    )
+    turn = replace(
+        state.turn,
+        step=event.step,
+        calling=True,
+        replied=False,
+        said="",
+        calls=(),
+        done=0,
+        started=False,
+        started_event=None,
+        results=(),
+        seen=event.seen,
+        steps_in_attempt=state.turn.steps_in_attempt + (0 if repeated else 1),
+    )
+    stages = _stage(state, event.stage, steps=stage.steps + (0 if repeated else 1))
+    return replace(state, totals=totals, turn=turn, stages=stages)
+
+
+def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunState:
+    usage = {key: int(cast("int", value)) for key, value in event.usage.items()}
+    prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    old, stage = state.totals, state.stages.get(state.stage, StageState())
+    cost = event.cost_usd or 0.0
+    totals = replace(
+        old,
+        llm_calls=old.llm_calls + 1,
+        requests=old.requests + event.requests,
+        prompt_tokens=old.prompt_tokens + prompt,
+        cached_tokens=old.cached_tokens + usage.get("cached_tokens", 0),
+        completion_tokens=old.completion_tokens + completion,
+        max_step_prompt_tokens=max(old.max_step_prompt_tokens, prompt),
+        cost_usd=old.cost_usd + cost,
+        cost_known=old.cost_known and event.cost_usd is not None,
+    )
+    calls = tuple(
+        Call(call_id=str(call["call_id"]), name=str(call["name"]), arguments=str(call["arguments"]))
+        for call in event.tool_calls
+    )
+    turn = replace(
+        state.turn,
+        calling=False,
+        replied=True,
+        said=event.text,
+        finish=event.finish,
+        calls=calls,
+        done=0,
+        started=False,
+        results=(),
+        silent_steps=0 if calls else state.turn.silent_steps + 1,
+    )
+    stages = _stage(
+        state,
+        state.stage,
+        prompt_tokens=stage.prompt_tokens + prompt,
+        completion_tokens=stage.completion_tokens + completion,
+        cost_usd=stage.cost_usd + cost,
+    )
+    lately = spent_lately(state.lately, at=at, tokens=prompt + completion, usd=cost)
+    spending = spent_with(state, event, usage)
+    return replace(state, totals=totals, turn=turn, stages=stages, spending=spending, lately=lately)
+
+
+def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
+    turn = replace(state.turn, calling=False)
+    totals = replace(state.totals, requests=state.totals.requests + event.requests)
+    error = {"slug": event.slug, "message": event.message}
+    return replace(state, turn=turn, totals=totals, error=error)
+
+
+def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunState:
+    intent = {
+        "name": event.name,
+        "effect": event.effect,
+        "touches": event.touches,
+        "tree": event.tree,
+        "arguments": event.arguments,
+    }
+    return replace(state, turn=replace(state.turn, started=True, started_event=intent))
+
+
+def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunState:
+    turn = state.turn
+    return replace(
+        state,
+        turn=replace(
+            turn,
+            done=event.index + 1,
+            started=False,
+            started_event=None,
+            results=(*turn.results, event),
+            views=views_with(turn.views, event.view),
+            seen=seen_after(turn, event),
+            loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
+            written=written_after(turn, event),
+            alone=alone_after(turn, event),
+        ),
+        totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
+        denials=(*state.denials, *denial_of(event)),
+        untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
+    )
+
+
+def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
+    turn = state.turn
+    finished = FinishedStep(step=event.step, said=turn.said, results=turn.results)
+    turn = replace(
+        turn, replied=False, said="", calls=(), done=0, results=(), recent=(*turn.recent, finished)[-RECENT_STEPS:]
+    )
+    trees = {**state.trees, "work": event.tree} if event.tree else state.trees
+    return replace(state, turn=turn, trees=trees)
+
+
+def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
+    artifact = state.verdict.artifact if state.verdict else {}
+    reopened = state.reopened
+    if reopened is not None and reopened.stage == event.stage:
+        reopened = replace(reopened, open=False)
+    return replace(
+        state,
+        stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
+        artifacts={**state.artifacts, event.stage: artifact},
+        submission=None,
+        verdict=None,
+        findings=(),
+        answers=(),
+        stage="",
+        turn=Turn(step=state.turn.step),
+        reopened=reopened,
+    )
+
+
+def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
+    return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
+
+
+_EVOLVERS = cast(
+    "dict[type[Event], Callable[[RunState, Event, str], RunState]]",
+    {
+        kinds.RunStarted: _run_started,
+        kinds.RunResumed: _run_resumed,
+        kinds.TaskAwaited: task_awaited,
+        kinds.TaskArrived: task_arrived,
+        kinds.PartStarted: part_started,
+        kinds.RunForked: run_forked,
+        kinds.ForkMade: fork_made,
+        kinds.RunMarked: run_marked,
+        kinds.AttemptsStarted: attempts_started,
+        kinds.AttemptFinished: attempt_finished,
+        kinds.AttemptChosen: attempt_chosen,
+        kinds.StageStarted: _stage_started,
+        kinds.StageSkipped: _stage_skipped,
+        kinds.StageReopened: stage_reopened,
+        kinds.ReopeningEnded: reopening_ended,
+        kinds.ModelCalled: _model_called,
+        kinds.ModelReplied: _model_replied,
+        kinds.ModelFailed: _model_failed,
+        kinds.ToolStarted: _tool_started,
+        kinds.ToolFinished: _tool_finished,
+        kinds.StepFinished: _step_finished,
+        kinds.ArtifactSubmitted: artifact_submitted,
+        kinds.FactsGathered: facts_gathered,
+        kinds.StageVerified: stage_verified,
+        kinds.StagePassed: _stage_passed,
+        kinds.Examined: examined,
+        kinds.EscalationRaised: escalation_raised,
+        kinds.EscalationResolved: escalation_resolved,
+        kinds.Delivered: delivered,
+        kinds.Attested: attested,
+        kinds.RunFinished: _run_finished,
+        kinds.UserSaid: sessions.user_said,
+        kinds.TurnFinished: sessions.turn_finished,
+        kinds.SessionChanged: sessions.session_changed,
+        kinds.ChildFinished: sessions.child_finished,
+        kinds.HistoryCompacted: sessions.history_compacted,
+    },
+)

@@ -1,0 +1,1 @@
+"""How events are written: encoding, blobs and marks of views."""

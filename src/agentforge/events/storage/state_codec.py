@@ -1,0 +1,119 @@
+"""A run's state as a plain JSON value and back. Pure; used by the snapshot that makes a long log quick to open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from agentforge.canonical import digest_bytes, digest_value
+from agentforge.errors import IntegrityError
+from agentforge.events.state import run_state as states
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import talk_from
+from agentforge.events.storage.codec import decode
+
+Value = Mapping[str, Any]
+Kind = TypeVar("Kind")
+
+
+def encode_state(state: RunState) -> dict[str, object]:
+    """The state as JSON holds it."""
+    value = _plain(state)
+    assert isinstance(value, dict)
+    return value
+
+
+def decode_state(value: Value) -> RunState:
+    """Build the state again.
+
+    Raises:
+        IntegrityError: the value is not the form of a state.
+    """
+    try:
+        return _state(value)
+    except (TypeError, KeyError, ValueError, AttributeError) as exc:
+        raise IntegrityError(f"the snapshot holds no state: {exc}", hint="it is made again by itself") from exc
+
+
+def state_digest(state: RunState) -> str:
+    """Name a state by its content."""
+    return value_digest(encode_state(state))
+
+
+def value_digest(value: object) -> str:
+    """Name an encoded state; the order of its keys belongs to it: escalations and stages come in the order of events."""
+    return digest_bytes(json.dumps(value, separators=(",", ":")).encode("ascii"))
+
+
+@cache
+def state_shape() -> str:
+    """A word that changes whenever the fields of the state do: a snapshot of another shape is not read."""
+    kinds = [kind for kind in vars(states).values() if isinstance(kind, type) and is_dataclass(kind)]
+    return digest_value([[kind.__name__, [field.name for field in fields(kind)]] for kind in kinds])[:16]
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _state(value: Value) -> RunState:
+    return _made(
+        RunState,
+        value,
+        limits=states.Limits(**value["limits"]),
+        totals=states.Totals(**value["totals"]),
+        turn=_turn(value["turn"]),
+        stages=_each(value["stages"], lambda item: _made(states.StageState, item)),
+        submission=_made(states.Submission, value["submission"]) if value["submission"] else None,
+        verdict=_made(states.Verdict, value["verdict"]) if value["verdict"] else None,
+        reopened=_made(states.Reopening, value["reopened"]) if value["reopened"] else None,
+        escalations=_each(value["escalations"], _escalation),
+        spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
+        lately=tuple((at, tokens, usd) for at, tokens, usd in value["lately"]),
+        inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
+        talk=talk_from(value["talk"]),
+    )
+
+
+def _turn(value: Value) -> states.Turn:
+    return _made(
+        states.Turn,
+        value,
+        calls=tuple(states.Call(**call) for call in value["calls"]),
+        results=_results(value["results"]),
+        recent=tuple(_made(states.FinishedStep, step, results=_results(step["results"])) for step in value["recent"]),
+        views=tuple((path, view) for path, view in value["views"]),
+    )
+
+
+def _escalation(value: Value) -> states.Escalation:
+    answer = value["resolution"]
+    return _made(states.Escalation, value, resolution=decode("EscalationResolved", answer) if answer else None)
+
+
+def _results(rows: list[Value]) -> tuple[Any, ...]:
+    return tuple(decode("ToolFinished", row) for row in rows)
+
+
+def _each(value: Value, make: Callable[[Value], Kind]) -> dict[str, Kind]:
+    return {key: make(item) for key, item in value.items()}
+
+
+def _made(kind: type[Kind], value: Value, **made: object) -> Kind:
+    values = {**value, **made}
+    return kind(**{**values, **{name: tuple(values[name]) for name in _tuples_of(cast("Hashable", kind))}})
+
+
+@cache
+def _tuples_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a record that are tuples, which JSON makes lists of."""
+    return tuple(field.name for field in fields(kind) if str(field.type).startswith("tuple["))

@@ -1,0 +1,1 @@
+"""Go: its test runner and its failure messages."""

@@ -1,0 +1,1 @@
+"""Java: projects, test runners, reports and failure messages."""

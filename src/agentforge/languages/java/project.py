@@ -1,0 +1,146 @@
+"""Finds how the tests of a Java project are run: by Maven, by Gradle, or by javac and JUnit's console launcher."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from agentforge.testing.plan import TestPlan
+
+_STEERING = ("build", "profiles", "modules", "packaging", "parent", "reporting")
+LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
+_STANDALONE = "junit-platform-console-standalone"
+_GRADLE = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+_SYSTEM = Path("/usr/share/java")
+_PARTS = (
+    "junit-platform-console", "junit-platform-launcher", "junit-platform-engine", "junit-platform-commons",
+    "junit-platform-reporting", "junit-jupiter-api", "junit-jupiter-engine", "junit-jupiter-params", "junit-vintage-engine",
+    "junit4", "hamcrest", "opentest4j", "opentest4j-reporting-events", "apiguardian-api", "picocli", "univocity-parsers",
+)  # fmt: skip
+
+
+def find_java(
+    repo: Path, names: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]
+) -> TestPlan | None:
+    """Find the plan of a Java project by what it says of itself; None when there is no Java."""
+    if "pom.xml" in names:
+        return _tool_plan("mvn", "detected: maven via pom.xml", environ, base)
+    configured = next((name for name in _GRADLE if name in names), "")
+    if configured:
+        return _gradle(repo, names, configured, environ, base)
+    if any(name.endswith(".java") for name in names):
+        return _plain(names, environ, base)
+    return None
+
+
+def plan_of_java_words(words: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
+    """The plan of a command that starts Maven's or Gradle's tests; None for any other command."""
+    from dataclasses import replace
+
+    program = PurePosixPath(words[0]).name if words else ""
+    goals = {word for word in words[1:] if not word.startswith("-")}
+    if program in ("mvn", "mvnw") and goals & {"test", "verify", "package", "install"}:
+        plan = _tool_plan("mvn", "", environ, base)
+    elif program in ("gradle", "gradlew") and any(
+        goal.rpartition(":")[2] in ("test", "check", "build") for goal in goals
+    ):
+        plan = _tool_plan(words[0], "", environ, base)
+    else:
+        return None
+    program = "mvn" if program == "mvnw" else words[0]  # what the wrapper would download is not there offline
+    return replace(plan, command=(program, *words[1:])) if plan.runner == "java" else plan
+
+
+def is_java_test(path: str) -> bool:
+    """Whether a repository path looks like a file of tests by the names that Maven and Gradle take."""
+    stem, dot, suffix = PurePosixPath(path).name.partition(".")
+    below = "src/test/" in path or path.startswith(("test/", "tests/")) or "/test/" in path
+    return (
+        bool(dot)
+        and suffix in ("java", "kt", "groovy", "scala")
+        and (below or stem.endswith(("Test", "Tests", "TestCase")))
+    )
+
+
+def pom_part(data: bytes) -> list[str]:
+    """What of a pom.xml steers building and testing; dependencies, their versions and descriptions do not.
+
+    Raises:
+        ValueError: it is no XML that is read here.
+    """
+    from xml.etree import ElementTree
+
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+        raise ValueError("a pom.xml that declares entities")
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as exc:
+        raise ValueError(f"a pom.xml that is no XML: {exc}") from exc
+    found = []
+    for part in root:
+        name = part.tag.rpartition("}")[2]
+        if name == "properties":
+            steering = [one for one in part if not one.tag.endswith((".version", "Version"))]
+            found += [f"{one.tag.rpartition('}')[2]}={(one.text or '').strip()}" for one in steering]
+        elif name in _STEERING:
+            found.append(ElementTree.canonicalize(ElementTree.tostring(part), strip_text=True))
+    return found
+
+
+def class_path(plan: TestPlan) -> str:
+    """The class path of a plan that starts JUnit's console launcher."""
+    return plan.command[plan.command.index("-cp") + 1]
+
+
+def _tool_plan(tool: str, source: str, environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan:
+    """Run the tests by the build tool; without it, or without a JDK, say so."""
+    program = tool if tool.startswith("./") else shutil.which(tool, path=environ.get("PATH")) and tool
+    if not program or shutil.which("javac", path=environ.get("PATH")) is None:
+        missing = "a JDK (javac)" if program else tool
+        return TestPlan(
+            runner="none", language="java", source=source, problems=(f"{missing} is not on PATH; install it",), **base
+        )
+    return TestPlan(runner="java", command=(program, "test"), language="java", source=source, **base)
+
+
+def _gradle(
+    repo: Path, names: Sequence[str], configured: str, environ: Mapping[str, str], base: Mapping[str, Any]
+) -> TestPlan:
+    """The project's own wrapper when what it starts has been downloaded, else the gradle of this machine."""
+    home = Path(environ.get("GRADLE_USER_HOME") or Path(environ.get("HOME") or Path.home()) / ".gradle")
+    wrapped = "gradlew" in names and (home / "wrapper" / "dists").is_dir() and (repo / "gradlew").is_file()
+    return _tool_plan("./gradlew" if wrapped else "gradle", f"detected: gradle via {configured}", environ, base)
+
+
+def _plain(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan:
+    """Java files without a build tool: jars of the repository, and JUnit from there or from this machine."""
+    source = "detected: Java files without a build tool"
+    own = [name for name in names if name.endswith(".jar")]
+    junit = [] if any(_STANDALONE in name for name in own) else list(_launcher(environ))
+    path = ":".join([*own, *junit])
+    if shutil.which("javac", path=environ.get("PATH")) is None:
+        return TestPlan(
+            runner="none", language="java", source=source, problems=("a JDK (javac) is not on PATH",), **base
+        )
+    if _STANDALONE not in path and "junit-platform-console" not in path:
+        told = f"put {_STANDALONE}.jar into lib/, or set [test] command to a command that writes JUnit XML"
+        return TestPlan(
+            runner="none", language="java", source=source, problems=(f"JUnit's console launcher was not found; {told}",),
+            **base,
+        )  # fmt: skip
+    return TestPlan(
+        runner="java", command=("java", "-cp", path, LAUNCHER), language="java",
+        source=f"{source}; tests run by JUnit's console launcher", **base,
+    )  # fmt: skip
+
+
+def _launcher(environ: Mapping[str, str]) -> Iterator[str]:
+    """JUnit's console launcher as Maven has downloaded it, else as the system's packages bring it."""
+    home = Path(environ.get("HOME") or Path.home())
+    found = sorted((home / ".m2/repository/org/junit/platform" / _STANDALONE).glob(f"*/{_STANDALONE}-*.jar"))
+    if found:
+        yield str(found[-1])
+        return
+    yield from (str(_SYSTEM / f"{part}.jar") for part in _PARTS if (_SYSTEM / f"{part}.jar").is_file())

@@ -1,0 +1,1 @@
+"""JavaScript and TypeScript: projects, scripts, runners, failures, stubs, values, and reading their source."""

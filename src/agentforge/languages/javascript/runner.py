@@ -1,0 +1,234 @@
+"""Runs node:test, vitest, jest and mocha with our reporter, and plants a test that must fail beside the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from agentforge.languages.javascript.failures import failure_of_error, failure_of_output, relative
+from agentforge.languages.javascript.preparation import named_by_source, prepare, with_failed_build
+from agentforge.languages.javascript.project import is_test
+from agentforge.languages.javascript.typescript_failures import compiler_failures
+from agentforge.testing.channel import Channel, Received
+from agentforge.testing.identity import file_of
+from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box
+from agentforge.testing.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.plan import TestPlan
+from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
+
+_REPORTERS = EVIDENCE / "javascript"
+_SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
+_TAKES_VALUE = frozenset(
+    {
+        "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C", "--env-file",
+        "--test-name-pattern", "--test-skip-pattern", "--test-concurrency", "--test-timeout", "--test-shard",
+        "--config", "-c", "--dir", "--root", "--project", "--projects", "--environment", "--env", "--testTimeout", "--pool",
+        "--workspace", "--mode", "--exclude", "--testNamePattern", "-t", "--maxWorkers", "-w", "--selectProjects",
+        "--setupFiles", "--rootDir", "--roots", "--testMatch", "--configLoader", "--hookTimeout", "--retry", "--bail",
+        "--preset", "--transform", "--testEnvironment",
+    }
+)  # fmt: skip
+_FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
+_PASSES = 'test("{name}", () => {{}});\n'
+_TESTS = {
+    "node": 'import test from "node:test";\n{tests}',
+    "vitest": 'import {{ test }} from "vitest";\n{tests}',
+    "jest": "// @ts-nocheck\n{tests}",
+    "mocha": "((test) => {{\n{tests}}})(globalThis.it ?? globalThis.test);\n",
+}
+
+
+def run_javascript(
+    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+) -> SuiteRun:
+    """Run the suite, or the files of the named tests.
+
+    Args:
+        seed: order of the tests where the runner can shuffle (vitest, jest).
+    Side effects: a file with planted tests stands in the checkout while the tests run.
+    """
+    with borrowed(plan, ground):
+        prepared = prepare(plan, ground, timeout_s=timeout_s)
+    sources = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
+    files = [prepared.built.get(one, one) for one in sources]
+    if tests and not files and not any((ground.checkout / one).is_dir() for one in tests):
+        return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
+    word = new_word()
+    drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
+    place = _plant(plan, ground, word, files, drawn)
+    planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed, checkout=ground.checkout)
+    channel = Channel()
+    setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
+    try:
+        with borrowed(plan, ground):
+            completed = ground.sandbox.run(
+                argv,
+                box=box(plan, ground, env={"CI": "1"}, read_only=(EVIDENCE,)),
+                timeout_s=timeout_s,
+                stdin=setup,
+                pass_fds=(channel.descriptor,),
+            )
+    finally:
+        received = channel.close()
+        (ground.checkout / place).unlink(missing_ok=True)
+    gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
+    chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
+    run = judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
+    return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
+
+
+def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
+    """Write the planted tests beside a test file, under a name of the same form; returns its path.
+
+    Mocha is given the file by name, so it can lie outside of the checkout.
+    """
+    bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
+    text = _TESTS[plan.runner].format(tests="".join(bodies))
+    if plan.runner == "mocha":
+        (ground.scratch / f"{word}.cjs").write_text(text, "utf-8")
+        return str(ground.scratch / f"{word}.cjs")
+    checkout = ground.checkout
+    like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
+    folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
+    own = (
+        f"{word}{_ending(name)}"
+        if not name.startswith("test") or "." in name.partition(".")[2]
+        else f"test-{word}{_ending(name)}"
+    )
+    if plan.runner == "node":
+        own = f"{own.rpartition('.')[0]}.mjs"
+    path = str(folder / own)
+    (checkout / folder).mkdir(parents=True, exist_ok=True)
+    (checkout / path).write_text(text, "utf-8")
+    return path
+
+
+def _ending(name: str) -> str:
+    """What makes a file name a test's: `.test.ts`, `-test.js`, `.js`."""
+    stem, dot, rest = name.partition(".")
+    for mark in ("-test", "_test"):
+        if stem.endswith(mark):
+            return f"{mark}{dot}{rest}"
+    return dot + rest
+
+
+def _first_test(checkout: Path) -> str:
+    """The first test file of a checkout in the order of its path; one whose name says so comes before a file of a test folder."""
+    found = ""
+    for folder, inner, names in os.walk(checkout):
+        inner[:] = sorted(name for name in inner if name not in _SKIPPED)
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), checkout)  # noqa: PTH118 - thousands of files
+            if is_test(path) and (f".{name}".count(".test.") or f".{name}".count(".spec.")):
+                return path
+            found = found or (path if is_test(path) else "")
+    return found
+
+
+def _command(
+    plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None, checkout: Path | None = None
+) -> list[str]:
+    """The project's own command with our reporter instead of its own."""
+    head, rest = list(plan.command[:2]), list(plan.command[2:])
+    options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:])
+    named = bool(paths)
+    if plan.runner == "node":
+        report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
+        chosen = list(files) or [*_expanded(paths, checkout), *([canary] if named else [])]
+        return [*head, *report, *options, *chosen]
+    if plan.runner == "vitest":
+        shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
+        extra = [canary] if named and not files else []
+        return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", "--bail=0", *shuffle, *files, *extra]
+    if plan.runner == "jest":
+        shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
+        ours = f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"
+        report = ["--ci", "--watchman=false", "--coverage=false", "--bail=0", ours]
+        chosen = ["--runTestsByPath", *files] if files else [canary] if named else []
+        return [*plan.command, *report, *shuffle, *chosen]
+    report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
+    return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
+
+
+def _expanded(paths: Sequence[str], checkout: Path | None) -> list[str]:
+    """The patterns of a script as the shell would have expanded them: node 20 does not do so itself."""
+    found: list[str] = []
+    for path in paths:
+        fitting = []
+        if checkout is not None and any(sign in path for sign in "*?["):
+            below = (one.relative_to(checkout) for one in checkout.glob(path.removeprefix("./")))
+            fitting = sorted(str(one) for one in below if "node_modules" not in one.parts)
+        found += fitting or [path]
+    return found
+
+
+def _told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options of a command with their values, and the paths or patterns that choose its tests."""
+    options: list[str] = []
+    paths: list[str] = []
+    value_follows = False
+    for word in words:
+        (options if value_follows or word.startswith("-") else paths).append(word)
+        value_follows = not value_follows and word in _TAKES_VALUE
+    return options, paths
+
+
+def _gathered(received: Received, output: str, *, root: str, files: Sequence[str]) -> Gathered:
+    outcomes: list[TestOutcome] = []
+    errors: list[CollectionError] = []
+    problems = list(received.problems)
+    kinds = {str(record["kind"]) for record in received.records}
+    runner = next((str(one["runner"]) for one in received.records if one["kind"] == "hello"), "")
+    for record in received.records:
+        if record["kind"] == "result":
+            outcomes.append(_outcome(record, root))
+        elif record["kind"] == "broken":
+            errors += _broken(record, root)
+        elif record["kind"] == "problem":
+            problems.append(str(record["text"])[:500])
+    ended = "finished" in kinds
+    if runner == "mocha" and not kinds & {"started", "finished"}:
+        errors += _broken_at_load(output, root, files)
+        ended = bool(errors)  # mocha gives up when one file cannot be loaded, before anything has run
+    return Gathered(outcomes=outcomes, errors=errors, problems=problems, ended=ended, runner=runner)
+
+
+def _outcome(record: Mapping[str, Any], root: str) -> TestOutcome:
+    path = relative(str(record["file"]), root)
+    failure = None
+    if record["outcome"] in ("failed", "error"):
+        failure = failure_of_error(record["error"] or {}, root=root, test_file=path)
+    return TestOutcome(
+        id=f"{path}::{' > '.join(str(one) for one in record['titles'])}",
+        outcome=record["outcome"],
+        duration_s=float(record["duration"]),
+        failure=failure,
+    )
+
+
+def _broken(record: Mapping[str, Any], root: str) -> list[CollectionError]:
+    """A file that could not be loaded, or whose process ended otherwise than its tests say; a compiler tells several errors."""
+    path = relative(str(record["file"]), root)
+    text = str(record.get("text") or "")
+    error = record.get("error") or {}
+    told = compiler_failures(str(error.get("message") or text), root=root, test_file=path)
+    if told:
+        return [CollectionError(id=path, failure=one, text=one.text) for one in told]
+    failure = failure_of_error(error, root=root, test_file=path) if error else None
+    failure = failure or failure_of_output(text, root=root, test_file=path)
+    if failure is None:
+        said = "its process failed although its tests were told" if record.get("results") else "its process failed"
+        failure = Failure(exc_type="Error", message=said, file=path, text=text[-800:] or said)
+    return [CollectionError(id=path, failure=failure, text=failure.text)]
+
+
+def _broken_at_load(output: str, root: str, files: Sequence[str]) -> list[CollectionError]:
+    failure = failure_of_output(output, root=root, test_file=files[0] if len(files) == 1 else "")
+    if failure is None:
+        return []
+    blamed = [one for one in files if one == failure.file or f"/{one}" in output or failure.file == ""] or list(files)
+    return [CollectionError(id=one, failure=failure, text=failure.text) for one in blamed or [failure.file or "mocha"]]

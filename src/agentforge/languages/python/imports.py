@@ -1,0 +1,106 @@
+"""Which files of a tree a Python file imports, directly and through others: read from the sources, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+Read = Callable[[str], bytes | None]
+
+_MOST_FILES = 2000
+_SOURCES = ("src", "lib", "python")  # an installed package is found there, though the folder stands on no path
+
+
+def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[str], read: Read) -> frozenset[str]:
+    """Repository paths that are imported from `start`, themselves left out.
+
+    Args:
+        present: all paths of the tree.
+        roots: folders that stand on `sys.path`, relative to the repository.
+    """
+    first = tuple(start)
+    folders = _folders(present, roots)
+    open_paths, seen = list(first), set(first)
+    while open_paths and len(seen) < _MOST_FILES:
+        path = open_paths.pop()
+        for found in (*_conftests(path, present), *_imported(path, read(path), present, folders)):
+            if found not in seen:
+                seen.add(found)
+                open_paths.append(found)
+    return frozenset(seen - set(first))
+
+
+def imported_by(path: str, data: bytes, *, present: Collection[str], roots: Iterable[str]) -> frozenset[str]:
+    """The repository paths that the import statements of one file name, packages above them included."""
+    return frozenset(_imported(path, data, present, _folders(present, roots)))
+
+
+def _folders(present: Collection[str], roots: Iterable[str]) -> tuple[str, ...]:
+    known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
+    return tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
+
+
+def _conftests(path: str, present: Collection[str]) -> Iterator[str]:
+    """What a runner loads before a file."""
+    for parent in (str(one) for one in PurePosixPath(path).parents if str(one) != "."):
+        if f"{parent}/conftest.py" in present and path != f"{parent}/conftest.py":
+            yield f"{parent}/conftest.py"
+
+
+def _imported(path: str, data: bytes | None, present: Collection[str], folders: tuple[str, ...]) -> Iterator[str]:
+    statements = _statements(data or b"")
+    if statements is None:
+        return
+    own = str(PurePosixPath(path).parent)
+    for node in statements:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _files(alias.name.replace(".", "/"), (*folders, own), present)
+        else:
+            base = (node.module or "").replace(".", "/")
+            places = (
+                (str(PurePosixPath(path).parents[node.level - 1]),) if _inside(path, node.level) else (*folders, own)
+            )
+            yield from _files(base, places, present)
+            for alias in node.names:
+                yield from _files(f"{base}/{alias.name}".strip("/"), places, present)
+
+
+@lru_cache(maxsize=4096)
+def _statements(data: bytes) -> tuple[ast.Import | ast.ImportFrom, ...] | None:
+    """The import statements of a source; None when it cannot be read. Each of many test files asks for the same sources."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return None
+    return tuple(one for one in ast.walk(tree) if isinstance(one, (ast.Import, ast.ImportFrom)))
+
+
+def _inside(path: str, level: int) -> bool:
+    return 0 < level <= len(PurePosixPath(path).parents)
+
+
+def _files(module: str, folders: Iterable[str], present: Collection[str]) -> Iterator[str]:
+    """The file of a module and the `__init__.py` of the packages above it."""
+    parts = module.split("/") if module else []
+    for folder in folders:
+        prefix = "" if folder in ("", ".") else f"{folder}/"
+        candidates = [f"{prefix}{'/'.join(parts[:end])}/__init__.py" for end in range(1, len(parts) + 1)]
+        candidates += [f"{prefix}{module}.py"] if parts else [f"{prefix}__init__.py"]
+        found = [one for one in candidates if one in present]
+        yield from found
+
+
+def imported_names(tree: ast.Module) -> dict[str, str]:
+    """What the imported names of a module stand for."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                first = one.name.split(".")[0]
+                found |= {one.asname: one.name} if one.asname else {first: first}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    return found

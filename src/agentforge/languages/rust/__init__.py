@@ -1,0 +1,1 @@
+"""Rust: cargo as test runner, and its failure messages."""

@@ -1,0 +1,1 @@
+"""Wire formats of providers: requests, replies, tool calls and refusals."""

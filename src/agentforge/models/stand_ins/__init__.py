@@ -1,0 +1,1 @@
+"""Models without a provider: scripted, recorded, and a human at the keyboard."""

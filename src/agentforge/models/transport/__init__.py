@@ -1,0 +1,1 @@
+"""Connections to providers: HTTP, sockets, server-sent events and recorded tapes."""

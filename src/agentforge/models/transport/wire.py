@@ -1,0 +1,115 @@
+"""One request to a provider with its retries. How bytes travel is connection.py's, what they say is the dialects'."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from agentforge.cancelling import pause
+from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
+from agentforge.models.dialects.refusals import back_off_s, error_for_status, retry_after_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agentforge.models.transport.connection import Connection, Response
+
+MAX_REQUESTS = 4
+"""HTTP requests in all for one reply."""
+
+RETRIED = (ModelRateLimited, ModelUnavailable, ModelReplyBroken)
+"""What is asked again."""
+_MAX_ERROR_BYTES = 65_536
+
+Read = TypeVar("Read")
+
+
+def _random() -> float:
+    import random  # only for the wait before asking again
+
+    return random.random()
+
+
+class Wire:
+    """Posts to one provider and asks again where that can help.
+
+    Args:
+        model: `provider/name`, for messages.
+        secret: the API key, to keep it out of messages.
+        sleep: waits a number of seconds.
+        jitter: a number from 0 to 1, new at each call.
+        now: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        model: str,
+        secret: str = "",
+        sleep: Callable[[float], None] = pause,
+        jitter: Callable[[], float] = _random,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._connection = connection
+        self._model = model
+        self._secret = secret
+        self._sleep = sleep
+        self._jitter = jitter
+        self._now = now
+
+    def exchange(
+        self, url: str, body: bytes, *, headers: Mapping[str, str], read: Callable[[Response], Read]
+    ) -> tuple[Read, int]:
+        """Post until `read` returns, at most four times.
+
+        Asked again are 429, 5xx, connections that fail and replies that break off; any other refusal ends at once.
+
+        Args:
+            read: reads an accepted response; may raise ModelReplyBroken or ModelUnavailable to have it asked again.
+        Returns:
+            What `read` returned and the number of HTTP requests made.
+        Raises:
+            ModelError: the narrowest class, `requests` set.
+        Side effects: network; sleeps between tries.
+        """
+        number = 0
+        while True:
+            number += 1
+            wait_s = None
+            try:
+                with self._connection.post(url, headers=headers, body=body) as response:
+                    if response.status == 200 and not response.headers.get("content-type", "").startswith("text/html"):
+                        return read(response), number
+                    wait_s = self._asked_to_wait_s(response)
+                    raise self._refusal(response)
+            except ModelError as exc:
+                exc.requests = number
+                if number == MAX_REQUESTS or not isinstance(exc, RETRIED):
+                    raise
+            self._sleep(self._back_off_s(number) if wait_s is None else wait_s)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _asked_to_wait_s(self, response: Response) -> float | None:
+
+        return retry_after_s(response.headers, now=self._now())
+
+    def _back_off_s(self, number: int) -> float:
+
+        return back_off_s(number, jitter=self._jitter())
+
+    def _refusal(self, response: Response) -> ModelError:
+
+        return error_for_status(response.status, _read_text(response), model=self._model, secret=self._secret)
+
+
+def _read_text(response: Response) -> str:
+    collected = b""
+    for chunk in response.chunks():
+        collected += chunk
+        if len(collected) > _MAX_ERROR_BYTES:
+            break
+    return collected.decode("utf-8", errors="replace")

@@ -1,0 +1,227 @@
+"""Views of tests for a context: how tests look here and where new ones go, and the frozen tests, what is new in them first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.context.sections import Level, View, Want, runs_of
+from agentforge.pipeline.context.excerpts import (
+    EDGE,
+    HEAD,
+    HEADING,
+    SMALL_FILE,
+    WHOLE,
+    definitions_of,
+    file_view,
+    head_of,
+    source_text,
+    symbols_of,
+    words_in,
+)
+from agentforge.tokens import count_tokens
+from agentforge.workspace.code.symbols import language_of
+
+if TYPE_CHECKING:
+    from agentforge.workspace.code.symbols import Symbol
+
+_END = 24  # lines at the end of a test file
+_LAST = 6  # the same of a further file that was named
+_MOST_TESTS = 400
+_TEST_FILES = 3
+_NUMBER = 2  # tokens of a line's number
+_FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
+
+# -- how tests look here
+
+
+def style_views(
+    root: Path,
+    *,
+    near: Iterable[str],
+    tests: Iterable[str],
+    names: Iterable[str] = (),
+    named: Iterable[str] = (),
+    words: Iterable[str] = (),
+) -> list[View]:
+    """The test file that shows how the named symbols are tested: its imports and fixtures, the nearest test, its end.
+
+    Of further files that were named the end is wanted, too. Where none was named, imports and end of the next two are likely
+    wanted: a model may know better where its tests belong.
+
+    Args:
+        near: product files; a test file that speaks of one is likely theirs.
+        tests: the test files that are known.
+        names: symbols that matter.
+        named: test files that earlier artifacts named; where there are any, no other is shown.
+        words: of the request.
+    """
+    symbols = [word for word in dict.fromkeys(part for name in names for part in name.split(".")) if word.strip("_")]
+    symbols = [word for word in symbols if not word.startswith("__")]
+    stems = [stem for path in near if (stem := Path(path).stem.strip("_")) not in ("", "index", "mod", "lib")]
+    weights = dict.fromkeys(words, 0.25) | dict.fromkeys(stems, 0.5) | dict.fromkeys(symbols, 1.0)
+    named, views = list(named), []
+    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named)):
+        text = source_text(root, path) or ""
+        found = symbols_of(path, text)
+        count = len(text.rstrip("\n").split("\n"))
+        if place and path in named:
+            wants = [Want(first=count - _LAST + 1, last=count, order=EDGE, focus=count, why="where tests are added")]
+        elif place:
+            wants = [replace(want, level=Level.LIKELY) for want in _place_of_tests(text, found, count)]
+        elif count_tokens(text) <= SMALL_FILE:
+            wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
+        else:
+            wants = [*_place_of_tests(text, found, count), *_near_tests(text, found, symbols)]
+        views.append(
+            file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
+        )
+    return views
+
+
+def _test_files(
+    root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str]
+) -> list[str]:
+    """The test files that were named, else those that most likely test what matters: that speak of it, rare words more."""
+
+    fitting = [
+        path for path in dict.fromkeys((*named, *tests)) if language_of(path) and not path.endswith("__init__.py")
+    ]
+    read = ((path, source_text(root, path)) for path in fitting)
+    present = dict(islice(((path, text) for path, text in read if text is not None), _MOST_TESTS))
+    speech = {path: Counter(re.findall(r"\w+", text)) for path, text in present.items()}
+    rare = {word: math.log(1 + len(present) / (1 + sum(word in said for said in speech.values()))) for word in weights}
+
+    def score(path: str) -> float:
+        said, name = speech[path], Path(path).stem
+        spoken = sum(weight * rare[word] * said[word] / (said[word] + 2) for word, weight in weights.items())
+        kin = any(stem.lower() in name.lower() for stem in stems)
+        helps = "test" not in name.lower() and "spec" not in name.lower()
+        return spoken + kin - 3.0 * (name == "conftest") - helps
+
+    best = sorted(present, key=lambda path: (-score(path), -speech[path].total(), path))
+    return [path for path in best if path in named] or best[:_TEST_FILES]
+
+
+def _place_of_tests(text: str, symbols: Sequence[Symbol], count: int) -> Iterator[Want]:
+    """A test file's imports, and its end with the last test whole."""
+    first, last = head_of(text)
+    yield Want(first=first, last=last, order=EDGE, why="imports of the tests")
+    tops = [one for one in symbols if one.kind in ("function", "method")]
+    start = max((one.line for one in tops if one.line <= count - _END // 2), default=count - _END)
+    yield Want(first=max(start, count - 3 * _END), last=count, order=EDGE, focus=count, why="where tests are added")
+
+
+def _near_tests(text: str, symbols: Sequence[Symbol], words: list[str]) -> Iterator[Want]:
+    """The test that speaks most of what matters, the fixtures, and further tests of the same things."""
+    rows = text.split("\n")
+    tops = [one for one in symbols if one.kind in ("function", "method")]
+    near = sorted(tops, key=lambda one: (-_spoken(rows[one.line - 1 : one.end_line], words), one.end_line - one.line))
+    for one in near[:1]:
+        yield Want(first=one.line, last=one.end_line, order=WHOLE, focus=one.line, why="the nearest test")
+    for one in tops:
+        if any(word in row for row in rows[one.line - 1 : one.line + 1] for word in _FIXTURES):
+            yield Want(first=one.line, last=one.end_line, order=HEADING, why="a fixture")
+    for place, one in enumerate(near[1:4]):
+        yield Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=place, why="a test of the same things")
+
+
+def _spoken(rows: list[str], words: list[str]) -> int:
+    text = "\n".join(rows)
+    return sum(bool(re.search(rf"\b{re.escape(word)}\b", text)) for word in words)
+
+
+# -- frozen tests
+
+
+def frozen_views(
+    root: Path,
+    suite: Mapping[str, Iterable[str]],
+    *,
+    before: Callable[[str], str],
+    whole: int,
+    law: int,
+) -> list[View]:
+    """The frozen tests: short files whole; of the others what is new in them is law, the tests around it are wanted next.
+
+    Args:
+        suite: by path the names of the tests that are declared there.
+        before: the text that a file had before the run, "" of a new one.
+        whole: tokens that files may cost that are law as a whole.
+        law: tokens that the law of all files may cost; what is more than a file's share of it is wanted like code.
+    """
+    texts = {path: text for path in suite if (text := source_text(root, path)) is not None}
+    symbols = {path: symbols_of(path, text) for path, text in texts.items()}
+    costs = {path: _price(text, range(1, text.count("\n") + 2)) for path, text in texts.items()}
+    short = [path for path, share in _shares(costs, whole).items() if share == costs[path]]
+    long = [path for path in texts if path not in short]
+    tests = {path: [one for name in suite[path] for one in definitions_of(symbols[path], name)] for path in long}
+    new = {path: _lines_of_law(before(path), texts[path], tests[path]) for path in long}
+    room = law - sum(costs[path] for path in short)
+    shares = _shares({path: _price(texts[path], new[path]) for path in long}, room)
+    views = []
+    for path, text in texts.items():
+        wants = [Want(first=1, last=text.count("\n") + 1, level=Level.LAW, why="frozen tests")]
+        if path in new:
+            rest = _declared(text, symbols[path], tests[path])
+            wants = [*_law(text, symbols[path], new[path], shares[path]), *rest]
+        views.append(file_view(root, path, text, wants, symbols=symbols[path], state="frozen tests"))
+    return views
+
+
+def _shares(costs: Mapping[str, int], room: int) -> dict[str, int]:
+    """The room of each: small ones have what they cost before a large one has more than its share."""
+    shares: dict[str, int] = {}
+    for served, path in enumerate(sorted(costs, key=lambda path: costs[path])):
+        shares[path] = min(costs[path], max(0, room) // (len(costs) - served))
+        room -= shares[path]
+    return shares
+
+
+def _lines_of_law(before: str, now: str, tests: Sequence[Symbol]) -> list[int]:
+    """The lines that a text did not have before; where it is the same, those of the declared tests, without any all."""
+    rows = now.split("\n")
+    matcher = SequenceMatcher(a=before.split("\n"), b=rows)
+    changed = [(first, last) for tag, _, _, first, last in matcher.get_opcodes() if tag in ("insert", "replace")]
+    spans = changed or [(one.line - 1, one.end_line) for one in tests] or [(0, len(rows))]
+    return sorted({number + 1 for first, last in spans for number in range(first, last)})
+
+
+def _price(text: str, numbers: Iterable[int]) -> int:
+    rows = text.split("\n")
+    return sum(count_tokens(rows[number - 1]) + _NUMBER for number in numbers)
+
+
+def _law(text: str, symbols: Sequence[Symbol], new: Sequence[int], room: int) -> Iterator[Want]:
+    """The new lines with the names of the tests that they stand in, as many as the room holds; the others as code is."""
+    tests = [one for one in symbols if one.kind in ("function", "method")]
+    spent, law = 0, set[int]()
+    for number in new:
+        spent += _price(text, [number])
+        if spent <= room:
+            law |= {number} | {one.line for one in tests if one.line <= number <= one.end_line}
+    for first, last in runs_of(law):
+        yield Want(first=first, last=last, level=Level.LAW, why="new in the frozen tests")
+    for first, last in runs_of(set(new) - law):
+        yield Want(first=first, last=last, order=WHOLE, why="new in the frozen tests")
+
+
+def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> Iterator[Want]:
+    """The declared tests whole, what they use, and the imports; without any, the imports and the end."""
+    spoken = words_in(text.split("\n"), tests)
+    aids = [one for one in symbols if one.name in spoken and not one.parent and one not in tests]
+    for one in tests:
+        yield Want(first=one.line, last=one.end_line, order=WHOLE, why="a frozen test")
+    for one in aids:
+        last = min(one.end_line, one.line + HEAD)
+        yield Want(first=one.line, last=last, order=HEADING, why="a frozen test uses it")
+    count = len(text.rstrip("\n").split("\n"))
+    for want in islice(_place_of_tests(text, symbols, count), 1 if tests else 2):
+        yield replace(want, order=HEADING)

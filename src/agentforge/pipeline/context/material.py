@@ -1,0 +1,389 @@
+"""The stable part of a stage's contexts: what it will surely ask for, gathered once when it starts; the packer makes it fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import cast
+
+from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Section, View
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.excerpts import candidate_text, code_view, likely_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
+from agentforge.pipeline.facts.speed import measured_text, wanted_text
+from agentforge.pipeline.model.prompt_text import baseline_text, framed_constraints, specification_parts, terms_of
+from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import named_files, suite_files
+from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.pipeline.stages import SPLIT
+from agentforge.workspace.code.symbols import language_of
+from agentforge.workspace.git.queries import top_level
+
+_BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
+_WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
+_CANDIDATES = 8
+_MAP_SHARE = 20
+"""Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
+_FILES_SHOWN = 12
+_TESTS_SHOWN, _SOURCES_BEFORE_TESTS = 2, 2
+"""Likely test files whose source is shown, and how many likely sources come before them."""
+_FROZEN_WHOLE, _FROZEN_LAW = 20, 35
+"""Per cent of a step up to which frozen test files are law as a whole, and up to which what is new in them is."""
+_READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
+
+
+def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
+    """The sections for a stage; a stage without a model needs none."""
+    return [one for one in _gathered(stage, state, runtime) if isinstance(one, View) or one.text.strip() or one.parts]
+
+
+def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
+    if state.workflow == SPLIT:
+        from agentforge.pipeline.workflows.split.material import gather_plan
+
+        return gather_plan(state)
+    if state.workflow:
+        from agentforge.pipeline.workflows.fix.material import gather_fix
+
+        return gather_fix(stage, state, runtime)
+    decided = Piece(name="decided by a human (binding)", text=rulings_text(state), level=Level.LAW)
+    sections = [
+        decided,
+        *_of_stage(stage, state, runtime),
+        *_of_others(stage, state),
+        *_of_added(stage, state, runtime),
+    ]
+    return [*sections, *_asked_of_agents(stage, runtime)]
+
+
+def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
+    if stage in _GATHERERS:
+        return _GATHERERS[stage](state, runtime)
+    if not runtime.stages[stage].after:
+        return []
+    from agentforge.pipeline.plugins.added_stage import gather_added
+
+    return gather_added(runtime.stages[stage], state, runtime)
+
+
+def _asked_of_agents(stage: str, runtime: Runtime) -> list[Section]:
+    """What the repository asks of agents: it gets the room that the named places leave."""
+    if stage not in _WITH_INSTRUCTIONS and not runtime.stages[stage].after:
+        return []
+    text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
+    return [Piece(name=name, text=text, order=50, share=10, note="read_file AGENTS.md for all of it")]
+
+
+def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
+    """What stages from outside made for this one."""
+    if not state.added:
+        return []
+    from agentforge.pipeline.plugins.added_stage import shown_artifacts
+
+    return [*shown_artifacts(stage, state, runtime)]
+
+
+def _of_others(stage: str, state: RunState) -> list[Section]:
+    """What other tasks delivered for this one."""
+    if not state.awaited:
+        return []
+    from agentforge.pipeline.parallel.arrivals import arrived_pieces
+
+    return [*arrived_pieces(stage, state)]
+
+
+def _intake(state: RunState, runtime: Runtime) -> list[Section]:
+    sketch = Piece(name="repository", text=_sketch(state, runtime), level=Level.SKETCH, foreign=True)
+    return [_request(state), sketch]
+
+
+def _clarify(state: RunState, runtime: Runtime) -> list[Section]:
+    questions = state.artifacts["intake"].get("identified_ambiguities")
+    asked = " ".join(str(item.get("question", "")) for item in items(questions))
+    return [
+        Piece(name="questions", text=render(questions), level=Level.LAW),
+        _request(state),
+        *_candidates(f"{state.request} {asked}", runtime),
+    ]
+
+
+def _analyze(state: RunState, runtime: Runtime) -> list[Section]:
+    intent = state.artifacts["intake"].get("extracted_intent")
+    answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
+    return [
+        _numbered(state),
+        _clarified(state),
+        _baseline(state),
+        *_candidates(f"{answers} {state.request} {render(intent)}", runtime),
+    ]
+
+
+def _spec(state: RunState, runtime: Runtime) -> list[Section]:
+    analysis = state.artifacts.get("analyze", {})
+    told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
+    return [
+        _numbered(state),
+        _clarified(state),
+        Piece(name="analysis", text=render(told), order=-1),
+        *_speed("a measurement is wanted", wanted_text(state)),
+        *_supplied(state, runtime),
+        *_code(runtime, texts(analysis.get("impacted_files")), _analysed(state)),
+    ]
+
+
+def _red(state: RunState, runtime: Runtime) -> list[Section]:
+    from agentforge.pipeline.facts.held_out import shown_examples
+    from agentforge.pipeline.ledger.placing import standing_examples
+    from agentforge.workspace.code.relevance import is_test_path
+
+    spec = state.artifacts.get("spec", {})
+    files, places = _spec_places(spec, state)
+    if is_open(state):
+        return [
+            _specification(spec),
+            _asks(state),
+            *frozen_tests(runtime, _suite(state), state),
+            *_code(runtime, files, places, frozen=suite_files(state)),
+        ]
+    named = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if is_test_path(path)]
+    sources = [path for path in files if language_of(path) and path not in named]
+    listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    tests = style_views(
+        runtime.worktree,
+        near=sources,
+        tests=listed,
+        names=_changed_names(spec) or [name for _, name, _ in places],
+        named=named,
+        words=terms_of(state.request),
+    )
+    return [
+        _specification(spec),
+        _asks(state),
+        Piece(
+            name="examples of the request",
+            text="\n".join(standing_examples(state)),
+            level=Level.LAW,
+        ),
+        Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),
+        *_speed("what is measured beside the tests", measured_text(state)),
+        _baseline(state),
+        *tests,
+        *_code(runtime, [*sources, *named], places, changed=_changed_names(spec)),
+    ]
+
+
+def _green(state: RunState, runtime: Runtime) -> list[Section]:
+    from agentforge.pipeline.facts.impact import impact_text
+
+    spec = state.artifacts.get("spec", {})
+    files, places = _spec_places(spec, state)
+    return [
+        _specification(spec),
+        _asks(state),
+        *_speed("what is measured beside the tests", measured_text(state)),
+        Piece(name="files that you may write", text="\n".join(named_files(spec)), level=Level.LAW),
+        Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
+        *frozen_tests(runtime, _suite(state), state),
+        *_code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),
+    ]
+
+
+def _speed(name: str, text: str) -> list[Section]:
+    return [Piece(name=name, text=text, level=Level.LAW)] if text else []
+
+
+def _refactor(state: RunState, runtime: Runtime) -> list[Section]:
+    spec = state.artifacts.get("spec", {})
+    files, places = _spec_places(spec, state)
+    return [_specification(spec), *_code(runtime, files, places)]
+
+
+_GATHERERS: dict[str, Callable[[RunState, Runtime], list[Section]]] = {
+    "intake": _intake,
+    "clarify": _clarify,
+    "analyze": _analyze,
+    "spec": _spec,
+    "red": _red,
+    "green": _green,
+    "refactor": _refactor,
+}
+
+
+def _request(state: RunState) -> Piece:
+    return Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here")
+
+
+def _numbered(state: RunState) -> Piece:
+    """The request with the numbers by which the specification says what becomes of its asks."""
+    from agentforge.pipeline.ledger.entries import ledger_of, numbered_request
+
+    return Piece(
+        name="the request, verbatim, its asks numbered" if len(ledger_of(state)) > 1 else "the request, verbatim",
+        text=numbered_request(state),
+        level=Level.LAW,
+        note="a long request is cut here",
+    )
+
+
+def _asks(state: RunState) -> Piece:
+    from agentforge.pipeline.ledger.shown import ASKS, asked_text
+
+    return Piece(name=ASKS, text=asked_text(state), level=Level.LAW)
+
+
+def _clarified(state: RunState) -> Piece:
+    rows = items(state.artifacts.get("clarify", {}).get("questions"))
+    text = "\n".join(f"- {row.get('question')} -> {row.get('answer')} ({row.get('source')})" for row in rows)
+    return Piece(name="clarifications (binding)", text=text, level=Level.LAW)
+
+
+def _baseline(state: RunState) -> Piece:
+    return Piece(name="how tests run, at the base commit (measured)", text=baseline_text(state), level=Level.LAW)
+
+
+def _specification(spec: Json) -> Piece:
+    return Piece(
+        name="specification",
+        text="",
+        parts=specification_parts(spec, framed=len(framed_constraints(spec))),
+        level=Level.LAW,
+        order=-1,
+    )
+
+
+Place = tuple[str, str, int]  # file, symbol, the line that matters (0: not said)
+
+
+def _analysed(state: RunState) -> list[Place]:
+    """The places that ANALYZE pointed at."""
+    found = items(state.artifacts.get("analyze", {}).get("symbols"))
+    return [
+        (str(row.get("file", "")), str(row.get("name", "")), int(cast("int", row.get("line") or 0))) for row in found
+    ]
+
+
+def _spec_places(spec: Json, state: RunState) -> tuple[list[str], list[Place]]:
+    """Files that the specification touches, and the places in them that exist already."""
+    rows = items(spec.get("symbols"))
+    files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in rows)]
+    places = [(str(row.get("file", "")), str(row.get("name", "")), 0) for row in rows]
+    return [path for path in dict.fromkeys(files) if path], [*places, *_analysed(state)]
+
+
+def _changed_names(spec: Json) -> list[str]:
+    """What the specification changes and tests may speak of already."""
+    return [str(row.get("name", "")) for row in items(spec.get("symbols")) if row.get("change") != "new"]
+
+
+def _code(
+    runtime: Runtime,
+    files: Iterable[str],
+    places: list[Place],
+    *,
+    frozen: Collection[str] = (),
+    changed: Collection[str] = (),
+) -> list[Section]:
+    """Views of the named files: what was named in them, then what else they hold; frozen tests have views of their own.
+
+    Args:
+        changed: names of what the specification changes: whole before the other places are.
+    """
+
+    paths = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if path not in frozen]
+    views = []
+    for path in [path for path in paths if (runtime.worktree / path).is_file()][:_FILES_SHOWN]:
+        here = [place for place in places if place[0] == path]
+        names, lines = dict.fromkeys(name for _, name, _ in here), [line for _, _, line in here if line]
+        state = "as it is at the start of this stage"
+        view = code_view(runtime.worktree, path, names=names, lines=lines, changed=changed, state=state)
+        views += [view] if view is not None else []
+    return [*views]
+
+
+def _candidates(words: str, runtime: Runtime) -> list[Section]:
+    """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
+    from agentforge.workspace.code.relevance import rank
+    from agentforge.workspace.code.sketch import sketch
+
+    terms = terms_of(words)
+    found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
+    sources = [item for item in found if not item.is_test]
+    rows = [candidate_text(item, symbols=4 - place) for place, item in enumerate(sources[:4])]
+    rows += [candidate_text(item, symbols=3) for item in found if item.is_test][:2]
+    listed = Piece(
+        name="candidates (found by name and content; lines as at the base)",
+        text="\n".join(rows),
+        level=Level.LIKELY,
+        foreign=True,
+        ends=True,
+    )
+    drawn = Piece(
+        name="map of the sources (the likeliest first; each definition with its line, members in brackets)",
+        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100),
+        level=Level.LIKELY,
+        foreign=True,
+        ends=True,
+    )
+    tests = [item for item in found if item.is_test][:_TESTS_SHOWN]
+    views = likely_views(runtime.worktree, sources, named=terms)
+    return [listed, drawn, *views, *likely_views(runtime.worktree, tests, named=terms, behind=_SOURCES_BEFORE_TESTS)]
+
+
+def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
+    """The user's own tests; those that are not written yet come from the user's copy."""
+    there = [path for path in state.tests if (runtime.worktree / path).is_file()]
+    given = [path for path in state.tests if path not in there and path in runtime.supplied]
+    copies = {path: runtime.supplied[path] for path in given}
+    if overruled_tests(state) or set_aside(state):
+        from agentforge.pipeline.engine.rulings import amended  # of the few runs in which a human ruled
+
+        copies = {path: amended(path, data, state) for path, data in copies.items()}
+    return [
+        *frozen_tests(runtime, dict.fromkeys(there, ()), state),
+        *(
+            Piece(
+                name=f"{path} (a test supplied by the user)",
+                text=copy.decode("utf-8", "replace"),
+                level=Level.LAW,
+                foreign=True,
+            )
+            for path, copy in copies.items()
+        ),
+    ]
+
+
+def _suite(state: RunState) -> dict[str, Iterable[str]]:
+    """The files of the frozen suite with the tests that RED declared in them."""
+    files = {str(row.get("path", "")): row for row in items(state.artifacts.get("red", {}).get("test_files"))}
+    declared = {path: items(files.get(path, {}).get("tests")) for path in suite_files(state)}
+    return {
+        path: dict.fromkeys(str(row.get("name", "")).split("[")[0].replace("::", ".") for row in rows)
+        for path, rows in declared.items()
+    }
+
+
+def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: RunState) -> list[View]:
+    """Views of frozen tests; of long files what the run changed in them comes first.
+
+    Args:
+        suite: by path the names of the tests that are declared there.
+    """
+
+    def before(path: str) -> str:
+        return (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace")
+
+    whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
+    return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)
+
+
+def _sketch(state: RunState, runtime: Runtime) -> str:
+    """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
+
+    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
+    text = readme[:6000].decode("utf-8", "replace")
+    words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
+    shown = sorted(name for name in entries if not name.startswith(".git"))
+    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

@@ -1,0 +1,234 @@
+"""The changing part of a step's context: what the last steps found, what failed, what the workspace looks like now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from agentforge.agent.repetition import WARN_AFTER, repetitions
+from agentforge.context.budget import one_line, short_error
+from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Section, Want, view_of
+from agentforge.events.fold.revisits import draft_kept
+from agentforge.events.kinds import ToolFinished
+from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.state.run_state import FinishedStep, RunState
+from agentforge.pipeline.model.attempt_limits import attempts_allowed
+from agentforge.pipeline.model.stage import Stage
+from agentforge.safety.text.boundary import unwrap
+from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_file, read_text
+
+_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 10, 35, 35
+"""Percent of the room that such a text may take while other things that were asked for wait."""
+_CALLS = 1000
+"""More than one reply can hold."""
+_LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
+_WRITING = ("write_file", "append_file", "edit", "apply_patch")
+
+
+def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Section]:
+    """The changing sections, most important first.
+
+    Args:
+        diff: of the workspace since the stage's product files were last verified, "" when nothing changed.
+    """
+    law = {
+        "attention": _attention(state),
+        "answers of a human": "\n".join(f"- {answer}" for answer in state.answers),
+        "findings to repair (measured)": _findings(state, stage),
+        _name_of_rejected(state): render(state.rejected) if state.rejected is not None else "",
+    }
+    return [
+        *(Piece(name=name, text=text, level=Level.LAW) for name, text in law.items() if text),
+        *_texts(state, diff=diff),
+        *_views(state, worktree),
+        *_results(state, diff=diff),
+    ]
+
+
+def _texts(state: RunState, *, diff: str) -> list[Piece]:
+    """What the tests said, and what was changed."""
+    failures = Piece(
+        name="failing tests (measured)",
+        text=_failures(state),
+        level=Level.ASKED,
+        foreign=True,
+        share=_FAILURE_SHARE,
+    )
+    changes = Piece(
+        name="your changes so far",
+        text=diff,
+        level=Level.ASKED,
+        share=_DIFF_SHARE,
+        note="read_file shows the files",
+    )
+    return [piece for piece in (failures, changes) if piece.text]
+
+
+def _name_of_rejected(state: RunState) -> str:
+    """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
+    earlier = state.rejected is not None and state.rejected is draft_kept(state, state.stage)
+    return (
+        "what you had handed in before; change what has to change, keep the rest"
+        if earlier
+        else "your last submission, refused (send the fields that change; the others stay as they are)"
+    )
+
+
+def recent_actions(state: RunState) -> list[Mapping[str, object]]:
+    """The last three steps as single lines (seed 001 section 3.4)."""
+    return [_action(step) for step in state.turn.recent]
+
+
+def verification_status(state: RunState) -> dict[str, object]:
+    """Checks of the last verdict of this stage, and what is left to use."""
+    known = state.stages.get(state.stage)
+    results = known.results if known else ()
+    failing = len(refusals(results))
+    attempt = known.attempt if known else 1
+    last = max(attempt, attempts_allowed(state, state.stage, by_model=True))  # a rejection is worked on beyond the last
+    return {
+        "checks_passing": sum(1 for item in results if item.get("passed")),
+        "checks_failing": failing,
+        "ready_for_completion": state.verdict is not None and state.verdict.passed,
+        "attempt": f"{attempt} of {last}",
+    }
+
+
+def _attention(state: RunState) -> str:
+    turn = state.turn
+    lines = []
+    if turn.silent_steps:
+        lines.append(
+            "Your last reply called no tool, so nothing happened. Answer with tool calls; end with submit_artifact."
+        )
+    if turn.recent and turn.finish == "length":
+        lines.append("Your last reply was cut off at the output limit: do less in one reply.")
+    if repetitions(turn.loop) >= WARN_AFTER:
+        lines.append("You repeat the same calls with the same results. Do something else, or submit, or ask.")
+    return "\n".join(lines)
+
+
+def _findings(state: RunState, stage: Stage) -> str:
+    """Each failed rule with its message; what the harness fills in itself is left out, for other rules say why it is wrong."""
+    lines = []
+    told = [item for item in state.findings if not _is_of_harness(item)]
+    for item in told or state.findings:
+        if (
+            item.get("rule") == "schema"
+            and str(item.get("path")).split(".")[0] in stage.omit
+            and len(state.findings) > 1
+        ):
+            continue
+        path = f"{item.get('path')}: " if item.get("path") else ""
+        lines.append(f"- [{item.get('rule', '')}] {path}{_bounded(str(item.get('message', '')))}")
+    return "\n".join(lines)
+
+
+def _failures(state: RunState) -> str:
+    """Messages and tracebacks of the tests that the last measurement of this stage saw failing."""
+    told = {str(item.get("rule")) for item in state.findings}
+    if not told & {"suite-passes", "no-regressions"}:
+        return ""
+    return str(state.facts.get(state.stage, {}).get("failing_text") or "")
+
+
+def _is_of_harness(item: Mapping[str, object]) -> bool:
+    """A field that the harness writes, and that another rule explains."""
+    return item.get("rule") == "schema" and str(item.get("path", "")).startswith("verification.")
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= 2400 else f"{text[:2400]} ..."
+
+
+def _results(state: RunState, *, diff: str) -> list[Piece]:
+    """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
+    pieces = []
+    for age, step in enumerate(reversed(state.turn.recent)):
+        for result in step.results:
+            if result.view is not None and result.status == "success":
+                continue
+            success = result.status == "success" and not result.next_actions
+            if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
+                continue
+            pieces.append(_result(step, result, order=age * _CALLS))
+    return pieces
+
+
+def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
+    """One result; a short one is whole, a long one gives way to what was read in the same step."""
+
+    hint = f"next: {'; '.join(result.next_actions)}" if result.next_actions else ""
+    name = f"{result.name} (step {step.step}): {result.summary}"
+    try:
+        text, foreign = unwrap(result.text), True
+    except ValueError:
+        text, foreign = result.text, False
+    if result.status != "success":
+        return Piece(
+            name=name,
+            text="\n".join(filter(None, (short_error(text), hint))),
+            level=Level.ASKED,
+            order=order,
+            foreign=foreign,
+        )
+    return Piece(
+        name=" - ".join(filter(None, (name, hint))),
+        text=text,
+        level=Level.ASKED,
+        order=order,
+        foreign=foreign,
+        ends=result.name in _LISTING,
+        share=_RESULT_SHARE,
+    )
+
+
+def _views(state: RunState, worktree: Path) -> list[Section]:
+    """The parts of files that the model asked for, as they are now, one view per file."""
+
+    wants: dict[str, list[Want]] = {}
+    for path, view in reversed(state.turn.views):
+        offset = max(1, int(cast("int", view.get("offset") or 1)))
+        last = offset - 1 + int(cast("int", view.get("limit") or 400))
+        order = _urgency(state, view)
+        wants.setdefault(path, []).append(
+            Want(first=offset, last=last, level=Level.ASKED, order=order, why="the model asked for it")
+        )
+    sections: list[Section] = []
+    for path, ranges in wants.items():
+        try:
+            text, digest = read_text(worktree / path).text, digest_file(worktree / path)
+        except (OSError, ValueError):
+            sections.append(Piece(name=path, text="(no longer there)", level=Level.ASKED))
+            continue
+        except (BinaryFile, TooLarge):
+            sections.append(Piece(name=path, text="(no longer a text that can be shown)", level=Level.ASKED))
+            continue
+        sections.append(view_of(path, text, ranges, digest=digest, state="as it is now"))
+    return sections
+
+
+def _urgency(state: RunState, view: Mapping[str, object]) -> int:
+    """The place of a part of a file among what was asked for: newest step first, in a step as the model wrote its calls.
+
+    Those before the last steps are equally old.
+    """
+    recent = state.turn.recent
+    for age, step in enumerate(reversed(recent)):
+        for place, result in enumerate(step.results):
+            if result.view == view:
+                return age * _CALLS + place
+    return len(recent) * _CALLS
+
+
+def _action(step: FinishedStep) -> dict[str, object]:
+    bad = [result for result in step.results if result.status != "success"]
+    summary = "; ".join(one_line(result.summary, limit=120) for result in step.results)
+    return {
+        "step": step.step,
+        "action": ", ".join(result.name for result in step.results) or "none",
+        "result": bad[0].error_type or bad[0].status if bad else "success",
+        "summary": one_line(summary or step.said or "no tool call", limit=320),
+    }

@@ -1,0 +1,1 @@
+"""The delivery: the commit, its report, and the attestation of both."""

@@ -1,0 +1,128 @@
+"""Rows that the reports of both workflows share: questions with their answers, cost, and the limits of the proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from agentforge.events.fold.judged import judged
+from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.kinds.verdicts import notes
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.facts.dependence_text import dependency_lines
+from agentforge.pipeline.facts.inspection import inert_words
+from agentforge.pipeline.facts.roads import road_notes
+from agentforge.pipeline.facts.speed import speed_limits, speed_notes
+from agentforge.pipeline.model.base_line import cause_lines
+from agentforge.pipeline.model.stage import items, texts
+
+
+def cost(state: RunState) -> dict[str, object]:
+    """Steps, calls, tokens, money and time of a run; money is None where a price is unknown."""
+    totals = state.totals
+    return {
+        "steps": totals.steps,
+        "llm_calls": totals.llm_calls,
+        "prompt_tokens": totals.prompt_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
+        "duration_s": round(state.active_s, 3),
+    }
+
+
+def answers(state: RunState) -> list[dict[str, object]]:
+    """What humans were asked and answered."""
+    return [
+        {
+            "question": item.question,
+            "decision": item.resolution.decision,
+            "answer": item.resolution.text,
+            "by": item.resolution.by,
+        }
+        for item in state.escalations.values()
+        if item.resolution is not None and item.kind != "approval"
+    ]
+
+
+def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
+    """What refused nothing and a reviewer should know, by stage: rules of the sort "note", and what the harness repaired."""
+    examined = [{"stage": EXAMINE, "rule": "examined", "note": told}] if (told := _examined(state)) else []
+    facts = judged(state.facts, {})
+    found = [{"stage": "green", "rule": "road-held", "note": told} for told in road_notes(facts)]
+    found += [{"stage": "green", "rule": "faster", "note": told} for told in speed_notes(facts)]
+    return (
+        examined
+        + found
+        + [
+            {
+                "stage": name,
+                "rule": str(row.get("rule") or row.get("repair") or ""),
+                "note": str(row.get("message", "")),
+            }
+            for name, stage in state.stages.items()
+            for row in (*notes(stage.results), *stage.repairs)
+        ]
+    )
+
+
+def _examined(state: RunState) -> str:
+    """What came of the examiner's examples, and what it cost; "" where there were none."""
+    counts = Counter(str(row.get("verdict")) for row in items(state.facts.get(EXAMINE, {}).get("rows")))
+    if not counts:
+        return ""
+    spent = [one for one in state.spending.values() if one.stage == EXAMINE]
+    tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
+    return f"examples written from the request and the public interface alone: {told}; {cost}"
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def limits(state: RunState) -> list[str]:
+    """What the verification does not say, in words."""
+    out = []
+    facts = judged(state.facts, {})
+    base = state.facts.get("baseline", {})
+    if not base.get("tests"):
+        out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
+    out += [f"at the base {line}: what they check is not seen" for line in cause_lines(base)]
+    out += [f"of the project's own test command this was left out: {one}" for one in texts(base.get("left_out"))]
+    if texts(base.get("flaky")):
+        out.append(f"flaky at the base, not counted: {', '.join(texts(base.get('flaky'))[:5])}")
+    unavailable = items(_mapping(facts.get("conformance")).get("unavailable"))
+    if unavailable:
+        names = ", ".join(str(item.get("check")) for item in unavailable)
+        out.append(f"checks that could not do their work before the change either, and judged nothing: {names}")
+    told = [f"{item.get('path')}:{item.get('line')}" for item in items(facts.get("told_suppressions"))]
+    if told:
+        out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
+    if base.get("sandbox") == "none":
+        out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
+    elif base.get("sandbox") == "landlock":
+        out.append("bubblewrap was not there: tests and checks ran under Landlock, in their own folders")
+    ended = texts(state.facts.get("green", {}).get("superseded"))
+    if ended:
+        out.append(
+            f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
+        )
+    inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
+                 if item.get("verification_method") == "inspection"]  # fmt: skip
+    if inspected:
+        measured = f"; {words}" if (words := inert_words(state)) else ""
+        out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}{measured}")
+    held_out = state.facts.get("green", {}).get("held_out")
+    unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
+    if unchecked:
+        out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
+    out += dependency_lines(_mapping(facts.get("dependencies")))
+    if state.left_out:
+        out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
+    out += speed_limits(state)
+    out += [f"not examined: {why}" for why in texts([state.facts.get(EXAMINE, {}).get("reason")])]
+    if not state.totals.cost_known:
+        out.append("the price of the model is unknown, so the cost is unknown")
+    return out

@@ -1,0 +1,1 @@
+"""The engine of a run: what happens next, performing it, judging the result, and asking a human."""

@@ -1,0 +1,391 @@
+"""Performing what the pipeline decides. Each effect is one small generator: intent, act, result."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from agentforge.agent import perform as agent_perform
+from agentforge.agent.drive import Log, drive
+from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
+from agentforge.canonical import canonical_bytes
+from agentforge.context.sections import Section, row_of, section_of, without_secrets
+from agentforge.errors import ModelError
+from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.material import gather
+from agentforge.pipeline.engine.choices import asked, offered
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.engine.exhibits import exhibit
+from agentforge.pipeline.engine.kept_work import drop_left_tests, kept_draft, put_kept_files
+from agentforge.pipeline.engine.stage_agent import agent_spec
+from agentforge.pipeline.engine.stage_hooks import (
+    after_stage,
+    before_stage,
+    material_rows,
+    not_run,
+    stopped,
+    with_notes,
+)
+from agentforge.pipeline.facts.time_limits import within_deadline
+from agentforge.pipeline.model.effects import (
+    AdoptAttempt,
+    Ask,
+    Attest,
+    AwaitTask,
+    Deliver,
+    EndReopening,
+    Finish,
+    GatherFacts,
+    Judge,
+    MeasureBaseline,
+    MeasureImpact,
+    MeasurePlaces,
+    PassStage,
+    Reopen,
+    SkipStage,
+    StartPart,
+    StartStage,
+    SubmitDraft,
+    SubmitKept,
+    TryAttempts,
+)
+from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.rollback import go_back
+from agentforge.pipeline.model.run_dependencies import event_of, unmet
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.parallel.candidates import adopted
+from agentforge.pipeline.stages import ORDER
+from agentforge.safety.text.redaction import redact, redact_value
+
+if TYPE_CHECKING:
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.contracts.contract import CommandResult, Contract
+    from agentforge.pipeline.examination.examiner_run import Looks
+    from agentforge.pipeline.model.measurement import Measured
+    from agentforge.pipeline.model.run_dependencies import Need, Sight
+    from agentforge.pipeline.model.stage import Stage
+    from agentforge.pipeline.repairs.table import Mended
+
+
+def run_pipeline(log: Log, runtime: Runtime) -> RunState:
+    """Drive a task until it is delivered, ended, or waits for a human.
+
+    Raises:
+        AgentForgeError: the harness or the model failed; everything acknowledged is kept and `resume` goes on.
+    """
+    return drive(log, lambda state: decide(state, runtime.stages), Performer(runtime).perform)
+
+
+class Performer:
+    """Carries out effects for one run; holds the runtime and the material of the current stage, nothing else."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._material: tuple[str, list[Section]] = ("", [])
+
+    def perform(self, effect: Effect, state: RunState) -> Iterator[Event]:
+        """Yield the events of one effect; each is durable before the next line runs.
+
+        Raises:
+            KeyError: an effect that nobody performs (a defect of the program).
+        """
+        performers = cast(
+            "dict[type[Effect], Callable[[Effect, RunState], Iterator[Event]]]",
+            {
+                StartStage: self._start_stage,
+                SkipStage: lambda one, _state: iter([kinds.StageSkipped(stage=one.stage, reason=one.reason)]),
+                AwaitTask: self._await_task,
+                StartPart: lambda one, now: iter([self._runtime.begin_part(one.part, now)]),
+                MeasureBaseline: self._baseline,
+                MeasureImpact: self._impact,
+                MeasurePlaces: self._places,
+                TryAttempts: self._attempts,
+                AdoptAttempt: self._adopt,
+                Reopen: self._reopen,
+                EndReopening: self._end_reopening,
+                SubmitDraft: self._submit_draft,
+                SubmitKept: self._submit_kept,
+                GatherFacts: self._gather_facts,
+                Judge: self._judge,
+                Ask: self._ask,
+                PassStage: self._pass_stage,
+                Deliver: self._deliver,
+                Attest: self._attest,
+                Finish: self._finish,
+                CallModel: self._call_model,
+                RunTool: self._run_tool,
+                FinishStep: self._finish_step,
+            },
+        )
+        if not _needs_only_the_request(effect, state):
+            self._runtime.ready()
+        if EXAMINE in (state.stage, effect.stage if isinstance(effect, StartStage) else ""):
+            from agentforge.pipeline.examination.examiner_run import performed
+
+            return performed(effect, state, self._runtime, self)
+        return offered(performers[type(effect)](effect, state), state, self._runtime.stages)
+
+    # -- where the world answers; a replay answers from the record instead
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """What the agent loop works with in the current stage: model, tools, workspace."""
+        return agent_spec(state, self._runtime, self._pieces(state))
+
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
+        """Run the examiner's examples."""
+        from agentforge.pipeline.examination.examiner_run import looked_at
+
+        return looked_at(state, rows, self._runtime)
+
+    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
+        """Measure the base line."""
+        from agentforge.pipeline.facts.measurements import measure_base
+
+        return measure_base(state, self._runtime, attempt=attempt)
+
+    def measured_impact(self, state: RunState) -> Measured:
+        """Measure which tests the change may break."""
+        from agentforge.pipeline.facts.impact import measured_impact
+
+        return measured_impact(state, self._runtime)
+
+    def measured_places(self, state: RunState) -> Measured:
+        """Measure where the work of a small request is."""
+        from agentforge.pipeline.small_models.generation.code_map import measured_places
+
+        return measured_places(state, self._runtime)
+
+    def measured(self, state: RunState, stage: Stage) -> Measured:
+        """Measure what was submitted."""
+        from agentforge.pipeline.facts.measurements import measure
+
+        return measure(state, stage, self._runtime)
+
+    def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
+        """Repair what was submitted, as far as the harness can."""
+        from agentforge.pipeline.repairs.table import mended
+
+        return mended(state, stage, contract, self._runtime)
+
+    def commands(self, contract: Contract) -> Sequence[CommandResult]:
+        """Run the commands that a contract names."""
+        from agentforge.pipeline.engine.command_rules import command_results
+
+        return command_results(contract, self._runtime)
+
+    def branch(self, state: RunState, commit: str) -> bool:
+        """Make the branch; returns whether it was applied to the user's checkout."""
+        from agentforge.pipeline.delivery.commit import make_branch
+
+        return make_branch(state, self._runtime, commit=commit)
+
+    def look(self, need: Need, state: RunState) -> Sight:
+        """Look at the run that this one needs something of."""
+        return self._runtime.look(need, state)
+
+    # -- the agent loop inside a stage
+
+    def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
+        events = agent_perform.perform_call_model(effect, state, self.spec(state))
+        try:
+            yield from events
+        except ModelError:
+            if not is_open(state):  # what was opened again for more tests is worth no run: the failure is recorded
+                raise
+
+    def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
+        return agent_perform.perform_tool(effect, state, self.spec(state))
+
+    def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
+        return agent_perform.perform_finish_step(effect, state, self.spec(state))
+
+    def _pieces(self, state: RunState) -> list[Section]:
+        digest = state.turn.material
+        if self._material[0] != digest:
+            rows = json.loads(self._runtime.blobs.get(digest)) if digest else []
+            self._material = (digest, [section_of(row) for row in rows])
+        return self._material[1]
+
+    # -- stages
+
+    def _start_stage(self, effect: StartStage, state: RunState) -> Iterator[Event]:
+        stage = self._runtime.stages[effect.stage]
+        again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
+        digest = state.turn.material if again else ""
+        tree = put_kept_files(stage, effect.attempt, state, self._runtime)
+        if stage.needs_model(state):
+            yield from not_run(effect.stage, effect.attempt, self._runtime)
+            said = before_stage(state, self._runtime)
+            yield from said.runs if said is not None else ()
+            question = stopped("before_agent", effect.stage, state, said, attempt=effect.attempt)
+            if question is not None:
+                yield question
+                return
+            rows = material_rows(self._runtime.blobs.get(digest)) if digest else self._gathered(effect.stage, state)
+            digest = self._runtime.blobs.put(canonical_bytes(with_notes(rows, said)))
+        yield kinds.StageStarted(stage=effect.stage, attempt=effect.attempt, material=digest, tree=tree)
+
+    def _gathered(self, stage: str, state: RunState) -> list[dict[str, object]]:
+        return [row_of(without_secrets(one, self._plain)) for one in gather(stage, state, self._runtime)]
+
+    def _plain(self, text: str) -> str:
+        return redact(text, secrets=self._runtime.secrets).text
+
+    def _await_task(self, effect: AwaitTask, state: RunState) -> Iterator[Event]:
+        need = next(need for need in unmet(state) if need.key == effect.key)
+        yield event_of(need, self.look(need, state))
+
+    def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
+        stage = self._runtime.stages[effect.stage]
+        attempt = state.stages[effect.stage].attempt
+        if effect.stage in state.ahead:
+            draft = state.ahead[effect.stage]
+            yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="model")
+            return
+        by = "user" if effect.stage == "red" and state.tests else "harness"
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=stage.draft(state), by=by)  # type: ignore[arg-type] # one of the three
+
+    def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:
+        draft = kept_draft(state, self._runtime.stages[effect.stage])
+        attempt = state.stages[effect.stage].attempt
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="harness")
+
+    # -- facts and verdicts
+
+    def _baseline(self, effect: MeasureBaseline, state: RunState) -> Iterator[Event]:
+        attempt = effect.attempt
+        yield self._in_time(
+            lambda: self.measured_base(state, attempt=attempt), state, name="baseline", stage="analyze", attempt=attempt
+        )
+
+    def _impact(self, _effect: MeasureImpact, state: RunState) -> Iterator[Event]:
+        yield self._in_time(lambda: self.measured_impact(state), state, name="impact", stage="green")
+
+    def _places(self, _effect: MeasurePlaces, state: RunState) -> Iterator[Event]:
+        yield self._in_time(lambda: self.measured_places(state), state, name="places", stage="analyze")
+
+    def _attempts(self, effect: TryAttempts, state: RunState) -> Iterator[Event]:
+        yield from self._runtime.attempts(state, effect.stage)
+
+    def _adopt(self, effect: AdoptAttempt, state: RunState) -> Iterator[Event]:
+        """Put the workspace into the state of the chosen attempt first: done twice it is the same."""
+        taken = adopted(state, effect.stage)
+        self._runtime.guard.put_back(str(taken["tree"]))
+        draft = cast("Mapping[str, object]", taken["draft"])
+        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=1, draft=draft, by="harness")
+
+    def _reopen(self, effect: Reopen, state: RunState) -> Iterator[Event]:
+        if effect.undone:
+            yield from go_back(effect, state, self._runtime)
+            return
+        findings = cast("tuple[Mapping[str, object], ...]", effect.findings)
+        yield kinds.StageReopened(stage=effect.stage, by=effect.by, reason=effect.reason, findings=findings)
+
+    def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
+        """Put the workspace back first: done twice it is the same."""
+        assert state.reopened is not None
+        self._runtime.guard.put_back(state.trees[state.reopened.by])
+        yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
+
+    def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.engine.judgement import contract_of, refuse_draft, with_draft
+        from agentforge.pipeline.facts.measurements import draft_errors
+
+        stage = self._runtime.stages[effect.stage]
+        contract = contract_of(stage, self._runtime)
+        mended = self.mended(state, stage, contract)
+        after = with_draft(state, mended.draft, mended.repairs)
+        errors = draft_errors(after, stage, contract)
+        if errors:
+            yield refuse_draft(after, stage, contract, errors)
+            return
+        drop_left_tests(after, self._runtime)
+        measure, name = lambda: mended.told_by(self.measured(after, stage)), effect.stage
+        yield self._in_time(measure, state, name=name, stage=name, attempt=state.stages[name].attempt)
+
+    def _in_time(
+        self, measure: Callable[[], Measured], state: RunState, *, name: str, stage: str, attempt: int = 1
+    ) -> Event:
+        """The facts of a measurement, or the question that it ends with when the deadline comes first."""
+        started = time.monotonic()
+        measured = within_deadline(measure, state, stage=stage, measuring=name)
+        if isinstance(measured, kinds.EscalationRaised):
+            return measured
+        return self._facts(measured, name=name, attempt=attempt, started=started)
+
+    def _facts(self, measured: Measured, *, name: str, attempt: int, started: float) -> kinds.FactsGathered:
+        facts, details = (self._scrubbed(value) for value in (measured.facts, measured.evidence))
+        evidence = self._runtime.blobs.put(canonical_bytes(details)) if details else None
+        return kinds.FactsGathered(
+            name=name,
+            attempt=attempt,
+            facts=facts,
+            tree=measured.tree,
+            evidence=evidence,
+            duration_ms=int((time.monotonic() - started) * 1000),
+            work=measured.work,
+            draft=measured.draft,
+            repairs=measured.repairs,
+        )
+
+    def _scrubbed(self, value: Mapping[str, object]) -> Mapping[str, object]:
+        """The value without secrets: tests print what they like."""
+        return cast("Mapping[str, object]", redact_value(value, secrets=self._runtime.secrets))
+
+    def _judge(self, effect: Judge, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.engine.judgement import contract_of, judge
+
+        stage = self._runtime.stages[effect.stage]
+        contract = contract_of(stage, self._runtime)
+        document = self._runtime.blobs.put(canonical_bytes(contract.document))
+        verdict = judge(state, stage, contract, commands=self.commands(contract))
+        yield replace(verdict, contract_document=document)
+
+    # -- humans, ends
+
+    def _ask(self, effect: Ask, state: RunState) -> Iterator[Event]:
+
+        return asked(effect, state, lambda one: self._plain(exhibit(one, state, self._runtime)))
+
+    def _pass_stage(self, effect: PassStage, state: RunState) -> Iterator[Event]:
+        assert state.verdict is not None
+        said = after_stage(effect.stage, state, self._runtime)
+        yield from said.runs if said is not None else ()
+        question = stopped("after_agent", effect.stage, state, said, attempt=state.stages[effect.stage].attempt)
+        if question is not None:
+            yield question
+            return
+        yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
+
+    def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
+        made = state.facts["deliver"]
+        commit, tree = str(made["commit"]), str(made["tree"])
+        applied = self.branch(state, commit)
+        yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
+
+    def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
+        from agentforge.pipeline.delivery.attestation import attest
+
+        yield attest(state, self._runtime)
+
+    def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
+        error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
+        yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
+        if state.attested:
+            from agentforge.pipeline.delivery.attestation import anchor
+
+            anchor(state, self._runtime)
+
+
+def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
+    """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
+    if isinstance(effect, (AwaitTask, StartPart)):
+        return True
+    stage = effect.stage if isinstance(effect, StartStage) else state.stage
+    return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]

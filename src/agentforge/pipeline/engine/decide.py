@@ -1,0 +1,229 @@
+"""What the pipeline does next, from the state alone. Pure: time, files and models are nowhere in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentforge.agent.decide import decide_turn
+from agentforge.agent.effects import Effect, Stop
+from agentforge.events.kinds.choices import fixed
+from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.pipeline.engine.disputes import unmet_question
+from agentforge.pipeline.engine.kept_work import kept_submission
+from agentforge.pipeline.model.attempt_limits import attempts_allowed
+from agentforge.pipeline.model.base_line import base_line_first
+from agentforge.pipeline.model.effects import (
+    Ask,
+    Attest,
+    Deliver,
+    Finish,
+    GatherFacts,
+    Judge,
+    MeasureImpact,
+    PassStage,
+    SkipStage,
+    StartStage,
+    SubmitDraft,
+)
+from agentforge.pipeline.model.revisits import ending, reopening
+from agentforge.pipeline.model.rollback import going_back, sending_back
+from agentforge.pipeline.model.run_dependencies import await_next, unmet
+from agentforge.pipeline.model.stage import Question, Stage, action_of, items
+from agentforge.pipeline.parallel.candidates import adoption, attempts_first
+from agentforge.pipeline.stages import SPLIT
+from agentforge.pipeline.workflows.split.parts import next_part
+
+Stages = Mapping[str, Stage]
+
+
+def decide(state: RunState, stages: Stages) -> Effect | None:
+    """Return the next effect of the run; None when it is over or waits for a human."""
+    if state.outcome:
+        return None
+    if any(item.resolution and item.resolution.decision == "abort" for item in state.escalations.values()):
+        return Finish(outcome="aborted", slug="aborted", message="a human aborted the run")
+    if state.open_escalations:
+        return None
+    back = going_back(state, tuple(stages))
+    if back is not None:
+        return back
+    if not state.stage:
+        return _between_stages(state, stages)
+    if state.stage == EXAMINE:
+        from agentforge.pipeline.examination.examiner import examining  # of the few runs that are examined
+
+        return examining(state)
+    return _inside_stage(state, stages[state.stage], tuple(stages))
+
+
+def _between_stages(state: RunState, stages: Stages) -> Effect | None:
+    if unmet(state):
+        return await_next(state)
+    for stage in stages.values():
+        known = state.stages.get(stage.name)
+        if known is not None and known.status in ("verified", "skipped"):
+            continue
+        action = action_of(state)
+        if action and action not in stage.actions:
+            return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
+        if stage.name == "analyze":
+            from agentforge.pipeline.small_models.generation.decisions import (
+                places_first,  # not before the first request
+            )
+
+            effect = base_line_first(state, action) or places_first(state)
+            if effect is not None:
+                return effect
+        attempting = attempts_first(state, stage.name)
+        if attempting is not None:
+            return attempting
+        if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
+            return MeasureImpact()
+        start = StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+        return _examined_first(state, tuple(stages), start) if stage.name == "deliver" and state.examiner else start
+    if state.workflow == SPLIT:
+        return next_part(state) or Finish(outcome="analyzed")
+    if "deliver" not in state.artifacts:
+        return Finish(outcome="analyzed")
+    if not state.delivered:
+        return Deliver()
+    return Finish(outcome="delivered") if state.attested else Attest()
+
+
+def _examined_first(state: RunState, order: tuple[str, ...], start: StartStage) -> Effect:
+    from agentforge.pipeline.examination.examiner import examination
+
+    return examination(state, order) or start
+
+
+def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effect:
+    if state.turn.replied:  # finish the step first: its calls were asked for before anything was judged
+        return _turn(state)
+    if state.stages[stage.name].status == "failed":
+        return sending_back(state, order) or _after_failure(state, stage)
+    if state.verdict is not None and state.verdict.passed:
+        return (
+            reopening(state, stage) or _doubtful(state, stage) or _approval(state, stage) or PassStage(stage=stage.name)
+        )
+    if state.submission is not None:
+        return _judge(state, stage)
+    if stage.name in state.ahead or not stage.needs_model(state):
+        return SubmitDraft(stage=stage.name)
+    return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
+
+
+def _doubtful(state: RunState, stage: Stage) -> Effect | None:
+    if stage.name != "green" or not state.facts.get("green", {}).get("held_out"):
+        return None
+    from agentforge.pipeline.ledger.promises import doubtful  # of the few runs that have something to doubt
+
+    return doubtful(state)
+
+
+def _after_failure(state: RunState, stage: Stage) -> Effect:
+    """Another attempt while there are some left; what a human rejected is always done again, elsewhere if the stage says so."""
+    rejected = any(item.get("rule") == "human" for item in state.findings)
+    if rejected and stage.rejected_to:
+        return StartStage(stage=stage.rejected_to, attempt=state.stages[stage.rejected_to].attempt + 1)
+    left = ending(state)
+    if left is not None:
+        return left
+    by_model = stage.needs_model(state)
+    attempt = state.stages[stage.name].attempt
+    if attempt >= attempts_allowed(state, stage.name, by_model=by_model) and not (rejected and by_model):
+        return _stuck(state, stage)
+    return StartStage(stage=stage.name, attempt=attempt + 1)
+
+
+def _judge(state: RunState, stage: Stage) -> Effect:
+    assert state.submission is not None
+    if state.submission.facts is None:
+        return GatherFacts(stage=stage.name)
+    wanted = [one for one in stage.questions(state) if _asked(state, stage.name, one.key) is None]
+    if not wanted:
+        return Judge(stage=stage.name)
+    first, *others = (_question(one, stage) for one in wanted)
+    return replace(first, also=tuple(others))
+
+
+def _question(question: Question, stage: Stage) -> Ask:
+    """What a stage asks; all that it asks comes together."""
+    then = f"{stage.name} goes on with this answer."
+    return Ask(
+        stage=stage.name,
+        kind="question",
+        reason=question.reason,
+        question=question.text,
+        options=question.options,
+        context=(("key", question.key), *question.context),
+        choices=question.choices or (tuple(fixed(text, then) for text in question.options) if question.closed else ()),
+    )
+
+
+def _turn(state: RunState) -> Effect:
+    effect = decide_turn(state)
+    left = ending(state, effect)
+    if left is not None:
+        return left
+    if isinstance(effect, Stop):
+        context: tuple[tuple[str, object], ...] = (("step", state.turn.step),) if effect.kind == "approval" else ()
+        return Ask(stage=state.stage, kind=effect.kind, reason=effect.reason, question=effect.question, context=context)
+    return effect
+
+
+def _approval(state: RunState, stage: Stage) -> Effect | None:
+    """Ask for the approval of a verified artifact where the mode or `--approve` wants it; of an attempt, its parent asks."""
+    wanted = stage.name in state.approve or state.mode in ("supervised", "interactive")
+    verdict = state.verdict
+    if not wanted or verdict is None or state.candidate:
+        return None
+    asked = _asked(state, stage.name, f"approve:{verdict.artifact_digest}")
+    told = asked.resolution if asked is not None else None
+    if told is not None and told.decision in ("approve", "answer") and not told.reopen:
+        return None
+    return Ask(
+        stage=stage.name,
+        kind="approval",
+        reason=f"stage {stage.name} is verified and waits for approval",
+        question=f"Is the result of {stage.name} what you want?",
+        options=("approve", "reject"),
+        context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),
+    )
+
+
+def _stuck(state: RunState, stage: Stage) -> Effect:
+    if state.profile and stage.name == "red":
+        from agentforge.pipeline.small_models.generation.decisions import one_that_fails
+
+        wanted = one_that_fails(state)
+        if wanted is not None:
+            return wanted
+    findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
+    attempt = state.stages[stage.name].attempt
+    told, context, rulings = unmet_question(state, stage.name)
+    return Ask(
+        stage=stage.name,
+        kind="stuck",
+        reason=f"stage {stage.name} failed verification {attempt} times",
+        question="\n".join(filter(None, (told, f"How should it go on? The last findings:\n{findings}"))),
+        context=(("attempt", attempt), *_held_out(state), *context.items()),
+        choices=rulings,
+    )
+
+
+def _held_out(state: RunState) -> tuple[tuple[str, object], ...]:
+    """For the human alone: the examples behind a refusal that no stage may see. An answer that names one drops it."""
+    if not any(item.get("rule") == "held-out" for item in state.findings):
+        return ()
+    split = state.facts.get("spec", {}).get("claims")
+    rows = items(split.get("rows")) if isinstance(split, Mapping) else []
+    hidden = {row.get("number") for row in rows if row.get("hidden")}
+    examples = items(state.artifacts.get("spec", {}).get("examples"))
+    return (("held_out", [dict(item) for number, item in enumerate(examples) if number in hidden]),)
+
+
+def _asked(state: RunState, stage: str, key: str) -> Escalation | None:
+    found = [item for item in state.escalations.values() if item.stage == stage and item.context.get("key") == key]
+    return found[-1] if found else None

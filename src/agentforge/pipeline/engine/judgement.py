@@ -1,0 +1,75 @@
+"""From draft and facts to a verdict: complete the artifact, apply the contract, tell every failure. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentforge.canonical import digest_value
+from agentforge.contracts.check import check
+from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.stage import Json, Stage
+
+if TYPE_CHECKING:
+    from agentforge.contracts.contract import CommandResult, Contract
+    from agentforge.pipeline.model.runtime import Runtime
+
+
+def contract_of(stage: Stage, runtime: Runtime) -> Contract:
+    """The contract that judges a stage."""
+    if not stage.after:
+        return runtime.contracts.get(stage.produces)
+    from agentforge.pipeline.plugins.added_stage import contract_of
+
+    return contract_of(stage, runtime.contracts)
+
+
+def judge(
+    state: RunState, stage: Stage, contract: Contract, *, commands: Sequence[CommandResult] = ()
+) -> kinds.StageVerified:
+    """Judge the submitted draft by the recorded facts.
+
+    Args:
+        commands: results of the contract's command rules.
+    """
+
+    submission = state.submission
+    assert submission is not None
+    facts = submission.facts or {}
+    artifact = stage.complete(state, submission.draft, facts)
+    verdict = check(contract, artifact, facts=facts, inputs=state.artifacts, command_results=commands)
+    return kinds.StageVerified(
+        stage=stage.name,
+        attempt=state.stages[stage.name].attempt,
+        passed=verdict.passed,
+        contract=contract.name,
+        contract_digest=contract.digest,
+        artifact=artifact,
+        artifact_digest=digest_value(artifact),
+        results=tuple(item.value() for item in verdict.results),
+        repairs=submission.repairs,
+    )
+
+
+def with_draft(state: RunState, draft: Json, repairs: Sequence[Json]) -> RunState:
+    """The state as it is with the submitted draft repaired."""
+    assert state.submission is not None
+    return replace(state, submission=replace(state.submission, draft=draft, repairs=tuple(repairs)))
+
+
+def refuse_draft(state: RunState, stage: Stage, contract: Contract, errors: Sequence[Json]) -> kinds.StageVerified:
+    """The verdict over a draft that does not even have the right shape; nothing was measured."""
+    draft = state.submission.draft if state.submission else {}
+    return kinds.StageVerified(
+        stage=stage.name,
+        attempt=state.stages[stage.name].attempt,
+        passed=False,
+        contract=contract.name,
+        contract_digest=contract.digest,
+        artifact=draft,
+        artifact_digest=digest_value(draft),
+        results=tuple(errors),
+        repairs=state.submission.repairs if state.submission else (),
+    )

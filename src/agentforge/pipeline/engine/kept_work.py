@@ -1,0 +1,113 @@
+"""Work that was done before a stage was opened again: it is where the stage begins, and it counts once it is measured again.
+
+Nothing that was accepted is written a second time. The stage that is opened sees what it had. A later one is measured again as it
+stands where what it follows from is unchanged; else its model begins with its earlier files and its earlier artifact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.events.fold.revisits import draft_kept
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.stage_agent import refusal_of
+from agentforge.pipeline.model.effects import SubmitKept
+from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.stage import Json, Stage, items, texts
+
+if TYPE_CHECKING:
+    from agentforge.pipeline.model.runtime import Runtime
+
+
+def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:
+    """Hand in what the stage had, once, where it can still be right; None where its model has to look at it first."""
+    known = state.stages.get(stage.name)
+    if known is None or known.attempt != known.since + 1 or state.turn.steps_in_attempt:
+        return None
+    if draft_kept(state, stage.name) is None or state.answers or state.findings:
+        return None
+    return SubmitKept(stage=stage.name) if _still_follows(state, stage.name) else None
+
+
+def kept_draft(state: RunState, stage: Stage) -> dict[str, object]:
+    """What the stage had, as a draft: without what the harness writes."""
+    draft = draft_kept(state, stage.name) or {}
+    return {key: value for key, value in draft.items() if key not in stage.omit}
+
+
+def put_kept_files(stage: Stage, attempt: int, state: RunState, runtime: Runtime) -> str:
+    """Put what the stage had written into the workspace, as far as it may write it now; done twice it is the same.
+
+    Args:
+        attempt: the one that begins; the files are put there for the first one since the stage was opened again.
+    Returns:
+        The tree of the workspace then, "" where the stage had written nothing.
+    Side effects: files of the worktree.
+    """
+    kept = state.kept.get(stage.name, {})
+    before, tree = str(kept.get("before") or ""), str(kept.get("tree") or "")
+    first = stage.name in state.stages and attempt == state.stages[stage.name].since + 1
+    if stage.writes == "none" or not first or not before or not tree or before == tree:
+        return ""
+
+    refused = refusal_of(state, stage)
+    paths = [change.path for change in runtime.git.changed(before, tree) if refused(change.path) is None]
+    if not paths:
+        return ""
+    runtime.ready()
+    now = runtime.git.tree_with(runtime.guard.tree(), tree, paths, index=runtime.scratch / "kept-index")
+    runtime.guard.put_back(now)
+    return now
+
+
+def drop_left_tests(state: RunState, runtime: Runtime) -> None:
+    """Take the test files of the earlier suite that the new one does not name back to what they were before it.
+
+    Side effects: files of the worktree.
+    """
+    kept, submission = state.kept.get("red", {}), state.submission
+    before, earlier = str(kept.get("before") or ""), draft_kept(state, "red")
+    if state.stage != "red" or submission is None or earlier is None or not before or is_open(state):
+        return
+    named = _suite_paths(submission.draft)
+    left = [path for path in _suite_paths(earlier) if path not in named and _differs(path, before, runtime)]
+    if left:
+        index = runtime.scratch / "kept-index"
+        runtime.guard.put_back(runtime.git.tree_with(runtime.guard.tree(), before, left, index=index))
+
+
+def _suite_paths(suite: Json) -> list[str]:
+    return [str(file.get("path")) for file in items(suite.get("test_files"))]
+
+
+def _differs(path: str, tree: str, runtime: Runtime) -> bool:
+    file = runtime.worktree / path
+    return (file.read_bytes() if file.is_file() else None) != runtime.git.show(tree, path)
+
+
+def _still_follows(state: RunState, stage: str) -> bool:
+    """Whether what a stage's work follows from is what it was.
+
+    Code is judged by the tests, whatever was changed before it; an analysis by the files. Tests say what the requirements say:
+    where one of these changed, nobody but the model can tell whether the tests still do.
+    """
+    if stage == "spec":
+        return all(_had(state, name) == dict(state.artifacts.get(name, {})) for name in ("clarify", "analyze"))
+    if stage == "red":
+        return _demands(_had(state, "spec")) == _demands(state.artifacts.get("spec", {}))
+    return True
+
+
+def _had(state: RunState, stage: str) -> Json:
+    """What a stage had then; what it has where it was not done again."""
+    return draft_kept(state, stage) or state.artifacts.get(stage, {})
+
+
+def _demands(spec: Json) -> list[object]:
+    """What tests are written from."""
+    rows = [(row.get("id"), texts(row.get("acceptance_criteria"))) for row in items(spec.get("requirements"))]
+    symbols = [
+        (row.get("file"), row.get("name"), row.get("signature"), row.get("change"))
+        for row in items(spec.get("symbols"))
+    ]
+    return [rows, symbols]

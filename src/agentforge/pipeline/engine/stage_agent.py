@@ -1,0 +1,283 @@
+"""The agent loop's values for a pipeline stage: its tools, its scope, its context policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.agent.perform import AgentSpec
+from agentforge.context.minimal import StepContext, StepInputs, build_step
+from agentforge.context.sections import Section, View
+from agentforge.contracts.draft import draft_schema
+from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
+from agentforge.pipeline.engine.stage_policy import stage_approval
+from agentforge.pipeline.engine.two_artifacts import stage_ahead, with_ahead
+from agentforge.pipeline.engine.workbench import tool_context
+from agentforge.pipeline.model.prompt_text import framed_constraints
+from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
+from agentforge.pipeline.model.stage import Stage, texts
+from agentforge.pipeline.plugins.stage_order import last_measured
+from agentforge.safety.policy.scope import WriteScope
+from agentforge.safety.text.redaction import redact
+from agentforge.toolbox import find
+from agentforge.tools.base import Tool
+from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.workspace.files.file_access import digest_file
+
+if TYPE_CHECKING:
+    from agentforge.guest.choice import GuestChoice
+    from agentforge.models.api.model import Model
+
+
+_GOAL_CHARS = 300
+_SELDOM = ("dependencies", "interfaces", "estimated_complexity")
+"""Fields of a specification that few requests need: a model that needs one submits the analysis alone."""
+
+
+def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> AgentSpec:
+    """Everything the loop needs for the current stage."""
+    if state.stage == EXAMINE:
+        from agentforge.pipeline.examination.examiner_run import examiner_spec
+
+        return examiner_spec(state, runtime)
+    stage = runtime.stages[state.stage]
+    guest = runtime.guests(stage.name)
+    if guest is not None:
+        return _guest_spec(guest, state, stage, runtime, pieces)
+    model = runtime.models(stage.name)
+    names = offered(stage, runtime)
+    if stage.name == "red" and state.awaited and "ask_human" not in names:
+        names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
+    ahead = stage_ahead(stage, state, runtime)
+    tools = with_ahead(find(names), ahead)
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
+    if not state.profile:
+        return spec
+    from agentforge.pipeline.small_models.generation.steps import small_spec
+
+    return small_spec(spec, state, runtime)
+
+
+def _guest_spec(
+    guest: GuestChoice, state: RunState, stage: Stage, runtime: Runtime, pieces: Sequence[Section]
+) -> AgentSpec:
+    """The same for a stage that an agent of another maker does: its settings allow the hand-over."""
+    from agentforge.pipeline.plugins import external_agents as guests
+
+    answering = guests.guest_model(guest, state, runtime.blobs)
+    model = answering if guest.argv else runtime.models(stage.name)  # a replay has the record's words
+    tools = {guests.TOOL: guests.guest_tool(guest, state, stage, runtime), **find(("submit_artifact",))}
+    spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, frame=guests.FRAME)
+    judge = spec.policy.approve
+    policy = replace(spec.policy, approve=lambda tool, given: None if tool.name == guests.TOOL else judge(tool, given))
+    return replace(spec, policy=policy, price=answering.price)
+
+
+def _spec(
+    state: RunState,
+    stage: Stage,
+    runtime: Runtime,
+    pieces: Sequence[Section],
+    *,
+    model: Model,
+    tools: dict[str, Tool],
+    frame: str = "frame",
+    ahead: Stage | None = None,
+) -> AgentSpec:
+    return AgentSpec(
+        model=model,
+        model_name=model.name,
+        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead),
+        tools=tools,
+        tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
+        policy=InvocationPolicy(
+            text_limit_tokens=runtime.step_tokens // 2,
+            secrets=runtime.secrets,
+            nonce=runtime.nonce,
+            approve=stage_approval(state, stage, runtime),
+            hooks=runtime.hooks,
+        ),
+        blobs=runtime.blobs,
+        snapshot=lambda now: _snapshot(now, runtime),
+        guard=runtime.guard if stage.writes != "none" else None,
+        price=runtime.price,
+        max_output_tokens=runtime.max_output_tokens,
+        temperature=runtime.temperature,
+        on_delta=runtime.on_delta,
+    )
+
+
+def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:
+    """The stage's tools; without a sandbox there is no shell, because nothing would keep it out of the workspace."""
+    if "shell" in stage.tools and runtime.sandbox.kind == "none":
+        return tuple(name for name in stage.tools if name != "shell")
+    return stage.tools
+
+
+def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
+    """The write scope of a stage: None when a path may be written, else why not."""
+    if stage.writes == "none":
+        return lambda _path: f"stage {stage.name} writes no files"
+
+    if stage.writes == "tests":
+        declared = _baseline_test_globs(state)
+        frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.tests)
+        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
+    if stage.files:
+        from agentforge.pipeline.plugins.added_stage import refusal_of_files
+
+        return refusal_of_files(stage, state)
+    if state.workflow:
+        return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
+    return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
+
+
+def _frozen(state: RunState) -> tuple[str, ...]:
+    """The files that were frozen when RED passed: while it is open again, tests are only added, in new files."""
+    frozen = state.reopened.facts.get("frozen_files") if state.reopened else None
+    return tuple(frozen) if isinstance(frozen, Mapping) else ()
+
+
+def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
+    """The files of the specification, sign for sign: a name that reads as a pattern or a folder opens nothing else."""
+
+    scope = WriteScope(allow=files, deny=frozen)
+
+    def refusal(path: str) -> str | None:
+        reason = scope.refusal(path)
+        if reason is None and path not in files:
+            return f"{path} is not one of the files of the specification: {', '.join(files)}"
+        return reason
+
+    return refusal
+
+
+def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
+    return tuple(texts(state.facts.get("baseline", {}).get("test_globs")))
+
+
+def _context(
+    state: RunState,
+    stage: Stage,
+    runtime: Runtime,
+    pieces: Sequence[Section],
+    tools: dict[str, Tool],
+    *,
+    frame: str,
+    ahead: Stage | None,
+) -> StepContext:
+    diff = _changes(state, stage, runtime)
+    return build_step(
+        StepInputs(
+            system=system_prompt(
+                "red_again" if is_open(state) and stage.name == "red" else stage.name,
+                frame=frame,
+                own=stage.prompt,
+                ahead=ahead.name if ahead else "",
+            ),
+            frame=_frame(state, stage, ahead),
+            material=pieces,
+            situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
+            recent=recent_actions(state),
+            verification=verification_status(state),
+            tools=tuple(
+                replace(tool.schema, parameters=_submit_schema(stage, runtime, state, ahead=ahead))
+                if tool.name == "submit_artifact"
+                else tool.schema
+                for tool in tools.values()
+            ),
+            changed=_changed_since(pieces, runtime.worktree),
+            budget=runtime.step_tokens,
+        )
+    )
+
+
+def _changed_since(pieces: Sequence[Section], worktree: Path) -> frozenset[str]:
+    """The files that are not any more as the stage's material has them."""
+    views = [one for one in pieces if isinstance(one, View)]
+    if not views:
+        return frozenset()
+
+    files = {one.path: worktree / one.path for one in views}
+    now = {path: digest_file(file) if file.is_file() else "" for path, file in files.items()}
+    return frozenset(one.path for one in views if now[one.path] != one.digest)
+
+
+def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
+    """What the stage changed so far, from the snapshots that its steps took."""
+    now = state.trees.get("work", "")
+    if stage.writes == "none" or not now:
+        return ""
+    start = state.trees.get("baseline", "")
+    if stage.writes == "product":  # an added stage is shown what was there before it apart from what it does
+        before = last_measured(state) if stage.after else "red"
+        start = state.trees.get(before) or state.trees.get("guard", "")
+    return runtime.diff(start, now) if start and start != now else ""
+
+
+def _frame(state: RunState, stage: Stage, ahead: Stage | None) -> dict[str, object]:
+    """task_frame of seed 001 section 3.4; the same for all steps of a stage."""
+    intake = state.artifacts.get("intake", {})
+    return {
+        "id": state.run_id,
+        "goal": intake.get("goal") or _beginning(state.request),
+        "phase": stage.name,
+        "success_criteria": [*stage.criteria, *(ahead.criteria if ahead else ())],
+        "constraints": framed_constraints(state.artifacts.get("spec", {})),
+    }
+
+
+def _beginning(request: str) -> str:
+    """The first 300 characters of a request on one line, cut between words."""
+    line = " ".join(request.split())
+    return line if len(line) <= _GOAL_CHARS else f"{line[:_GOAL_CHARS].rsplit(' ', 1)[0]} ..."
+
+
+@cache
+def system_prompt(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> str:
+    """The frame of every prompt and the stage's own part; with `ahead` the part of the stage behind it, too."""
+    return "\n\n".join(prompt_parts(stage, frame=frame, own=own, ahead=ahead).values()) + "\n"
+
+
+def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> dict[str, str]:
+    """The texts that make a stage's prompt, by the name of their file.
+
+    Args:
+        own: the part of a stage that is added; "" = it has a file beside this module.
+        ahead: the stage whose artifact the same reply may hold; "" = none.
+    """
+    folder = Path(__file__).parents[1] / "prompts"
+    names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead", ahead) if ahead else ()))
+    files = {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in names}
+    return {**files, **({stage: own.strip()} if own else {})}
+
+
+def _submit_schema(stage: Stage, runtime: Runtime, state: RunState, *, ahead: Stage | None = None) -> dict[str, object]:
+    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
+    contract = runtime.contracts.get(stage.produces)
+    omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
+    own = draft_schema(contract, omit=omit)
+    if state.rejected is not None:
+        own = {name: value for name, value in own.items() if name != "required"}
+    properties = {"artifact": own}
+    if ahead is not None:
+        properties[ahead.name] = draft_schema(runtime.contracts.get(ahead.produces), omit=(*ahead.omit, *_SELDOM))
+    return {"type": "object", "properties": properties, "required": ["artifact"]}
+
+
+def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
+    before = state.trees.get("work") or state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    now = runtime.guard.tree()
+    if now == before:
+        return None
+
+    runtime.keep(state, now)
+    patch = redact(runtime.git.diff(before, now), secrets=runtime.secrets).text
+    return now, patch.encode("utf-8", "surrogateescape")

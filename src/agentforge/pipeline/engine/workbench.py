@@ -1,0 +1,133 @@
+"""What the model's tools can reach in a stage: a shell within the stage's scope, test runs, checks, the diff."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.context.budget import one_line
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.stage_policy import may_read
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import spelled_out, suite_files
+from agentforge.pipeline.model.stage import Stage
+from agentforge.tools.base import Observation, ToolContext
+
+if TYPE_CHECKING:
+    from agentforge.workspace.processes.process import Completed
+    from agentforge.workspace.protection.reconciliation import Settled
+    from agentforge.workspace.sandbox.box import Box
+
+
+def tool_context(
+    state: RunState, stage: Stage, runtime: Runtime, *, may_write: Callable[[str], str | None]
+) -> ToolContext:
+    """The reach of a stage's tools; every path is judged by the stage's own write scope.
+
+    A file that was changed by somebody else while the model was thinking is not written over: `seen` holds what the model
+    saw, its own writes included.
+    """
+    return ToolContext(
+        root=runtime.worktree,
+        base_commit=state.base_commit,
+        run_command=_Shell(
+            runtime,
+            may_write=may_write if stage.writes != "none" else None,
+            named=spelled_out(stage, state),
+        ),
+        run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), state, runtime),
+        run_checks=lambda paths: _run_checks(paths, state, runtime),
+        git_diff=lambda path: _diff(state, runtime, path),
+        may_write=may_write,
+        may_read=may_read(state, stage, runtime),
+        seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
+    )
+
+
+def _tests_at_hand(state: RunState) -> tuple[str, ...]:
+    from agentforge.pipeline.facts.impact import near_tests
+
+    return (*suite_files(state), *near_tests(state))
+
+
+class _Shell:
+    """Commands of the model: in the sandbox, no network, the project's own interpreter first on PATH.
+
+    Where the stage writes nothing the workspace is mounted read-only. Elsewhere a command may write, and what lies outside
+    the stage's scope is put back when it has ended.
+
+    Args:
+        may_write: the stage's scope, None when it writes nothing.
+        named: files that the specification names; they may be written though they steer tools.
+    """
+
+    def __init__(
+        self, runtime: Runtime, *, may_write: Callable[[str], str | None] | None, named: tuple[str, ...] = ()
+    ) -> None:
+        self._runtime = runtime
+        self._may_write = may_write
+        self._named = named
+
+    def __call__(self, command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
+        def run() -> Completed:
+            box = _box(self._runtime, writable=self._may_write is not None, named=self._named, cwd=cwd)
+            return self._runtime.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+
+        return (run(), None) if self._may_write is None else self._runtime.guard.watch(run, may_write=self._may_write)
+
+
+def stage_box(stage: Stage, state: RunState, runtime: Runtime) -> Box:
+    """What a program sees that works for a stage, in the workspace's top folder."""
+    return _box(runtime, writable=stage.writes != "none", named=spelled_out(stage, state))
+
+
+def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str = ".") -> Box:
+    from agentforge.workspace.sandbox.box import Box
+
+    rig = runtime.rig()
+    interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
+    path = os.environ.get("PATH", os.defpath)
+    return Box(
+        workspace=runtime.worktree,
+        mount_at=runtime.repo,
+        cwd=cwd or ".",
+        writable=writable,
+        overlays=(
+            *borrowed(runtime.repo, rig.plan.environments),
+            *((Path(source), Path(place)) for source, place in rig.plan.delivered),
+        ),
+        env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
+        interpreters=(interpreter,) if interpreter else (),
+        named=named,
+    )
+
+
+def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Path], ...]:
+    """The repository's own environments (.venv, node_modules), bound over the workspace read-only."""
+    return tuple((repo / name, repo / name) for name in environments if (repo / name).is_dir())
+
+
+def _run_tests(tests: tuple[str, ...], state: RunState, runtime: Runtime) -> Observation:
+    from agentforge.verification.stages.front import report_for_agent
+
+    index = runtime.scratch / "index"
+    report = report_for_agent(bounded_rig(state, runtime), workspace=runtime.worktree, index=index, tests=tests)
+    return Observation(status="success", summary=one_line(report.summary), text=report.text)
+
+
+def _run_checks(paths: tuple[str, ...], state: RunState, runtime: Runtime) -> Observation:
+    from agentforge.conformance.engine.report import report_for_agent
+    from agentforge.pipeline.facts.conformance_facts import compared
+
+    tree = runtime.guard.tree()
+    report = report_for_agent(compared(state, runtime, tree=tree, only=paths))
+    return Observation(status="success", summary=one_line(report.splitlines()[0]), text=report)
+
+
+def _diff(state: RunState, runtime: Runtime, path: str) -> str:
+    tree = runtime.guard.tree()
+    base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    return runtime.git.diff(base, tree, paths=[path] if path else ())

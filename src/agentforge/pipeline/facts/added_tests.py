@@ -1,0 +1,124 @@
+"""RED opened again: the suite as it was, and new files with tests that notice what it did not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentforge.events.state.run_state import Reopening, RunState
+from agentforge.pipeline.facts.evasion import words_of_people
+from agentforge.pipeline.facts.examples import asserted_in
+from agentforge.pipeline.facts.runner_configuration import red_facts
+from agentforge.pipeline.facts.test_adequacy import mutant_text
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import product_scope, product_symbols, superseded_tests, vanished_names
+from agentforge.pipeline.model.stage import Json, action_of, items, texts
+from agentforge.pipeline.stages.red import joined_suite
+from agentforge.suite.test_environment import run_tree
+from agentforge.testing.coverage import bits_of, traced_of
+from agentforge.verification.counterexamples.mutants import killed_by
+from agentforge.verification.stages.front import Suite, measure_red
+from agentforge.workspace.code.relevance import is_test_path
+
+
+def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    """Measure the joined suite at the base as ever, and the new tests on GREEN's tree and against what survived.
+
+    Facts as of RED, and `added`: {changed, equivalents, tests: [{id, delivered, kills, executes, ok, counts, reason}]}. A test
+    counts when it fails for a listed mutant, executes a listed untested line, or rightly fails on the tree; one that is right and
+    shows nothing of this may stay, and does not count.
+    """
+    assert state.reopened is not None
+    rig, green = bounded_rig(state, runtime), state.trees[state.reopened.by]
+    work = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    changes = runtime.git.changed(green, work)
+    new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]
+    touched = [one.path for one in changes if one.path not in new]
+    tree = runtime.git.tree_with(state.reopened.tree, work, new, index=runtime.scratch / "added-index")
+    spec, declared = state.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
+    paths = tuple(dict.fromkeys(str(row["path"]) for row in declared))
+    fresh = [path for path in new if path in paths]
+    tests = [{**row, "kind": ""} if row["path"] in fresh else row for row in declared]  # which kind it is, is measured
+    suite = Suite(
+        tests=tests,
+        symbols=product_symbols(spec),
+        modified=product_scope(spec),
+        action=action_of(state),
+        support=state.tests,
+        superseded=superseded_tests(spec),
+        vanished=vanished_names(spec, words_of_people(state)),
+    )
+    facts, evidence = measure_red(rig, suite, base_tree=state.trees["baseline"], red_tree=tree)
+    sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)
+    examples = texts(state.artifacts.get("intake", {}).get("examples"))
+    rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
+    added = _judged(rows, state.reopened, runtime, work=work, files=fresh)
+    listed = {mutant_text(row) for row in state.reopened.findings if row.get("rule") == "survivor"}
+    answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
+    facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts |= red_facts(state, runtime, tree=tree)
+    facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
+    return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
+
+
+def _declared(suite: Json) -> list[dict[str, object]]:
+    return [
+        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
+        for file in items(suite.get("test_files"))
+        for test in items(file.get("tests"))
+    ]
+
+
+def _judged(
+    rows: list[Json], reopened: Reopening, runtime: Runtime, *, work: str, files: list[str]
+) -> list[dict[str, Any]]:
+    """What each new test shows: it passes on the delivered tree and notices something, or it finds the tree wrong."""
+    if not rows:
+        return []
+    rig = runtime.rig()
+    unrun = _unrun(reopened.findings)
+    run = run_tree(
+        rig, work, tests=files, trace=bool(unrun) and rig.plan.language == "python", traced_files=sorted(unrun)
+    )
+    ids = [str(row["id"]) for row in rows]
+    passing = [one for one in ids if one in run.passed_ids]
+    survivors = [one for one in reopened.findings if one.get("rule") == "survivor"]
+    kills = killed_by(rig, work, survivors, tests=passing)
+    traced = traced_of(run, product=unrun).tests if unrun else {}
+    executed = {
+        name: [path for path, lines in unrun.items() if traced.get(name, {}).get(path, 0) & lines] for name in passing
+    }
+    return [_row(row, passing, kills, executed) for row in rows]
+
+
+def _unrun(findings: Sequence[Json]) -> dict[str, int]:
+    """The lines that no test executed, as bits by path."""
+    found: dict[str, int] = {}
+    for one in findings:
+        if one.get("rule") == "untested" and one.get("lines"):
+            path = str(one["path"])
+            found[path] = found.get(path, 0) | bits_of(str(one["lines"]).split(","))
+    return found
+
+
+def _row(
+    row: Json, passing: list[str], kills: Mapping[str, list[str]], executed: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    name = str(row["id"])
+    noticed = [mutant for mutant, tests in kills.items() if name in tests]
+    runs = executed.get(name, [])
+    right = row.get("kind") == "target" and row.get("right_reason") is True
+    delivered = name in passing
+    wrong = not delivered and row.get("kind") == "target" and not right
+    if wrong:
+        reason = f"fails on the delivered tree, and at the base for the wrong reason: {row.get('reason', '')}"
+    elif delivered and not noticed and not runs:
+        reason = "passes on the delivered tree, notices none of what survived and runs no line that no test ran"
+    else:
+        reason = ""
+    return {
+        "id": name, "delivered": delivered, "kills": noticed, "executes": runs, "ok": not wrong, "counts": not reason,
+        "reason": reason,
+    }  # fmt: skip

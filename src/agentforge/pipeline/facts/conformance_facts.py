@@ -1,0 +1,115 @@
+"""Conformance of a tree against the base: the project's own checks and ours over the changed files, new findings only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.conformance.contracts.code_contract import with_commands
+from agentforge.conformance.engine.catalogue import chosen_checks
+from agentforge.conformance.engine.check_engine import compare, contracts_in, own_files, run_checks
+from agentforge.conformance.engine.site import Site
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import texts
+from agentforge.suite.test_environment import fresh_checkout
+
+if TYPE_CHECKING:
+    from agentforge.conformance.engine.check_engine import CheckReport, Comparison
+    from agentforge.conformance.engine.site import Check
+
+
+def compared(
+    state: RunState, runtime: Runtime, *, tree: str, only: tuple[str, ...] = (), settled: Collection[str] = ()
+) -> Comparison:
+    """Run the checks on a fresh checkout of `tree` and of the base, over the files that differ.
+
+    What the project does not pin, and what is found in files that nobody may change any more, is a note. A check that broke
+    off is run once more: what the machine did is no finding.
+
+    Args:
+        only: restrict to these repository paths; () = all changed files.
+        settled: files that an earlier stage has accepted, such as frozen tests.
+    """
+
+    base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
+    found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
+    if found.crashed:
+        found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed, again=True))
+    noted = tuple(one for one in found.new if one.ours or one.path in settled)
+    return replace(found, new=tuple(one for one in found.new if one not in noted), notes=(*noted, *found.notes))
+
+
+def reports(
+    state: RunState, runtime: Runtime, *, base: str, tree: str, paths: list[str], again: bool = False
+) -> tuple[CheckReport, CheckReport]:
+    """What the checks say of some files at the base, and of the same files of another tree by the base's configuration.
+
+    Args:
+        again: measure anew what is known of `tree`.
+    """
+    asked = (tuple(paths), state.last_at[:10])
+    known = runtime.check_reports
+    if again:
+        known.pop((tree, base, asked), None)
+    if (base, "", asked) not in known or (tree, base, asked) not in known:
+        rig = runtime.rig()
+        with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
+            if (base, "", asked) not in known:
+                known[base, "", asked] = report_on(old, state, runtime, paths=paths)
+            known[tree, base, asked] = report_on(new, state, runtime, paths=paths, base=old)
+    return known[base, "", asked], known[tree, base, asked]
+
+
+def report_on(
+    checkout: Path,
+    state: RunState,
+    runtime: Runtime,
+    *,
+    paths: list[str],
+    base: Path | None = None,
+    only: frozenset[str] | None = None,
+) -> CheckReport:
+    """Run the checks over files of a checkout.
+
+    Args:
+        base: a checkout whose configuration is used instead.
+        only: names of the checks; None = all.
+    """
+
+    contracts = with_commands(contracts_in(base or checkout), texts(runtime.checks.get("commands")))
+    return run_checks(
+        checkout,
+        mount_at=runtime.repo,
+        sandbox=runtime.sandbox,
+        paths=paths,
+        checks=[check for check in checks_of(runtime) if only is None or check.name in only],
+        interpreter=runtime.rig().plan.tools_python or None,
+        base=base,
+        contracts=contracts,
+        today=date.fromisoformat(state.last_at[:10]) if state.last_at else None,
+    )
+
+
+def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
+    """Where checks work on a checkout: what `report_on` looks at, for those who repair."""
+
+    return Site(
+        checkout=checkout,
+        mount_at=runtime.repo,
+        sandbox=runtime.sandbox,
+        paths=own_files(checkout, paths),
+        interpreter=runtime.rig().plan.tools_python or None,
+        rules=with_commands(contracts_in(checkout), texts(runtime.checks.get("commands"))).rules,
+    )
+
+
+def checks_of(runtime: Runtime) -> list[Check]:
+    """The checks but those that the settings switch off; the project's own where the settings trust them."""
+
+    trusted = runtime.checks.get("project_code") is True
+    return chosen_checks(disabled=texts(runtime.checks.get("disable")), project=runtime.repo if trusted else None)

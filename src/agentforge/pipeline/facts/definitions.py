@@ -1,0 +1,27 @@
+"""Whether a file defines a symbol, as far as its language can be read."""
+
+from __future__ import annotations
+
+from agentforge.languages.javascript.source import defines as javascript_defines, is_javascript
+from agentforge.workspace.code.symbols import language_of, outline_of
+
+
+def dotted(name: str) -> str:
+    """The name of a symbol without parameters, its parts with dots between them."""
+    return name.split("(", maxsplit=1)[0].strip().replace("::", ".")
+
+
+def defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> bool | None:
+    """Whether a file defines a symbol; None when its language cannot be read.
+
+    Args:
+        exactly: `area` is not the method `Circle.area`.
+    """
+    text = content.decode("utf-8", "replace")
+    if is_javascript(path) and javascript_defines(path, text, dotted(name)):
+        return True
+    known = outline_of(path, text) if language_of(path) else None
+    if known is None or known.note:
+        return None
+    names = {symbol.qualified for symbol in known.symbols}
+    return dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})

@@ -1,0 +1,391 @@
+"""What the verifier measures for each stage. Every fact comes from git, the runners or the checks, never from the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentforge.contracts.check import check, draft_schema
+from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.delivery.commit import make_commit
+from agentforge.pipeline.engine.disputes import overruled_tests
+from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
+from agentforge.pipeline.engine.unmet import unmet_facts
+from agentforge.pipeline.facts import early_facts as early, runner_configuration as steering
+from agentforge.pipeline.facts.added_tests import measure_added
+from agentforge.pipeline.facts.conformance_facts import compared
+from agentforge.pipeline.facts.contradictions import disputes
+from agentforge.pipeline.facts.evasion import deceptions, words_of_people
+from agentforge.pipeline.facts.examples import asserted_in, wanted_in
+from agentforge.pipeline.facts.held_out import outside_facts
+from agentforge.pipeline.facts.impact import looked_at_first
+from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
+from agentforge.pipeline.facts.out_of_scope import unasked
+from agentforge.pipeline.facts.repeated_calls import repeated_facts
+from agentforge.pipeline.facts.roads import road_facts
+from agentforge.pipeline.facts.speed import speed_facts, statement_facts
+from agentforge.pipeline.facts.test_adequacy import strength
+from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
+from agentforge.pipeline.ledger.placing import standing_examples, untold_values
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import (
+    gone_names,
+    product_scope,
+    product_symbols,
+    suite_files,
+    vanished_names,
+)
+from agentforge.pipeline.model.stage import Json, Stage, action_of, items, texts
+from agentforge.pipeline.plugins.added_stage import paths_written
+from agentforge.pipeline.plugins.stage_order import FIRST_WRITER, last_measured
+from agentforge.pipeline.small_models.refactoring.file_changes import carry_out, put_tests
+from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
+from agentforge.pipeline.stages import SPLIT
+from agentforge.pipeline.stages.red import joined_suite
+from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
+from agentforge.pipeline.workflows.split.material import measure_plan
+from agentforge.suite.test_environment import run_tree
+from agentforge.testing.identity import file_of, name_of, without_parameters
+from agentforge.underway import underway
+from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.verification.stages.front import (
+    Promise,
+    Suite,
+    honest_edits,
+    measure_baseline,
+    measure_green,
+    measure_red,
+)
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import language_of
+
+if TYPE_CHECKING:
+    from agentforge.contracts.contract import Contract
+    from agentforge.suite.test_environment import Rig
+
+_LISTED = 200
+_WITHOUT_TESTS = ("intake", "clarify", "analyze", "spec")
+_TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
+
+
+def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict[str, object]]:
+    """Every way in which a draft breaks the shape that was asked for, where that ends the matter.
+
+    The stages that run no test measure such a draft all the same, so that every finding comes at once.
+    """
+    assert state.submission is not None
+    if state.submission.by != "model" or (stage.name in _WITHOUT_TESTS and not state.workflow):
+        return []
+    draft = state.submission.draft
+    shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
+    if is_open(state) and stage.name == "red":
+        draft = joined_suite(state, draft)
+    return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
+
+
+def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured:
+    """The base line: the whole suite at the base commit, several runs where something fails."""
+
+    tree = runtime.git.tree_of(state.base_commit)
+    facts, evidence = measure_baseline(timed_rig(state, runtime), tree=tree)
+    listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    tests = sorted(listed, key=lambda path: language_of(path) is None)  # data of the tests only where there is room
+    facts |= {"test_files": tests[:_LISTED], "attempt": attempt, "sandbox": runtime.sandbox.kind}
+    return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
+    """Measure what the contract of a stage judges.
+
+    Raises:
+        InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
+    """
+    assert state.submission is not None
+    if state.workflow == SPLIT:
+        return measure_plan(state, state.submission.draft)
+    if state.workflow:
+        return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
+    if stage.after:
+        return _of_added(state, stage, runtime)
+    return _MEASURES[stage.name](state, state.submission.draft, runtime)
+
+
+def _intake(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    """A report changes nothing, so nothing stands in its way."""
+    intent = _mapping(draft.get("extracted_intent"))
+    found = disputes(state, runtime) if intent.get("action") != "analyze" else []
+    return Measured(
+        facts={**early.intake_facts(state, draft, disputed=bool(found)), **({"disputes": found} if found else {})}
+    )
+
+
+def _clarify(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts=early.clarify_facts(state, draft, runtime))
+
+
+def _analyze(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts=early.analyze_facts(state, draft, runtime))
+
+
+def _spec(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    return Measured(facts={**early.spec_facts(state, draft, runtime), **statement_facts(state, draft, runtime)})
+
+
+def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    if is_open(state):
+        return measure_added(state, draft, runtime)
+    given = _put_given(state, runtime)
+    emptied = _take_away_emptied(state, runtime)
+    tree = _snapshot(runtime)
+    if given or emptied:  # this was done by no step of the model: no snapshot holds it yet
+        runtime.keep(state, tree)
+    declared = supplied_tests(state.tests, patient_rig(state, runtime), tree) if state.tests else _declared(draft)
+    declared += [{"path": path, "name": name, "kind": ""} for path, name in overruled_tests(state, by="base")]
+    facts, evidence = _measured_suite(state, runtime, declared, tree)
+    passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
+    if given and passing:  # a supplied test that passes today is a guard: the user need not say so
+        declared = [
+            {**test, "kind": "guard"} if f"{test['path']}::{test['name']}" in passing else test for test in declared
+        ]
+        facts, evidence = _measured_suite(state, runtime, declared, tree)
+    sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
+    examples, standing = texts(state.artifacts.get("intake", {}).get("examples")), standing_examples(state)
+    facts["examples"] = [
+        {"text": text, "found": text not in standing or asserted_in(wanted_in(text, state.request), sources)}
+        for text in examples
+    ]
+    facts["asks"] = untold_values(state, sources)
+    facts |= steering.red_facts(state, runtime, tree=tree)
+    return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
+    """Remove the test files of which RED left nothing, as none of its tools can; tells whether there were any."""
+
+    found = False
+    for change in runtime.git.changed(_base(state), _snapshot(runtime)):
+        file = runtime.worktree / change.path
+        if (
+            change.status != "modified"
+            or not is_test_path(change.path)
+            or file.is_symlink()
+            or file.read_bytes().strip()
+        ):
+            continue
+        if any(test_hashes(change.path, runtime.git.show(_base(state), change.path) or b"")):
+            file.unlink()
+            found = True
+    return found
+
+
+def _declared(draft: Json) -> list[dict[str, object]]:
+    return [
+        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
+        for file in items(draft.get("test_files"))
+        for test in items(file.get("tests"))
+    ]
+
+
+def _measured_suite(
+    state: RunState, runtime: Runtime, declared: list[dict[str, object]], tree: str
+) -> tuple[dict[str, object], dict[str, object]]:
+
+    spec = state.artifacts.get("spec", {})
+    suite = Suite(
+        tests=declared,
+        symbols=product_symbols(spec),
+        modified=product_scope(spec),
+        action="refactor" if by_measurement_alone(spec, state.artifacts.get("intake", {})) else action_of(state),
+        support=(*state.tests, *_ended(state)),
+        superseded=superseded(state),
+        vanished=vanished_names(spec, words_of_people(state)),
+        inspected=by_inspection_alone(spec),
+    )
+    return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)
+
+
+def patient_rig(state: RunState, runtime: Runtime) -> Rig:
+    """For new tests on old code: one that takes longer than the whole suite of the base several times over does not end."""
+    whole = state.facts.get("baseline", {}).get("duration_s")
+    seconds = float(whole) if isinstance(whole, (int, float)) else 0.0
+    rig = bounded_rig(state, runtime)  # the duration of a suite that hung says nothing: its own limit does
+    return rig if rig.test_limit_s else replace(rig, test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
+
+
+def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
+    """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
+
+    run = run_tree(rig, tree, tests=paths)
+    bare = [without_parameters(nodeid) for nodeid in run.outcomes]
+    found = {(file_of(one), name_of(one)) for one in bare if file_of(one) in paths and name_of(one)}
+    for path in paths:
+        if not any(known == path for known, _ in found):
+            found |= {(path, name) for name, _ in test_hashes(path, rig.git.show(tree, path) or b"")}
+    return [{"path": path, "name": name, "kind": ""} for path, name in sorted(found)]
+
+
+def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+
+    if state.profile:
+        carry_out(state, runtime)
+    tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
+    spec, inspected = state.artifacts.get("spec", {}), must_be_inert(state)
+    ended = (*_ended(state), *_removed_in_red(state, runtime))
+    promise = Promise(
+        red=red,
+        baseline=_evidence(state, runtime, "baseline"),
+        scope=(*product_scope(spec), *suite_files(state), *ended, *_written_by_added(state, runtime, tree)),
+        removed=ended,
+        superseded=superseded(state),
+        gone=gone_names(spec),
+        vanished=vanished_names(spec, words_of_people(state)),
+        inspected=inspected,
+    )
+    trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
+    first = looked_at_first(state)
+    facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees, only=first) if first else ({}, {})
+    if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
+        facts["only"] = "the new tests and those that run what was changed"
+    else:
+        facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees)
+    changes = [
+        {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
+        for item in runtime.git.changed(base, tree)
+    ]
+    facts |= steering.green_facts(state, runtime, tree=tree)
+    with underway("runs the checks on what was changed"):
+        conformance = compared(state, runtime, tree=tree, settled=_mapping(red.get("frozen_files"))).facts()
+    own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
+    unmet = early.symbols_unmet(spec, tree, runtime)
+    passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
+    edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
+    facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *unasked(state, runtime, tree=tree, passing=passing)]
+    with underway("tries the examples outside of the tests"):
+        facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
+    facts |= {"changes": changes, "conformance": conformance, "test_files": own, "tree": tree, "symbols_unmet": unmet}
+    facts |= unmet_facts(state, runtime, facts)
+    found, road = road_facts(state, runtime, facts, tree=tree, own=own)
+    facts |= {**road, **speed_facts(state, runtime, facts, tree=tree)}
+    if inspected:
+        told = inert_facts(found)
+        facts |= {**told, "belongs_to": [*items(facts["belongs_to"]), *items(told.get("belongs_to"))]}
+        return Measured(facts={**facts, **unneeded("no test is asked for")}, evidence=evidence, tree=tree)
+    strong, shown = strength(state, runtime, facts, tree=tree)
+    facts |= strong
+    if passing:
+        with underway("repeats known calls under other circumstances"):
+            facts |= repeated_facts(state, runtime, facts, tree=tree, recorded=items(shown.pop("calls", ())))
+    return Measured(facts=facts, evidence={**evidence, **shown}, tree=tree)
+
+
+def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
+    """The details behind recorded facts, from their blob."""
+    digest = state.evidence.get(name)
+    value = json.loads(runtime.blobs.get(digest)) if digest else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _refactor(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    return _measured_again(state, runtime, changed="refactored")
+
+
+def _of_added(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
+    """What is measured of a stage from outside: nothing where it only reads, everything where it may have written."""
+    return Measured(facts={}) if stage.writes == "none" else _measured_again(state, runtime, changed="changed")
+
+
+def _measured_again(state: RunState, runtime: Runtime, *, changed: str) -> Measured:
+    """The whole verification on the tree as it stands now, and under `changed` what is new since it was last measured."""
+    last = last_measured(state)
+    before, tree = state.trees.get(last, ""), _snapshot(runtime)
+    if tree == before:  # nothing was changed: what was measured holds for the very same tree
+        return Measured(facts={**_without_changes(state.facts[last]), changed: []}, tree=tree)
+    measured = _green(state, {}, runtime)
+    rows = [
+        {"path": item.path, "added": item.added or 0, "removed": item.removed or 0}
+        for item in runtime.git.changed(before, tree)
+    ]
+    return replace(measured, facts={**measured.facts, changed: rows})
+
+
+def _without_changes(facts: Json) -> dict[str, object]:
+    return {name: value for name, value in facts.items() if name not in ("changed", "refactored")}
+
+
+def _written_by_added(state: RunState, runtime: Runtime, tree: str) -> tuple[str, ...]:
+    if not state.added or state.stage == FIRST_WRITER:
+        return ()
+
+    return paths_written(state, runtime, tree=tree)
+
+
+def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    made = make_commit(state, runtime)
+    lines = early.changed_lines(runtime.git.diff(_base(state), str(made["tree"])))
+    return Measured(facts={**made, "changed_lines": lines}, tree=str(made["tree"]))
+
+
+_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
+    "intake": _intake,
+    "clarify": _clarify,
+    "analyze": _analyze,
+    "spec": _spec,
+    "red": _red,
+    "green": _green,
+    "refactor": _refactor,
+    "deliver": _deliver,
+}
+
+
+def _ended(state: RunState) -> tuple[str, ...]:
+    """Test files that go as a whole with what they speak of; only the tree itself ends them."""
+    if not state.profile:
+        return ()
+
+    change = by_tree(state)
+    return change.ended_files if change is not None else ()
+
+
+def _removed_in_red(state: RunState, runtime: Runtime) -> tuple[str, ...]:
+    """Test files of the base that the tree of the accepted suite does not have any more."""
+    changes = runtime.git.changed(_base(state), state.trees.get("red", _base(state)))
+    return tuple(one.path for one in changes if one.status == "deleted" and is_test_path(one.path))
+
+
+def _base(state: RunState) -> str:
+    return state.trees["baseline"]
+
+
+def _snapshot(runtime: Runtime) -> str:
+    return runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+
+
+def _put_given(state: RunState, runtime: Runtime) -> bool:
+    """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
+    files = dict(runtime.supplied)
+    if state.profile:
+        return put_tests(state, runtime)
+    files |= {path: (runtime.worktree / path).read_bytes() for path, _ in ruled_tests(state)}
+    for path, content in files.items():
+        target = runtime.worktree / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(amended(path, content, state))
+    return bool(files)
+
+
+def _written(state: RunState, draft: Json) -> list[str]:
+    return list(dict.fromkeys([*state.tests, *(str(item.get("path", "")) for item in items(draft.get("test_files")))]))
+
+
+def _source(runtime: Runtime, tree: str, path: str) -> str:
+    return (runtime.git.show(tree, path) or b"").decode("utf-8", "replace") if path else ""
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,171 @@
+"""Facts of calls that are repeated on a verified tree: measured dependencies, and results that nobody asked to change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentforge.canonical import digest_value
+from agentforge.errors import ToolchainError
+from agentforge.events.state.run_state import RunState
+from agentforge.languages.python.imports import reached
+from agentforge.languages.symbols import Symbol, symbols_of
+from agentforge.pipeline.facts.evasion import words_of_people
+from agentforge.pipeline.facts.held_out import claims_of
+from agentforge.pipeline.facts.impact import within_share
+from agentforge.pipeline.facts.out_of_scope import changed_product, unasked_in_calls
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import product_symbols
+from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.safety.text.boundary import outside
+from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.testing.coverage import traced_of
+from agentforge.testing.plan import plan_digest
+from agentforge.verification.effects.measured_dependencies import PYTHON, Call, calls_of, measure_dependencies
+from agentforge.verification.effects.recorded_calls import differing, probe_of, recorded_calls
+from agentforge.verification.effects.replay_javascript import JAVASCRIPT, node_calls
+from agentforge.verification.examples.claims import Claim
+from agentforge.verification.source.mentions import speaks_of_time
+from agentforge.verification.stages.plain_process_checks import assertions_of_tests
+
+_VERSION = 3
+_LANGUAGES = {"python": PYTHON, "javascript": JAVASCRIPT}
+_SHARE, _LEAST_S, _MOST_S = 0.25, 30.0, 90.0
+"""What repeating calls may take, as a share of the whole suite's time, and in seconds for a quick and for a slow one."""
+
+
+def repeated_facts(
+    state: RunState, runtime: Runtime, facts: Json, *, tree: str, recorded: Sequence[Json]
+) -> dict[str, object]:
+    """What repeating the known calls of a tree shows whose suite passes.
+
+    Args:
+        facts: of GREEN so far; `out_of_scope` is read.
+        recorded: calls that the tests were seen to make.
+    Returns:
+        {dependencies, out_of_scope}; out_of_scope with the functions that give other results though nobody asked for it.
+    """
+    tests = [str(row.get("id")) for row in items(state.facts.get("red", {}).get("tests"))]
+    symbols = symbols_of(product_symbols(state.artifacts.get("spec", {})))
+    found = dependency_facts(
+        state, runtime, tree=tree, tests=tests, claims=claims_of(state), symbols=symbols, recorded=recorded
+    )
+    other = unasked_in_calls(state, runtime, recorded, tree=tree) if recorded else []
+    told = texts(facts.get("out_of_scope"))
+    return {**found, "out_of_scope": [*told, *(one for one in other if one not in told)]}
+
+
+def dependency_facts(
+    state: RunState,
+    runtime: Runtime,
+    *,
+    tree: str,
+    tests: Sequence[str],
+    claims: Sequence[Claim] = (),
+    symbols: Sequence[Symbol] = (),
+    recorded: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, object]:
+    """Repeat what request, specification and tests know of the change under other circumstances.
+
+    Args:
+        tests: ids of frozen tests whose assertions are repeated.
+        recorded: calls that tests were seen to make (`programs/recorded_calls.py`).
+    Returns:
+        {dependencies: see measure_dependencies}; {} where there is nothing that could be measured.
+    """
+    rig, base = runtime.rig(), state.trees["baseline"]
+    language = _LANGUAGES.get(rig.plan.language)
+    if language is None or (rig.plan.language == "python" and not rig.plan.interpreter):
+        return {}
+    of_time = speaks_of_time(outside(words_of_people(state)))
+    key = _key(rig, base, tree, claims=claims, symbols=symbols, tests=tests, recorded=recorded, of_time=of_time)
+    known = rig.cache.recall(key) if rig.cache is not None else None
+    if known is not None:
+        return {"dependencies": known}
+    calls = _calls(rig, base, tree, claims=claims, symbols=symbols, tests=tests, recorded=recorded)
+    try:
+        found = measure_dependencies(
+            rig,
+            calls,
+            base_tree=base,
+            tree=tree,
+            within_s=seconds_for(state),
+            language=language,
+            of_time=of_time,
+        )
+    except ToolchainError:
+        return {}
+    if rig.cache is not None and not found["stopped"] and not any(row["decides"] for row in found["found"]):
+        rig.cache.keep(key, found)
+    return {"dependencies": found}
+
+
+def repaired_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
+    """The same of a tree in which violations were repaired: calls come from the guards, and from tests near to the repair.
+
+    A repair changes no behaviour as a rule: recorded calls that give another plain value than at the base are told.
+
+    Returns:
+        {dependencies}, with a row for each such call; {} where there is nothing that could be measured.
+    """
+    rig, base = runtime.rig(), state.trees["baseline"]
+    guards = [str(row.get("id")) for row in items(state.facts.get("guard", {}).get("tests"))]
+    changed = [path for path in changed_product(state, rig, tree) if path.endswith(".py")]
+    near = _near(state, runtime, changed, tree=tree)
+    recorded: Sequence[Mapping[str, Any]] = ()
+    if rig.plan.language == "python" and changed and (near or guards):
+        run = run_tree(
+            bounded_rig(state, runtime), tree, tests=(*guards, *near), trace=True, traced_files=changed, calls=True
+        )
+        recorded = traced_of(run).calls
+    found = dependency_facts(state, runtime, tree=tree, tests=guards, recorded=recorded)
+    told = {str(row["source"]): str(row["told"]) for row in recorded}
+    probes = [probe_of(row) for row in recorded]
+    rows = [
+        {"call": call, "circumstance": "than at the base", "before": before, "after": after, "contradicts": False,
+         "decides": False}
+        for call, before, after in differing(rig, base, tree, probes, told=told)
+    ]  # fmt: skip
+    measured = found.get("dependencies")
+    return {"dependencies": {**measured, "found": [*measured["found"], *rows]}} if isinstance(measured, dict) else {}
+
+
+def _near(state: RunState, runtime: Runtime, changed: Sequence[str], *, tree: str) -> tuple[str, ...]:
+    """Tests of the base in files that import a changed file, as many as take a share of the suite's time."""
+    rig, digest = runtime.rig(), state.evidence.get("baseline")
+    passed = json.loads(runtime.blobs.get(digest)).get("passed_ids", ()) if digest else ()
+    present, read = frozenset(rig.git.list_files(tree)), rig.read(tree)
+    files = {str(one).partition("::")[0] for one in passed}
+    near = {one for one in files if set(changed) & reached([one], present=present, roots=rig.plan.roots, read=read)}
+    return within_share(state, runtime, [str(one) for one in passed if str(one).partition("::")[0] in near])
+
+
+def seconds_for(state: RunState) -> float:
+    """How long calls may be repeated: a share of the time that the suite takes at the base."""
+    whole = state.facts.get("baseline", {}).get("duration_s")
+    return min(_MOST_S, _LEAST_S + _SHARE * float(whole if isinstance(whole, (int, float)) else 0.0))
+
+
+def _calls(
+    rig: Rig, base: str, tree: str, *, claims: Sequence[Claim], symbols: Sequence[Symbol], tests: Sequence[str],
+    recorded: Sequence[Mapping[str, Any]],
+) -> tuple[Call, ...]:  # fmt: skip
+    if rig.plan.language == "javascript":
+        return node_calls(claims, tests, symbols=symbols, rig=rig, tree=tree)
+    seen = recorded_calls(rig, recorded, base_tree=base, tree=tree)
+    return calls_of(claims, assertions_of_tests(rig, tests, tree), seen, symbols=symbols, rig=rig, tree=tree)
+
+
+def _key(
+    rig: Rig, base: str, tree: str, *, claims: Sequence[Claim], symbols: Sequence[Symbol], tests: Sequence[str],
+    recorded: Sequence[Mapping[str, Any]], of_time: bool,
+) -> dict[str, object]:  # fmt: skip
+    key = {
+        "repeated": _VERSION, "base": base, "tree": tree, "plan": plan_digest(rig.plan), "sandbox": rig.confinement,
+        "claims": [one.text for one in claims], "hidden": [one.hidden for one in claims], "tests": sorted(tests),
+        "symbols": [[one.name, one.file, one.signature] for one in symbols], "recorded": [dict(one) for one in recorded],
+        "of_time": of_time,
+    }  # fmt: skip
+    return {"repeated": digest_value(key)}  # what is held out stands in no file but the log

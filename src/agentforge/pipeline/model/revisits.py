@@ -1,0 +1,80 @@
+"""The road back: when what GREEN measured shows that the tests are too weak, RED is opened again to add some. Pure.
+
+A fact `weak_tests` {findings: [{rule, path, message}], returns, ask} of GREEN starts it, whoever wrote the findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentforge.agent.effects import Effect, Stop
+from agentforge.events.kinds.choices import fixed
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.effects import Ask, EndReopening, Reopen
+from agentforge.pipeline.model.stage import Json, Stage, items
+
+ATTEMPTS = 2
+"""Submissions of a stage that was opened again before the run goes on without what it was to add."""
+
+
+def weaknesses(facts: Json) -> list[Json]:
+    """What the tests do not notice, as GREEN measured it."""
+    told = facts.get("weak_tests")
+    return items(told.get("findings")) if isinstance(told, Mapping) else []
+
+
+def is_open(state: RunState) -> bool:
+    """Whether the current stage was opened again to add tests."""
+    return state.reopened is not None and state.reopened.open
+
+
+def returns_left(state: RunState, returns: object) -> bool:
+    """Whether RED may be opened (again): the user's own tests are never added to."""
+    used = state.reopened.times if state.reopened else 0
+    return not state.tests and not state.profile and not state.candidate and isinstance(returns, int) and used < returns
+
+
+def reopening(state: RunState, stage: Stage) -> Effect | None:
+    """What follows from a verdict of GREEN that passed over tests that are too weak; None when the run simply goes on."""
+    facts = state.facts.get("green", {})
+    found = weaknesses(facts)
+    told = facts.get("weak_tests")
+    if stage.name != "green" or not found or not isinstance(told, Mapping):
+        return None
+    if returns_left(state, told.get("returns")):
+        return Reopen(stage="red", by="green", reason="tests_too_weak", findings=tuple(found))
+    key = f"too-weak:{facts.get('tree', '')}"
+    asked = any(item.context.get("key") == key for item in state.escalations.values())
+    if told.get("ask") is not True or asked:
+        return None
+    listed = "\n".join(f"- {item.get('message', '')}" for item in found[:8])
+    return Ask(
+        stage=stage.name,
+        kind="question",
+        reason="the tests are too weak for what [verification] asks",
+        question=f"Deliver nevertheless? What they do not notice:\n{listed}",
+        options=("deliver",),
+        context=(("key", key),),
+        choices=(
+            fixed("deliver", "The run goes on with the tests as they are; the report names what they do not notice."),
+        ),
+    )
+
+
+def ending(state: RunState, stop: Effect | None = None) -> Effect | None:
+    """Leave the road when it leads nowhere: attempts used up, a limit reached, the model gone. None while it goes on.
+
+    Args:
+        stop: what the agent loop wants next.
+    """
+    reopened = state.reopened
+    if reopened is None or not reopened.open:
+        return None
+    reason = ""
+    if isinstance(stop, Stop) and stop.kind != "approval":
+        reason = stop.reason
+    elif state.error is not None:
+        reason = f"the model could not be asked: {state.error.get('message', '')}"
+    elif stop is None and state.stages[reopened.stage].attempt >= reopened.attempt + ATTEMPTS:
+        reason = f"{ATTEMPTS} attempts to add tests were not accepted"
+    return EndReopening(stage=reopened.stage, reason=reason) if reason else None

@@ -1,0 +1,115 @@
+"""The run goes back to an earlier stage: a human's answer wants it, or a later stage measured what only that one can repair.
+
+A fact `belongs_to` [{stage, rule, path, message}] of a stage's measurement names what an earlier stage has to repair. That stage
+is opened again with these findings, once for each fact: the same fact seen again is the measuring stage's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from agentforge.events import kinds
+from agentforge.events.fold.revisits import fact_key
+from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.pipeline.model.effects import Reopen
+from agentforge.pipeline.model.stage import Json, items
+
+if TYPE_CHECKING:
+    from agentforge.pipeline.model.runtime import Runtime
+
+BELONGS_TO = "belongs_to"
+"""The name of the fact."""
+REOPENS = "reopens"
+"""The name in the context of a question."""
+
+
+def going_back(state: RunState, order: Sequence[str]) -> Reopen | None:
+    """What follows from an answer that opens an earlier stage again; None when there is none, or it was done.
+
+    Args:
+        order: the names of all stages.
+    """
+    for item in state.escalations.values():
+        answer = item.resolution
+        stage = _opened_by(item)
+        if answer is None or not stage or item.escalation_id in state.went_back:
+            continue
+        return Reopen(
+            stage=stage,
+            by=item.stage,
+            reason="answered",
+            undone=undone_from(state, stage, order),
+            answer=f"{item.question} -> {answer.text}",
+            escalation_id=item.escalation_id,
+        )
+    return None
+
+
+def reopens(stage: str, *, unless: str) -> tuple[str, object]:
+    """What a question keeps in its context when every answer but one opens a stage again, the one that asks included."""
+    return REOPENS, {"stage": stage, "unless": unless}
+
+
+def _opened_by(item: Escalation) -> str:
+    """The stage that an answer opens again; "" = none."""
+    answer, told = item.resolution, item.context.get(REOPENS)
+    if answer is None or answer.reopen or not isinstance(told, Mapping):
+        return answer.reopen if answer is not None else ""
+    return "" if answer.decision == "abort" or answer.text == told.get("unless") else str(told.get("stage", ""))
+
+
+def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
+    """What follows from a failed verdict over facts that belong to an earlier stage; None when there are none, or they are known.
+
+    Of several stages the first in the order is opened: what follows it is measured again in any case.
+    """
+    rows = [row for row in belonging(state) if fact_key(row) not in state.sent_back]
+    wanted = [name for name in order[: order.index(state.stage)] if any(row.get("stage") == name for row in rows)]
+    wanted = [name for name in wanted if name in state.artifacts and _can_repair(state, name)]
+    if not wanted or state.candidate:
+        return None
+    return Reopen(
+        stage=wanted[0],
+        by=state.stage,
+        reason="belongs_here",
+        findings=tuple({"passed": False, **row} for row in rows if row.get("stage") == wanted[0]),
+        undone=undone_from(state, wanted[0], order),
+    )
+
+
+def belonging(state: RunState) -> list[Json]:
+    """What the current stage measured and an earlier one has to repair."""
+    return items(state.facts.get(state.stage, {}).get(BELONGS_TO))
+
+
+def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds.Event]:
+    """Put the workspace back to where the stage began and record it; done twice it is the same.
+
+    Side effects: files of the worktree.
+    """
+    left = [name for name in runtime.stages if name not in effect.undone and name in state.trees]
+    kept = state.trees[left[-1]] if left else ""
+    tree = kept or state.trees.get("baseline", "") or runtime.git.tree_of(state.base_commit)
+    runtime.guard.put_back(tree)
+    yield kinds.StageReopened(
+        stage=effect.stage,
+        by=effect.by,
+        reason=effect.reason,
+        findings=tuple(items(effect.findings)),
+        undone=effect.undone,
+        answer=effect.answer,
+        escalation_id=effect.escalation_id,
+        tree=tree,
+        keep=True,
+    )
+
+
+def undone_from(state: RunState, stage: str, order: Sequence[str]) -> tuple[str, ...]:
+    """The stages that were begun from a stage on: all whose results have to be measured again with it."""
+    return tuple(name for name in order[order.index(stage) :] if name in state.stages)
+
+
+def _can_repair(state: RunState, stage: str) -> bool:
+    """Tests that the user supplied are verified, never rewritten."""
+    return not (stage == "red" and state.tests)

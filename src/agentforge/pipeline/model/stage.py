@@ -1,0 +1,119 @@
+"""What a stage is: a record and a few pure functions. No executor classes; retries, limits and escalation are decide's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from agentforge.events.kinds.choices import Choice
+from agentforge.events.state.run_state import RunState
+from agentforge.frozen import dataclass
+
+Json = Mapping[str, object]
+Writes = Literal["none", "tests", "product"]
+
+ACTIONS = ("create", "modify", "delete", "refactor", "fix", "analyze")
+CHANGING = ("create", "modify", "delete", "refactor", "fix")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Something that only a human can settle. `key` tells the questions of a stage apart; `context` is kept with it.
+
+    Attributes:
+        closed: one of the options is the answer, and no other words are.
+        choices: all that can be answered, each with what follows, where the options do not say it.
+    """
+
+    key: str
+    text: str
+    reason: str
+    options: tuple[str, ...] = ()
+    context: tuple[tuple[str, object], ...] = ()
+    closed: bool = False
+    choices: tuple[Choice, ...] = ()
+
+
+def _always(_state: RunState) -> bool:
+    return True
+
+
+def _no_draft(_state: RunState) -> dict[str, object]:
+    return {}
+
+
+def _no_questions(_state: RunState) -> tuple[Question, ...]:
+    return ()
+
+
+def _as_drafted(_state: RunState, draft: Json, _facts: Json) -> dict[str, object]:
+    return dict(draft)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage of the pipeline.
+
+    Attributes:
+        produces: the contract of its artifact.
+        consumes: stages whose artifacts it reads.
+        purpose: one line, for people.
+        criteria: success criteria, shown to the model in the task frame.
+        tools: what the model may call; enforced at dispatch.
+        writes: what the stage may write: nothing, test files, or the files of the specification.
+        omit: fields of the contract that the harness writes; not asked of the model.
+        actions: the actions of a request that need this stage.
+        needs_model: False when the artifact follows from what is known.
+        draft: the harness's draft when no model is needed.
+        complete: draft + facts -> artifact; writes the harness's fields.
+        questions: what must be asked of a human once the facts of a draft are known.
+        rejected_to: the stage that a human's rejection goes back to, "" = this one.
+        after: of a stage that is added from outside: the stage behind which it stands; "" for those of the house.
+        prompt: of an added stage: what the model is told to do; those of the house have a file in `prompts`.
+        files: of an added stage that writes: patterns of the files it may write instead of those of the specification.
+        contract: of an added stage: the YAML of its contract, where no file of the project holds it.
+        shown_to: of an added stage: later stages whose model is shown its artifact.
+        ahead: the stage directly behind, whose artifact the same reply may hold; "" = one reply, one artifact.
+    """
+
+    name: str
+    produces: str
+    consumes: tuple[str, ...]
+    purpose: str
+    complete: Callable[[RunState, Json, Json], dict[str, object]] = _as_drafted
+    criteria: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ("submit_artifact",)
+    writes: Writes = "none"
+    omit: tuple[str, ...] = ()
+    actions: tuple[str, ...] = CHANGING
+    needs_model: Callable[[RunState], bool] = _always
+    draft: Callable[[RunState], dict[str, object]] = _no_draft
+    questions: Callable[[RunState], tuple[Question, ...]] = _no_questions
+    rejected_to: str = ""
+    after: str = ""
+    prompt: str = ""
+    files: tuple[str, ...] = ()
+    contract: str = ""
+    shown_to: tuple[str, ...] = ()
+    ahead: str = ""
+
+
+def needs_no_model(_state: RunState) -> bool:
+    """For a stage whose artifact follows from what is known."""
+    return False
+
+
+def action_of(state: RunState) -> str:
+    """The action of the request, "" before INTAKE has passed."""
+    intent = state.artifacts.get("intake", {}).get("extracted_intent")
+    return str(intent.get("action", "")) if isinstance(intent, Mapping) else ""
+
+
+def items(value: object) -> list[Mapping[str, object]]:
+    """The mappings of a list, and nothing else: drafts are a model's and may hold anything."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def texts(value: object) -> list[str]:
+    """The non-empty strings of a list."""
+    return [item for item in value if isinstance(item, str) and item] if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,1 @@
+"""Replaying a recorded run without a model."""

@@ -1,0 +1,398 @@
+"""The same way through the pipeline once more, with the record in the place of the world: no model, no command, no branch.
+
+`decide` and `perform` are the ones that drove the run. What they decide, send, write and judge is compared with the record,
+event by event; the first difference ends the replay.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from agentforge.cancelling import TimeIsUp
+from agentforge.canonical import digest_bytes
+from agentforge.contracts.contract import CommandResult
+from agentforge.errors import AgentForgeError, ModelError
+from agentforge.events import kinds
+from agentforge.events.fold.evolve import evolve
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.codec import encode
+from agentforge.frozen import dataclass
+from agentforge.pipeline.engine.controller import Performer
+from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAttempts
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.plugins.external_agents import along_record
+from agentforge.pipeline.repairs.table import recorded_in
+from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of, reply_of
+from agentforge.tools.base import Observation
+from agentforge.workspace.files.file_access import write_bytes
+from agentforge.workspace.git.snapshots import has_object
+
+if TYPE_CHECKING:
+    from agentforge.agent.effects import RunTool
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.contracts.contract import Contract
+    from agentforge.messages import ModelReply, ModelRequest
+    from agentforge.pipeline.examination.examiner_run import Looks
+
+    pass
+    from agentforge.pipeline.model.runtime import Runtime
+    from agentforge.pipeline.model.stage import Stage
+    from agentforge.pipeline.repairs.table import Mended
+    from agentforge.tools.base import Tool, ToolContext
+
+Kind = TypeVar("Kind", bound=Event)
+At = tuple[int, str, Event]
+"""A record as the replay needs it: its number, its time, its event."""
+
+_FROM_OUTSIDE = (
+    kinds.RunStarted,
+    kinds.RunResumed,
+    kinds.RunForked,
+    kinds.LogRecovered,
+    kinds.EscalationResolved,
+    kinds.RunInterrupted,
+    kinds.ForkMade,
+    kinds.RunMarked,
+    kinds.StateSealed,
+    kinds.RunShared,
+    kinds.NotificationSent,
+)
+_OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
+_MEASURED_ANEW = frozenset({"duration_ms"})
+_ADDED_LATER = frozenset({"choices", "shown", "following"})
+"""Fields of a question that the logs of earlier versions lack."""
+_ANSWERED = ("read", "execute", "network")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """Where the run of today leaves the run of the record.
+
+    Attributes:
+        seq: number of the record.
+        event: what the record holds there.
+        field: of the event; "decision" when something else would be done.
+        recorded, now: the two values.
+    """
+
+    seq: int
+    step: int
+    stage: str
+    event: str
+    field: str
+    recorded: object
+    now: object
+
+
+class Diverged(Exception):
+    """Ends a replay at the first difference."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(divergence.field)
+        self.divergence = divergence
+
+
+class _LeftHere(Exception):
+    """The process that wrote the record went no further than this; somebody else went on."""
+
+
+class Recording:
+    """The records of a run in the place of its log: what is appended must be what stands there.
+
+    Attributes:
+        state: the fold of what was replayed so far.
+        replayed: number of records.
+    """
+
+    def __init__(self, records: Sequence[At]) -> None:
+        self.state = RunState()
+        self.replayed = 0
+        self._records = records
+
+    @property
+    def ended(self) -> bool:
+        """Whether all records were replayed."""
+        return self.replayed >= len(self._records)
+
+    def next(self) -> At:
+        """The record that comes next."""
+        return self._records[self.replayed]
+
+    def ahead(self, kind: type[Kind], fits: Callable[[Kind], bool] = lambda _event: True) -> Kind | None:
+        """The next event of a kind, before the process that wrote the record was replaced by another."""
+        for _, _, event in self._records[self.replayed :]:
+            if isinstance(event, _FROM_OUTSIDE):
+                return None
+            if isinstance(event, kind) and fits(event):
+                return event
+        return None
+
+    def rest_of_step(self) -> Iterator[Event]:
+        """The events from here to the end of the step."""
+        for _, _, event in self._records[self.replayed :]:
+            yield event
+            if isinstance(event, kinds.StepFinished):
+                return
+
+    def take(self) -> None:
+        """Fold the next record as it stands."""
+        _, at, event = self._records[self.replayed]
+        self.state = evolve(self.state, event, at=at)
+        self.replayed += 1
+
+    def append(self, event: Event) -> None:
+        """Compare what would be recorded now with what was, and fold the record.
+
+        Raises:
+            Diverged: they differ.
+        """
+        seq, _, recorded = self.next()
+        self._compare(seq, recorded, event)
+        self.take()
+        if self.ended or isinstance(self.next()[2], _FROM_OUTSIDE):
+            raise _LeftHere
+
+    def diverged(self, field: str, recorded: object, now: object) -> Diverged:
+        """The difference, told with its place."""
+        seq, _, event = self.next()
+        step = getattr(event, "step", 0) or self.state.turn.step
+        stage = getattr(event, "stage", "") or self.state.stage
+        name = type(event).__name__
+        return Diverged(
+            Divergence(seq=seq, step=step, stage=stage, event=name, field=field, recorded=recorded, now=now)
+        )
+
+    def _compare(self, seq: int, recorded: Event, event: Event) -> None:
+        (was, old), (name, new) = encode(recorded), encode(event)
+        if was != name:
+            raise self.diverged("decision", was, name)
+        for field, value in old.items():
+            added_later = isinstance(recorded, kinds.EscalationRaised) and field in _ADDED_LATER and not value
+            if field not in _MEASURED_ANEW and new.get(field) != value and not added_later:
+                raise self.diverged(field, value, new.get(field))
+
+
+def replay(records: Sequence[At], runtime: Runtime) -> tuple[int, Divergence | None]:
+    """Drive a run along its record.
+
+    Args:
+        runtime: with a workspace of its own at the run's base commit; nothing of it is run but git on that workspace.
+    Returns:
+        How many records were replayed, and the first difference.
+    """
+    log = Recording(records)
+    performer = ReplayPerformer(runtime, log)
+    try:
+        while not log.ended:
+            if _from_outside(log, runtime):
+                log.take()
+            else:
+                _one_effect(log, runtime, performer)
+    except Diverged as found:
+        return log.replayed, found.divergence
+    return log.replayed, None
+
+
+def _one_effect(log: Recording, runtime: Runtime, performer: ReplayPerformer) -> None:
+    effect = decide(log.state, runtime.stages)
+    if effect is None:
+        raise log.diverged("decision", type(log.next()[2]).__name__, "nothing more")
+    try:
+        for event in performer.perform(effect, log.state):
+            log.append(event)
+    except (_LeftHere, ModelError):  # a failure of the model ended what the process did, and stands in the record
+        return
+
+
+def _from_outside(log: Recording, runtime: Runtime) -> bool:
+    """Whether the next record was not decided by the pipeline: humans, other processes, the end by `abort`."""
+    event = log.next()[2]
+    if isinstance(event, kinds.RunFinished) and event.outcome == "aborted":
+        return not isinstance(decide(log.state, runtime.stages), Finish)
+    return isinstance(event, _FROM_OUTSIDE)
+
+
+class ReplayPerformer(Performer):
+    """Performs effects with the answers of the record; only what writes files in the workspace is carried out."""
+
+    def __init__(self, runtime: Runtime, log: Recording) -> None:
+        begin_part = lambda _part, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
+        models = lambda _stage: _RecordedModel(log)  # noqa: E731
+        super().__init__(replace(along_record(runtime, log), models=models, begin_part=begin_part))
+        self._log, self._index = log, 0
+
+    def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
+        self._index = effect.index
+        return super()._run_tool(effect, state)
+
+    def spec(self, state: RunState) -> AgentSpec:
+        """The stage's own values; calls that would look at the world or run something are answered from the record."""
+        absent = self._log.next()[2]
+        if isinstance(absent, kinds.Examined):
+            raise AgentForgeError(absent.reason)  # the examiner's model could not be opened then
+        spec = super().spec(state)
+        finished = self._log.ahead(kinds.ToolFinished, lambda event: event.index == self._index)
+        called = self._log.ahead(kinds.ModelCalled)
+        return replace(
+            spec,
+            model_name=called.model if called else spec.model_name,
+            tools={name: self._answered(tool, finished) for name, tool in spec.tools.items()},
+            policy=replace(spec.policy, nonce=nonce_of(finished) or spec.policy.nonce),
+            price=lambda _reply: self._recorded(kinds.ModelReplied).cost_usd,
+        )
+
+    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
+        """The facts of the record."""
+        del state, attempt
+        return self._facts_of_record()
+
+    def measured_impact(self, state: RunState) -> Measured:
+        """The facts of the record."""
+        del state
+        return self._facts_of_record()
+
+    def measured_places(self, state: RunState) -> Measured:
+        """The facts of the record."""
+        del state
+        return self._facts_of_record()
+
+    def measured(self, state: RunState, stage: Stage) -> Measured:
+        """The facts of the record; files that the measurement put into the workspace are put there."""
+        measured = self._facts_of_record()
+        by_harness = state.submission is not None and state.submission.by != "model"
+        if by_harness and stage.name in ("red", "green") and (state.tests or state.profile) and measured.tree:
+            self._runtime.guard.put_back(measured.tree)
+        return measured
+
+    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
+        """What the examples gave then."""
+        del state, rows
+        recorded = self._recorded(kinds.Examined)
+        return dict(enumerate(recorded.rows)), recorded.reason
+
+    def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
+        """The repairs of the record."""
+
+        del stage, contract
+        return recorded_in(self._log.next()[2], state)
+
+    def commands(self, contract: Contract) -> Sequence[CommandResult]:
+        """How the contract's commands ended then."""
+
+        rows = {str(row.get("rule")): row for row in self._recorded(kinds.StageVerified).results}
+        return [
+            CommandResult(command=command, exit_code=exit_code_of(row), output=printed_of(row, command))
+            for command in contract.commands
+            if (row := rows.get(f"command: {command}")) is not None
+        ]
+
+    def branch(self, state: RunState, commit: str) -> bool:
+        """Make no branch."""
+        del state, commit
+        return self._recorded(kinds.Delivered).applied
+
+    def _attempts(self, _effect: TryAttempts, _state: RunState) -> Iterator[Event]:
+        """Make none: how they ended stands in the record."""
+        while not self._log.ended and isinstance(self._log.next()[2], _OF_ATTEMPTS):
+            yield self._log.next()[2]
+
+    def _attest(self, _effect: Attest, _state: RunState) -> Iterator[Event]:
+        """Sign nothing: the signature of the record stands."""
+        yield self._recorded(kinds.Attested)
+
+    def _await_task(self, _effect: AwaitTask, _state: RunState) -> Iterator[Event]:
+        yield self._log.next()[2]  # what other runs were like then
+
+    def _facts_of_record(self) -> Measured:
+
+        ahead = self._log.next()[2]
+        if isinstance(ahead, kinds.EscalationRaised) and ahead.context.get("measuring"):
+            raise TimeIsUp  # the deadline ended this measurement then
+        recorded = self._recorded(kinds.FactsGathered)
+        evidence = json.loads(self._runtime.blobs.get(recorded.evidence)) if recorded.evidence else {}
+        return Measured(facts=dict(recorded.facts), evidence=evidence, tree=recorded.tree, work=recorded.work)
+
+    def _answered(self, tool: Tool, finished: kinds.ToolFinished | None) -> Tool:
+        if tool.effect not in _ANSWERED:
+            return tool
+
+        def answer(_arguments: Mapping[str, object], _context: ToolContext) -> Observation:
+            if finished is None or finished.name != tool.name:
+                raise self._log.diverged("decision", type(self._log.next()[2]).__name__, f"{tool.name} is run")
+            for path, digest in finished.changed.items():
+                self._write(path, str(digest))
+            return replace(observation_of(finished, self._runtime), payload=self._asked(finished))
+
+        return replace(tool, run=answer)
+
+    def _asked(self, finished: kinds.ToolFinished) -> dict[str, object] | None:
+        """The question that the call put to a human then."""
+        place = (finished.step, finished.index)
+        raised = self._log.ahead(
+            kinds.EscalationRaised, lambda event: (event.context.get("step"), event.context.get("call")) == place
+        )
+        if raised is None:
+            return None
+        about = {"about": raised.context["about"]} if "about" in raised.context else {}
+        return {"question": raised.question, "options": list(raised.options), **about}
+
+    def _write(self, path: str, digest: str) -> None:
+        """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
+
+        file = self._runtime.worktree / path
+        if not digest:
+            file.unlink(missing_ok=True)
+            return
+        found = next((data for data in self._afterwards(path) if digest_bytes(data) == digest), None)
+        if found is not None:  # else the comparison with the record tells that it is not there
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(file, found)
+
+    def _afterwards(self, path: str) -> Iterator[bytes]:
+        """What the record holds of a file at the later places of the step."""
+
+        for event in self._log.rest_of_step():
+            blob = event.touches.get(path) if isinstance(event, kinds.ToolStarted) else None
+            if blob and not str(blob).startswith("withheld:"):
+                yield self._runtime.blobs.get(str(blob))
+            tree = event.tree if isinstance(event, (kinds.ToolStarted, kinds.StepFinished)) else None
+            kept = tree and has_object(self._runtime.git, tree)
+            content = self._runtime.git.show(tree, path) if tree and kept else None
+            if content is not None:
+                yield content
+
+    def _recorded(self, kind: type[Kind]) -> Kind:
+        found = self._log.ahead(kind)
+        if found is None:
+            raise self._log.diverged("decision", type(self._log.next()[2]).__name__, kind.__name__)
+        return found
+
+
+class _RecordedModel:
+    """Answers what was answered then."""
+
+    name = "recorded"
+
+    def __init__(self, log: Recording) -> None:
+        self._log = log
+
+    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
+        """Give the recorded reply, or fail as the model failed then."""
+        del request, on_delta
+        failed = None if self._log.ended else self._log.next()[2]
+        if isinstance(failed, kinds.ModelFailed):
+            error = ModelError(failed.message, requests=failed.requests)
+            error.slug = failed.slug
+            raise error
+        said = self._log.ahead(kinds.ModelReplied)
+        if said is None:
+            raise self._log.diverged("decision", type(self._log.next()[2]).__name__, "a reply is waited for")
+        return reply_of(said)
+
+    def close(self) -> None:
+        """Nothing is open."""

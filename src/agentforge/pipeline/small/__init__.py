@@ -1,1 +1,0 @@
-"""The road of small models: the same stages, cut down until a step is one choice or one function, judged as ever."""

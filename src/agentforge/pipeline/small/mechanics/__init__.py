@@ -1,1 +1,0 @@
-"""Changes that the syntax tree carries out alone: deleting, moving, another signature. No model is asked."""

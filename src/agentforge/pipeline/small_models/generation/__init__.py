@@ -1,0 +1,1 @@
+"""Generating code in small steps: prompts, drafts, trials on the examples, and rendering files."""

@@ -1,0 +1,1 @@
+"""Reading a request by its form: examples, names, wishes that no example shows."""

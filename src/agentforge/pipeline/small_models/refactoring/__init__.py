@@ -1,0 +1,1 @@
+"""Requests that the refactoring engine can carry out without any model."""

@@ -1,0 +1,1 @@
+"""Workflows beside the main one: repairing violations, and splitting a request."""

@@ -1,0 +1,1 @@
+"""The workflow of `fix`: guarding, changing and verifying the repair of violations."""

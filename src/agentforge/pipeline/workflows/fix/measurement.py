@@ -1,0 +1,219 @@
+"""What the verifier measures when violations are repaired. Every fact comes from git, the runners or the checks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from agentforge.conformance.engine.check_engine import compare, contracts_in
+from agentforge.conformance.engine.finding import finding_from
+from agentforge.conformance.engine.violation import violation_id
+from agentforge.conformance.repair.fix import fix_findings
+from agentforge.events.state.run_state import RunState
+from agentforge.globs import matches
+from agentforge.pipeline.facts.conformance_facts import checks_of, report_on, reports, site_on
+from agentforge.pipeline.facts.evasion import deceptions
+from agentforge.pipeline.facts.repeated_calls import repaired_facts
+from agentforge.pipeline.facts.runner_configuration import green_facts, red_facts
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import fix_scope, suite_files
+from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.pipeline.workflows.fix.guards import passing_ids, unguarded
+from agentforge.pipeline.workflows.fix.scope import repair_scope
+from agentforge.suite.test_environment import fresh_checkout
+from agentforge.verification.source.suppressions import new_suppressions
+from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
+
+if TYPE_CHECKING:
+    from agentforge.conformance.engine.check_engine import CheckReport
+    from agentforge.conformance.engine.finding import Finding
+
+_NO_GUARDS: Mapping[str, object] = {
+    "tests": [],
+    "guards_pass": True,
+    "declared_missing": [],
+    "collection_errors": [],
+    "duplicates": [],
+    "product_changed": [],
+    "frozen": {},
+    "frozen_files": {},
+    "unguarded": [],
+    "runner_hooks": [],
+    "existing_changed": [],
+    "controls": {"held": True},
+}
+
+
+def targets_of(state: RunState) -> list[Finding]:
+    """What the run repairs."""
+
+    return [finding_from(row) for row in state.violations]
+
+
+def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    """Find the violations at the base, try the repairs that checks offer, and ask whether tests watch the places."""
+
+    targets, base, rig = targets_of(state), state.trees["baseline"], runtime.rig()
+    paths = sorted({finding.path for finding in targets})
+    with fresh_checkout(rig, base) as checkout:
+        theirs = frozenset(finding.check for finding in targets)
+        before = report_on(checkout, state, runtime, paths=paths, only=theirs)
+        gone = _left_of(targets, before)[1]
+        repaired: dict[str, bytes] = {}
+        if not gone:
+            checks = checks_of(runtime)
+            repaired = fix_findings(site_on(checkout, runtime, paths=paths), targets, checks=checks)
+        after = report_on(checkout, state, runtime, paths=paths, only=theirs) if repaired else before
+    fixed = (
+        bool(repaired) and not _left_of(targets, after)[0] and compare(before, after).passed
+    )  # CHANGE asks all checks
+    passing = passing_ids(_evidence(state, runtime, "baseline"), {})
+    facts: dict[str, object] = {
+        "targets": [finding.value() for finding in targets],
+        "gone": gone,
+        "rules": _rules_of(state, runtime),
+        "scope": list(repair_scope(targets, read=rig.read(base), present=runtime.git.list_files(base))),
+        "repairs": {path: runtime.blobs.put(data) for path, data in repaired.items()},
+        "fixed": fixed,
+        "unguarded": [] if fixed else unguarded(targets, rig, tree=base, passing=passing),
+    }
+    return Measured(facts=facts)
+
+
+def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
+    """Run the guard tests at the base, and ask again whether the places are watched."""
+
+    tree = _snapshot(runtime)
+    declared = [
+        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": "guard"}
+        for file in items(draft.get("test_files"))
+        for test in items(file.get("tests"))
+    ]
+    if not declared:
+        return Measured(facts={**_NO_GUARDS, "unguarded": _unguarded_before(state)}, tree=tree)
+    facts, evidence = measure_red(
+        runtime.rig(),
+        Suite(tests=declared, action="refactor"),
+        base_tree=state.trees["baseline"],
+        red_tree=tree,
+        with_stubs=False,
+    )
+    passing = passing_ids(_evidence(state, runtime, "baseline"), facts)
+    facts |= red_facts(state, runtime, tree=tree)
+    facts["unguarded"] = unguarded(targets_of(state), runtime.rig(), tree=tree, passing=passing)
+    return Measured(facts=facts, evidence=evidence, tree=tree)
+
+
+def _unguarded_before(state: RunState) -> list[str]:
+    """Places that needed a guard and got none; a repair that a check made itself needs none."""
+    return texts(state.facts.get("analyze", {}).get("unguarded"))
+
+
+def _change(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    """Look at the changed files alone: is it gone, is nothing new, was nothing else touched?"""
+    if state.submission is not None and state.submission.by == "harness":
+        _put_repairs(state, runtime)
+    tree = _snapshot(runtime)
+    return Measured(facts=_changed_facts(state, runtime, tree), tree=tree)
+
+
+def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
+    """The whole suite in a fresh checkout, the checks, the scope: what GREEN is held against, and the violations."""
+
+    tree, guard, base = _snapshot(runtime), state.facts.get("guard", {}), state.trees["baseline"]
+    promise = Promise(
+        red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
+    )
+    facts, evidence = measure_green(
+        bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
+    )
+    facts |= green_facts(state, runtime, tree=tree)
+    if facts["no_regressions"]:
+        facts |= repaired_facts(state, runtime, tree=tree)
+    facts["deceptions"] = deceptions(state, runtime, tree=tree)
+    known = state.facts.get("change", {})
+    changed = known if known.get("tree") == tree else _changed_facts(state, runtime, tree)
+    return Measured(facts={**facts, **changed}, evidence=evidence, tree=tree)
+
+
+FIX_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
+    "analyze": _analyze,
+    "guard": _guard,
+    "change": _change,
+    "verify": _verify,
+}
+
+
+def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, object]:
+
+    base, rig = state.trees["baseline"], runtime.rig()
+    changes = runtime.git.changed(base, tree)
+    targets = targets_of(state)
+    paths = sorted({*(item.path for item in changes), *(finding.path for finding in targets)})
+    before, after = reports(state, runtime, base=base, tree=tree, paths=paths)
+    left, _ = _left_of(targets, after)
+    guards = suite_files(state)
+    suppressed = new_suppressions([item.path for item in changes], before=rig.read(base), after=rig.read(tree))
+    return {
+        "changes": [
+            {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
+            for item in changes
+        ],
+        "conformance": compare(before, after).facts(),
+        "violations_left": left,
+        "not_measured": [one.value() for one in after.crashed if one.check in {target.check for target in targets}],
+        "out_of_scope": _out_of_scope([item.path for item in changes], (*fix_scope(state), *guards)),
+        "new_suppressions": [
+            {"path": one.path, "line": one.line, "text": one.text} for one in suppressed if one.path not in guards
+        ],
+        "test_files": list(guards),
+        "tree": tree,
+    }
+
+
+def _left_of(targets: list[Finding], report: CheckReport) -> tuple[list[dict[str, object]], list[str]]:
+    """Of the targets: what a report still holds, and the names of what it does not."""
+
+    there = {finding.fingerprint: finding for finding in report.findings if finding.counts}
+    left = [there[target.fingerprint].value() for target in targets if target.fingerprint in there]
+    gone = [f"{violation_id(target)} {target.path}" for target in targets if target.fingerprint not in there]
+    return left, gone
+
+
+def _out_of_scope(paths: list[str], scope: tuple[str, ...]) -> list[str]:
+
+    return [path for path in paths if not any(matches(one, path) for one in scope)]
+
+
+def _rules_of(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
+    """The rules that are broken, in the words of the contracts for code that ask for them."""
+
+    with fresh_checkout(runtime.rig(), state.trees["baseline"]) as checkout:
+        contracts = contracts_in(checkout)
+    names = dict.fromkeys(finding.rule_id for finding in targets_of(state) if finding.contract)
+    found = [contracts.rule(name) or contracts.rule(name.partition(".")[0]) for name in names]
+    return [
+        {"rule": rule.rule_id, "contract": rule.contract, "description": rule.description, "hint": rule.hint}
+        for rule in found
+        if rule is not None
+    ]
+
+
+def _put_repairs(state: RunState, runtime: Runtime) -> None:
+    """Write what the checks repaired into the workspace."""
+    repairs = state.facts.get("analyze", {}).get("repairs")
+    for path, digest in repairs.items() if isinstance(repairs, Mapping) else ():
+        (runtime.worktree / path).write_bytes(runtime.blobs.get(str(digest)))
+
+
+def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
+    digest = state.evidence.get(name)
+    value = json.loads(runtime.blobs.get(digest)) if digest else {}
+    return value if isinstance(value, dict) else {}
+
+
+def _snapshot(runtime: Runtime) -> str:
+    return runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")

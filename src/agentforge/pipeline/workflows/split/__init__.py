@@ -1,0 +1,1 @@
+"""The workflow of `start --split`: planning parts, and starting them."""

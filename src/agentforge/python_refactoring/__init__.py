@@ -1,0 +1,1 @@
+"""Refactorings of Python by syntax tree: moving, renaming and deleting symbols, changing signatures. No model is asked."""

@@ -1,0 +1,1 @@
+"""The decision whether a tool call is allowed, asked about or denied, and why."""

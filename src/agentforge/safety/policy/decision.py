@@ -1,0 +1,394 @@
+"""May this call be made? One pure function for every tool; the answer explains itself part by part.
+
+Order: what is fatal or protected is refused in every mode; then rules (deny, ask, allow); then the mode's table. A line is
+judged by its strictest part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from posixpath import normpath
+
+from agentforge.frozen import dataclass
+from agentforge.safety.policy.modes import TABLE, Mode, Verdict, strictest
+from agentforge.safety.policy.path_policy import (
+    Ground,
+    PathFinding,
+    absolute,
+    folder_of,
+    is_below,
+    judge_read,
+    judge_steering,
+    judge_write,
+)
+from agentforge.safety.policy.permission import (
+    READING,
+    Rule,
+    first_match,
+    host_of,
+    matches_command,
+    matches_host,
+    matches_path,
+    may_name,
+)
+from agentforge.safety.shell.grammar.command_reader import read_line
+from agentforge.safety.shell.grammar.flow import nested
+from agentforge.safety.shell.grammar.syntax import Command, Word
+from agentforge.safety.shell.programs.classes import CommandClass, Judged
+from agentforge.safety.shell.programs.classification import classify
+
+_LEAVING = (CommandClass.NETWORK,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What decides.
+
+    Attributes:
+        mode: what holds where no rule speaks.
+        rules: in the order in which they were read.
+        ground: where paths lead.
+        now: ISO 8601 in UTC, for rules that expire.
+        confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
+            on without a question.
+        tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed.
+    """
+
+    mode: Mode = Mode.ON_REQUEST
+    rules: tuple[Rule, ...] = ()
+    ground: Ground
+    now: str = ""
+    confined: bool = False
+    tainted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of a call: a command, a redirection, a path."""
+
+    text: str
+    kind: CommandClass
+    verdict: Verdict
+    reason: str
+    rule: str = ""
+
+    def value(self) -> dict[str, str]:
+        """The part as plain data: {text, class, verdict, rule, reason}."""
+        return {
+            **{"text": self.text, "class": self.kind.value, "verdict": self.verdict.value},
+            **{"rule": self.rule, "reason": self.reason},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The verdict over a call and the parts that it stands on."""
+
+    verdict: Verdict
+    mode: Mode
+    parts: tuple[Part, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line: the reasons of the parts that decided."""
+        deciding = [part for part in self.parts if part.verdict is self.verdict]
+        return "; ".join(dict.fromkeys(f"{part.text}: {part.reason}" for part in deciding[:3]))
+
+    def value(self) -> dict[str, object]:
+        """The decision as plain data: {verdict, mode, parts}."""
+        return {
+            "verdict": self.verdict.value,
+            "mode": self.mode.value,
+            "parts": [part.value() for part in self.parts],
+        }
+
+
+def decide_command(line: str, policy: Policy) -> Decision:
+    """Decide about a bash line; nothing is run and no file is opened."""
+
+    script = read_line(line)
+    parts: list[Part] = []
+    for command in script.commands:
+        parts += _command_parts(command, policy)
+    for piece in script.opaque:
+        verdict = _by_mode(CommandClass.UNKNOWN, policy)
+        parts.append(
+            Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=f"not understood: {piece.reason}")
+        )
+    return _decision(parts, policy)
+
+
+def decide_call(
+    tool: str,
+    policy: Policy,
+    *,
+    kind: CommandClass,
+    reads: Sequence[str] = (),
+    writes: Sequence[str] = (),
+    url: str = "",
+    text: str = "",
+) -> Decision:
+    """Decide about a call of any tool but shell.
+
+    Args:
+        kind: what the tool does.
+        reads: paths that it reads, absolute or relative to the ground's folder.
+        writes: paths that it writes, the same.
+        url: what it fetches.
+        text: the call in one line, for people; what a rule's pattern is matched with when it has neither path nor url.
+    """
+    if url:
+        return _decision([_url_part(tool, url, kind, policy)], policy)
+    parts = [_file_part(tool, path, judge_read, CommandClass.READ_ONLY, policy) for path in reads]
+    parts += [_file_part(tool, path, judge_write, kind, policy) for path in writes]
+    if not parts:
+        rule = first_match(
+            (
+                one
+                for one in policy.rules
+                if one.speaks_of(tool) and (not one.pattern or matches_command(one.pattern, text, unknown=True))
+            ),
+            now=policy.now,
+        )
+        part = _part(
+            text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"
+        )
+        parts.append(_asked_when_tainted(part, tool, policy))
+    return _decision(parts, policy)
+
+
+def _asked_when_tainted(part: Part, tool: str, policy: Policy) -> Part:
+    """What is remembered steers later sessions: after untrusted text was read a person has to agree, whatever the mode."""
+    if (
+        tool != "memory"
+        or part.kind is CommandClass.READ_ONLY
+        or not policy.tainted
+        or part.verdict is not Verdict.ALLOW
+    ):
+        return part
+    return replace(part, verdict=Verdict.ASK, reason="is remembered in later sessions, and untrusted text was read")
+
+
+def _decision(parts: Sequence[Part], policy: Policy) -> Decision:
+    return Decision(verdict=strictest(*(part.verdict for part in parts)), mode=policy.mode, parts=tuple(parts))
+
+
+def _by_mode(kind: CommandClass, policy: Policy) -> Verdict:
+    return TABLE[policy.mode][kind]
+
+
+def _command_parts(command: Command, policy: Policy) -> list[Part]:
+
+    bare = not command.words and not command.assignments
+    parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
+    for redirect in command.redirects:
+        if redirect.operator == "<<<":
+            continue
+        kind = CommandClass.WRITE if redirect.writes else CommandClass.READ_ONLY
+        judged = Judged(
+            kind=kind,
+            reason="writes the file" if redirect.writes else "reads the file",
+            reads=() if redirect.writes else (redirect.target,),
+            writes=(redirect.target,) if redirect.writes else (),
+        )
+        part = _judged_part(judged, command, policy)
+        quiet = (
+            redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Verdict.DENY
+        )
+        if not quiet:
+            parts.append(replace(part, text=f"{redirect.operator} {redirect.target.text}"))
+    return parts
+
+
+def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
+    argv = " ".join(word.known for word in judged.argv)
+    text = argv.replace("\0", "...") if judged.argv else command.text
+    command = replace(command, folders=nested(command.folders, judged.folders))
+    if judged.fatal:
+        return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
+    reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
+    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
+    found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
+    found += [
+        judge_steering(absolute(word, folder, policy.ground), policy.ground)
+        for word in judged.steers
+        for folder in command.folders
+    ]
+    found += _folder_findings(judged, command, policy)
+    found += _deep_findings(judged, policy)
+    worst = max(found, key=lambda one: list(Verdict).index(one.verdict), default=PathFinding(verdict=Verdict.ALLOW))
+    rule = first_match(
+        (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
+    )
+    return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _is_piped(word: Word) -> bool:
+    """Whether a word is the output of a command, `<(...)`: the command inside is judged by itself."""
+    return word.pieces == (None,) and word.text.startswith("<(") and word.text.endswith(")")
+
+
+def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
+    """What speaks against reading everything below a folder: files that a rule closes may lie there."""
+    closed = _closed(policy, ("read_file",)) if judged.deep else ()
+    return [
+        PathFinding(verdict=Verdict.ASK, reason=f"may read what the rule {rule.written} closes", path="?")
+        for rule in closed[:1]
+    ]
+
+
+def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules that close paths to these tools."""
+    return tuple(
+        rule
+        for rule in policy.rules
+        if rule.pattern
+        and rule.verdict is not Verdict.ALLOW
+        and rule.holds_at(policy.now)
+        and any(rule.speaks_of(tool) for tool in tools)
+    )
+
+
+def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[PathFinding]:
+    """What speaks against the folders in which a command may run: code is run, and git asked, only inside the workspace."""
+    found = []
+    for folder in command.folders:
+        if not folder and folder is not None:
+            continue
+        if folder is None:
+            found.append(PathFinding(verdict=Verdict.ASK, reason="runs in a folder that only the run knows"))
+            continue
+        where = normpath(folder_of(folder, policy.ground))
+        finding = judge_read(where, policy.ground)
+        if (
+            finding.verdict is Verdict.ALLOW
+            and judged.kind is not CommandClass.READ_ONLY
+            and not is_below(finding.path, policy.ground.root)
+        ):
+            finding = replace(finding, verdict=Verdict.ASK, reason=f"runs in {where}, outside the workspace")
+        found.append(finding)
+    if judged.kind is CommandClass.GIT_READ:
+        for word in judged.reads:
+            path = absolute(word, "", policy.ground)
+            if path is None or not is_below(policy.ground.real(path), policy.ground.root):
+                found.append(
+                    PathFinding(verdict=Verdict.ASK, reason=f"git looks at {word.text}, outside the workspace")
+                )
+    return found
+
+
+def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
+    if rule.verdict is Verdict.ALLOW:
+        return bool(judged.name) and matches_command(rule.pattern, argv, unknown=False)
+    return bool(judged.argv or not rule.pattern) and matches_command(rule.pattern, argv, unknown=True)
+
+
+def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, policy: Policy, *, reason: str) -> Part:
+    """Put the mode, the rule and the paths together."""
+    written = (
+        f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "")
+        if rule is not None
+        else ""
+    )
+    verdict = rule.verdict if rule is not None else _by_mode(kind, policy)
+    if rule is not None:
+        reason = "a rule says so"
+    if policy.tainted and kind in _LEAVING and verdict is Verdict.ALLOW:
+        verdict, reason = Verdict.ASK, "leaves the machine after untrusted text was read"
+    paths = _in_mode(found, policy)
+    if strictest(verdict, paths) is not verdict:
+        verdict, reason, written = paths, found.reason, written if paths is Verdict.ASK else ""
+    return Part(text=text[:300], kind=kind, verdict=verdict, reason=reason, rule=written)
+
+
+def _in_mode(found: PathFinding, policy: Policy) -> Verdict:
+    """What a doubt about a path becomes: `never` refuses it, `yolo` lets it pass; what is protected stays refused."""
+    if found.verdict is Verdict.ASK:
+        if policy.confined and not found.path and policy.mode in (Mode.AUTO, Mode.ON_FAILURE):
+            return Verdict.ALLOW
+        return {Mode.NEVER: Verdict.DENY, Mode.YOLO: Verdict.ALLOW}.get(policy.mode, Verdict.ASK)
+    return found.verdict
+
+
+def _path_finding(word: Word, command: Command, policy: Policy, judge: object, *, writing: bool) -> PathFinding:
+    """The strictest finding over every folder in which the command may run, file rules included."""
+    found = []
+    for folder in command.folders:
+        path = absolute(word, folder, policy.ground)
+        found.append(_with_rules(path, policy, writing=writing))
+    return max(found, key=lambda one: list(Verdict).index(one.verdict))
+
+
+def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFinding:
+    """Judge a path; rules for file tools hold for what the shell does with files too."""
+    finding = judge_write(path, policy.ground) if writing else judge_read(path, policy.ground)
+    tools = ("write_file", "edit") if writing else ("read_file",)
+    about = [rule for rule in policy.rules if any(rule.speaks_of(tool) for tool in tools) and rule.pattern]
+    closed = _closed(policy, tools)
+    if path is None:
+        return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK), path="?") if closed else finding
+    hit = next((rule for rule in closed if may_name(rule.pattern, path)), None)
+    if hit is not None and finding.verdict is Verdict.ALLOW:
+        return replace(finding, verdict=Verdict.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
+    rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)
+    return _ruled(finding, rule)
+
+
+def _matches_file(rule: Rule, path: str, finding: PathFinding, policy: Policy) -> bool:
+    ground = policy.ground
+    names = {path, finding.path or path}
+    return any(matches_path(rule.pattern, name, root=ground.root, home=ground.home) for name in names)
+
+
+def _ruled(finding: PathFinding, rule: Rule | None) -> PathFinding:
+    if rule is None or finding.verdict is Verdict.DENY:
+        return finding
+    return replace(finding, verdict=rule.verdict, reason=f"the rule {rule.verdict.value} {rule.written} says so")
+
+
+def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: Policy) -> Part:
+    writing = judge is judge_write
+    where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
+    finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
+    if finding.verdict is Verdict.ALLOW and not is_below(finding.path, policy.ground.root):
+        strict = (
+            Verdict.DENY if writing else Verdict.ASK
+        )  # /tmp and the like are private to the sandbox, not to this tool
+        finding = replace(finding, verdict=strict, reason=f"{path} lies outside the workspace")
+    spoken = READING if not writing else (tool,)
+    about = [
+        one
+        for one in policy.rules
+        if one.speaks_of(tool) or (not writing and any(one.speaks_of(name) for name in spoken[:1]))
+    ]
+    rule = first_match(
+        (one for one in about if not one.pattern or (where is not None and _matches_file(one, where, finding, policy))),
+        now=policy.now,
+    )
+    return _part(
+        f"{tool} {path}",
+        kind,
+        rule,
+        _ruled(finding, rule),
+        policy,
+        reason=f"{tool} {'writes' if writing else 'reads'} a file of the workspace",
+    )
+
+
+def _url_part(tool: str, url: str, kind: CommandClass, policy: Policy) -> Part:
+    host = host_of(url)
+    rule = first_match(
+        (
+            one
+            for one in policy.rules
+            if one.speaks_of(tool) and (not one.pattern or (host and matches_host(one.pattern, host)))
+        ),
+        now=policy.now,
+    )
+    finding = (
+        PathFinding(verdict=Verdict.ALLOW)
+        if host
+        else PathFinding(verdict=Verdict.DENY, reason=f"{url!r} names no host")
+    )
+    return _part(f"{tool} {url}", kind, rule, finding, policy, reason=f"talks to {host}")

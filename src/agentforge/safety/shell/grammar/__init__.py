@@ -1,0 +1,1 @@
+"""Reading a shell command: words, quoting, flow, options, and doubts about the reading."""

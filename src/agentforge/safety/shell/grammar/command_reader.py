@@ -1,0 +1,331 @@
+"""From a bash line to its commands, by the tree-sitter grammar of bash.
+
+A whitelist: only node kinds that are named here are understood, every other one makes its piece opaque. What the grammar and
+bash are known to read differently (control characters, here documents, words that it left out) is opaque too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from agentforge.safety.shell.grammar.alphabet import narrowed, restored
+from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
+from agentforge.safety.shell.grammar.find import fed_by
+from agentforge.safety.shell.grammar.flow import folders_after, looped
+from agentforge.safety.shell.grammar.syntax import Assignment, Command, Opaque, Redirect, Script, Word
+from agentforge.safety.shell.grammar.words import WORD_KINDS, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ast_grep_py import SgNode
+
+    Folders = tuple[str | None, ...]
+
+MOST_COMMANDS = 50
+"""More than this many commands in one line are nobody's everyday work; the line is opaque."""
+
+_SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "else_clause", "elif_clause", "case_item"})
+_BRANCHES = frozenset({"if_statement", "case_statement", "redirected_statement", "negated_command"})
+_TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
+_HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
+_DASH = re.compile(r"(^\s*|&& )(python3?|node|ruby|perl|php) -(?= <<)")
+_NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+
+
+def read_line(line: str) -> Script:
+    """Read a bash line; never raises, whatever the text is.
+
+    Returns:
+        every command that bash could run for it, those inside substitutions too; an empty `opaque` means that all of it was
+        understood.
+    """
+    reason = why_unreadable(line)
+    if reason is not None:
+        return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
+    found = narrowed(_without_dash(line))
+    if found is None:
+        return Script(commands=(), opaque=(Opaque(text=line[:200], reason="holds too many different foreign letters"),))
+    script = _read(found[0])
+    return cast("Script", restored(script, found[1])) if found[1] else script
+
+
+def _read(line: str) -> Script:
+    from ast_grep_py import SgRoot
+
+    root = SgRoot(line, "bash").root()
+    reader = _Reader(line)
+    reader.statement(root, ("",))
+    if has_error(root):
+        reader.refuse(root, "the grammar does not know a part of it")
+    if not covers(root, line):
+        reader.refuse(root, "the grammar left a part of it out")
+    if len(reader.commands) > MOST_COMMANDS:
+        reader.refuse(root, f"runs more than {MOST_COMMANDS} commands")
+    return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
+
+
+def _without_dash(line: str) -> str:
+    """`python - <<E` as `python <<E`, which means the same: the grammar loses a dash in front of a here document."""
+    first, newline, rest = line.partition("\n")
+    return _DASH.sub(r"\1\2", first) + newline + rest
+
+
+class _Reader(Words):
+    """Walks the tree once and collects what it finds."""
+
+    def statement(self, node: SgNode, folders: Folders) -> Folders:
+        """Read one statement; returns the folders in which the next one may run."""
+        outer, self.here = self.here, folders
+        after = self._statement(node, folders)
+        self.here = outer
+        return after
+
+    def _statement(self, node: SgNode, folders: Folders) -> Folders:
+        kind = str(node.kind())
+        if kind == "command":
+            return self._command(node, folders)
+        if kind in _SEQUENCES:
+            return self.sequence(node, folders)
+        if kind == "subshell":
+            self.sequence(node, folders)
+            return folders
+        if kind == "pipeline":
+            self._pipeline(node, folders)
+            return folders
+        if kind == "while_statement":
+            return self._repeated(folders, lambda: self._branches(node, folders))
+        if kind in _BRANCHES:
+            return self._branches(node, folders)
+        if kind == "for_statement":
+            return self._repeated(folders, lambda: self._loop(node, folders))
+        if kind == "test_command":
+            if _TEST.fullmatch(node.text()) is None:
+                self.refuse(node, "is no whole condition")
+            self._words_inside(node, double=node.text().startswith("[["))
+            return folders
+        if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
+            self._declaration(node, folders)
+            return folders
+        if kind == "comment":
+            self._comment(node)
+        else:
+            self.refuse(node, "is not a plain command, list, pipeline, loop or condition")
+        return folders
+
+    def _pipeline(self, node: SgNode, folders: Folders) -> None:
+        for child in node.children():
+            if not child.is_named():
+                continue
+            first = len(self.commands)
+            self.statement(child, folders)
+            mine = self.commands[first:]
+            if len(mine) == 1 and first and mine[0].words[:1] and child.kind() == "command":
+                name = mine[0].words[0]
+                fed = fed_by(self.commands[first - 1].words) if name.value == "xargs" else ""
+                self.commands[first] = replace(mine[0], words=(replace(name, fed=fed), *mine[0].words[1:]))
+
+    def _comment(self, node: SgNode) -> None:
+        """bash begins a comment only where a word may begin; elsewhere # is part of the word."""
+        start = node.range().start.index
+        if self.line[start : start + 1] != "#" or (start and not self.line[start - 1].isspace()):
+            self.refuse(node, "is no comment")
+
+    def _repeated(self, folders: Folders, read: Callable[[], Folders]) -> Folders:
+        """Read a loop: where a round ends in another folder than it began in, nobody knows where the next one runs."""
+        first = len(self.commands)
+        after = read()
+        if set(after) <= set(folders):
+            return after
+        for place in range(first, len(self.commands)):
+            command = self.commands[place]
+            self.commands[place] = replace(command, folders=tuple(dict.fromkeys((*command.folders, None))))
+        return tuple(dict.fromkeys((*after, None)))
+
+    def sequence(self, node: SgNode, folders: Folders) -> Folders:
+        """Read the statements inside a node one after the other; returns the folders in which the next one may run."""
+        if any(child.text() == "((" for child in node.children()):
+            self.refuse(node, "arithmetic may run code inside a subscript")
+            return folders
+        if node.kind() == "compound_statement" and not any(child.is_named() for child in node.children()):
+            self.refuse(node, "is no group of commands")
+        now, before = folders, folders
+        for child in node.children():
+            if not child.is_named():
+                if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
+                    now = tuple(dict.fromkeys((*before, *now)))
+                continue
+            if str(child.kind()) in WORD_KINDS:  # the pattern of a case
+                self.word(child)
+                continue
+            before = now
+            now = self.statement(child, now)
+        return tuple(dict.fromkeys((*folders, *now))) if node.kind() != "list" else now
+
+    def _branches(self, node: SgNode, folders: Folders) -> Folders:
+        now, first = folders, len(self.commands)
+        for child in node.children():
+            if not child.is_named():
+                continue
+            kind = str(child.kind())
+            if kind == "heredoc_redirect" and len(self.commands) == first + 1:
+                self.commands[first] = replace(self.commands[first], inline=True)
+            if kind in WORD_KINDS:
+                self.word(child)
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                inside = [folder for command in self.commands[first:] for folder in command.folders]
+                self._redirect_alone(child, tuple(dict.fromkeys((*folders, *inside, *now))))
+            else:
+                now = tuple(dict.fromkeys((*now, *self.statement(child, now))))
+        return now
+
+    def _loop(self, node: SgNode, folders: Folders) -> Folders:
+        if any(child.text() == "select" for child in node.children() if not child.is_named()):
+            self.refuse(node, "select asks at a terminal")
+        now, name, items = folders, "", list[Word]()
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "variable_name":
+                name = child.text()
+                if not re.fullmatch(r"[a-z]+", name):
+                    assigned = Assignment(name=name, text=f"for {name}")
+                    self.commands.append(Command(text=f"for {name}", assignments=(assigned,), folders=folders))
+            elif kind == "do_group":
+                item = looped(items)
+                self.bound |= {name: item} if item is not None else {}
+                now = self.statement(child, folders)
+                self.bound.pop(name, None)
+            elif child.is_named():
+                items.append(self.word(child))
+        return tuple(dict.fromkeys((*folders, *now)))
+
+    def _command(self, node: SgNode, folders: Folders) -> Folders:
+        words: list[Word] = []
+        assignments: list[Assignment] = []
+        redirects: list[Redirect] = []
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "command_name":
+                words.append(self._name(child))
+            elif kind == "variable_assignment":
+                assignments.append(self._assignment(child))
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                redirects += self._redirects(child)
+            elif not child.is_named():
+                self.refuse(node, f"has {child.text()!r} where a word was expected")
+            else:
+                words.append(self.word(child))
+        command = Command(
+            text=node.text(),
+            words=tuple(words),
+            assignments=tuple(assignments),
+            redirects=tuple(redirects),
+            folders=folders,
+        )
+        self.commands.append(command)
+        return folders_after(command, folders)
+
+    def _name(self, node: SgNode) -> Word:
+        inner = node.children()
+        if len(inner) != 1 or not node.text():
+            self.refuse(node, "has no name")
+            return Word(text=node.text(), pieces=(None,))
+        return self.word(inner[0])
+
+    def _assignment(self, node: SgNode) -> Assignment:
+        name = ""
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "variable_name" and not name:
+                name = child.text()
+                self.bound.pop(name, None)
+            elif kind in ("subscript", "array"):
+                self.refuse(node, "an array's subscript may run code")
+            elif child.is_named():
+                self.word(child)
+        return Assignment(name=name, text=node.text())
+
+    def _declaration(self, node: SgNode, folders: Folders) -> None:
+        single = node.kind() == "variable_assignment"
+        found = [self._assignment(node)] if single else []
+        for child in () if single else node.children():
+            kind = str(child.kind())
+            if kind == "variable_assignment":
+                found.append(self._assignment(child))
+            elif kind == "word" and child.text() not in ("-x", "-r", "-g", "-f", "-v"):
+                self.refuse(node, f"{child.text()} changes how the variable is read")
+            elif kind == "variable_name" and node.kind() == "unset_command":
+                found.append(Assignment(name=child.text(), text=node.text()))
+            elif child.is_named() and kind not in ("variable_name", "word"):
+                self.refuse(node, "declares a name that only the run knows")
+        exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)
+        self.commands.append(
+            Command(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
+        )
+
+    def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
+        redirects = tuple(self._redirects(node))
+        if redirects:
+            self.commands.append(Command(text=node.text(), redirects=redirects, folders=folders))
+
+    def _redirects(self, node: SgNode) -> list[Redirect]:
+        if node.kind() == "heredoc_redirect":
+            return self._heredoc(node)
+        operator, found = "", []
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "file_descriptor":
+                continue
+            if not child.is_named():
+                operator = child.text()
+                continue
+            word = self.word(child)
+            duplicate = operator in (">&", "<&") and (word.value or "").rstrip("-").isdigit()
+            if node.kind() == "file_redirect" and not duplicate:
+                found.append(Redirect(operator=operator, target=word))
+        return found
+
+    def _heredoc(self, node: SgNode) -> list[Redirect]:
+        found = []
+        quoted = any(
+            mark in child.text() for child in node.children() if child.kind() == "heredoc_start" for mark in "'\"\\"
+        )
+        if not ends_plainly(node):
+            self.refuse(node, "the here document has no plain end")
+        for child in node.children():
+            kind = str(child.kind())
+            if kind == "heredoc_body":
+                if not quoted and _HEREDOC_LIVE.search(self.line):
+                    self.refuse(node, "the here document may run code")
+            elif kind in ("file_redirect", "herestring_redirect"):
+                found += self._redirects(child)
+            elif kind not in ("heredoc_start", "heredoc_end") and child.is_named():
+                self.refuse(node, "something follows the here document's name")
+        return found
+
+    def _words_inside(self, node: SgNode, *, double: bool) -> None:
+        """Read the words of [ ... ] and [[ ... ]] for what runs inside them; the latter computes the numbers that it compares."""
+        for child in node.children():
+            if child.text() == "-v" or (double and child.text() in _NUMERIC and "$" in node.text()):
+                self.refuse(node, "a comparison of numbers may run code inside a subscript")
+            if not child.is_named():
+                if not double and child.text().strip("[]!=") not in ("", "-a", "-o"):
+                    self.refuse(node, f"{child.text()} inside [ ... ] is not a comparison")
+                continue
+            if str(child.kind()) in WORD_KINDS:
+                if self.word(child).splits and not double:
+                    self.refuse(node, f"{child.text()} without quotes may become an operator that runs code")
+            elif child.kind() not in ("test_operator", "regex"):
+                self._words_inside(child, double=double)
+
+
+def _exported(node: SgNode) -> list[str]:
+    """The names that a declaration hands on to every later command."""
+    inner = [
+        grandchild if child.kind() == "variable_assignment" else child
+        for child in node.children()
+        for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
+    ]
+    return [child.text() for child in inner if child.kind() == "variable_name"]

@@ -1,0 +1,1 @@
+"""What programs do with their arguments: which files they read, write or run."""

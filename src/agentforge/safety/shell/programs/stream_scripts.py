@@ -1,0 +1,142 @@
+"""sed and awk: whether a script only prints, found by reading it as the program does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentforge.frozen import dataclass
+from agentforge.safety.shell.grammar.options import sort_arguments
+from agentforge.safety.shell.grammar.syntax import Word, names
+from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
+
+_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
+_SED_RANGE = rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:[+~]?\d+|{_SED_ADDRESS}))?)?\s*!?\s*"
+_SED_PLAIN = re.compile(rf"{_SED_RANGE}(?:[pdqQ=lnNPDhHgGx]\d*)?\s*(?:;|\n|$)")
+_SED_SUBSTITUTE = re.compile(rf"{_SED_RANGE}([sy])([^\w\s\\])")
+_SED_OPTIONS = names(
+    "-n -e -E -r -s -z -u -l -i -b --quiet --silent --expression --regexp-extended --separate --null-data --unbuffered "
+    "--line-length --in-place --posix --sandbox --debug"
+)
+_AWK_TOKEN = re.compile(
+    r"(?P<space>[ \t\r]+|\\\n)|(?P<comment>#[^\n]*)|(?P<string>\"(?:[^\"\\\n]|\\.)*\")|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<number>\d[\w.]*|\.\d+)|(?P<sign>\|\||&&|>>|\|&|\+\+|--|[<>=!+*%^-]=|!~|.|\n)",
+    re.DOTALL,
+)
+_AWK_REGEX = re.compile(r"/(?:[^/\\\n]|\\.)+/")
+_AWK_FORBIDDEN = frozenset(
+    names("system getline ARGV ARGC ENDFILE BEGINFILE close fflush PROCINFO SYMTAB FUNCTAB extension")
+)
+_AWK_SUSPICIOUS = re.compile(rf"[|@>]|{'|'.join(sorted(_AWK_FORBIDDEN))}")
+_AWK_KEYWORDS = frozenset(names("print printf return in if while for do else delete exit case"))
+_CONSOLE = ('"/dev/stderr"', '"/dev/stdout"')
+
+
+def judge_sed(words: Sequence[Word]) -> Judged:
+    """Judge `sed ...`; scripts that run commands (e), write (w, W) or read other files (r, R) are not understood."""
+    given = sort_arguments(words, valued=("-e", "--expression", "-f", "--file", "-l", "--line-length"))
+    given_scripts = given.of("-e", "--expression")
+    scripts = given_scripts or given.operands[:1]
+    files = given.operands if given_scripts else given.operands[1:]
+    in_place = given.has("-i", "--in-place") or any(re.match(r"-[nErszu]*i", word.known) for word in words)
+    if given.dynamic or any(word.value is None for word in scripts):
+        return _unknown("the sed script is known only at run time")
+    if not in_place and not given.only(_SED_OPTIONS):
+        return _unknown("sed takes its script from elsewhere, or an option is not known here")
+    if given.has("-f", "--file") or not all(_harmless_sed(word.value or "") for word in scripts):
+        return _unknown("the sed script may run a command or write a file")
+    if in_place:
+        return Judged(kind=Kind.WRITE, reason="sed changes the files in place", writes=files)
+    return Judged(kind=Kind.READ_ONLY, reason="sed only prints", reads=files)
+
+
+def judge_awk(words: Sequence[Word]) -> Judged:
+    """Judge `awk ...`; only a program that is given in full and only prints is understood."""
+    given = sort_arguments(words, valued=("-F", "-v", "--field-separator", "--assign"))
+    program = given.operands[0].value if given.operands else None
+    if program is None or given.dynamic or not given.only(("-F", "-v", "--field-separator", "--assign", "--posix")):
+        return _unknown("the awk program is known only at run time, or an option is not known here")
+    if _AWK_SUSPICIOUS.search(program) is not None and not _harmless_awk(program):
+        return _unknown("the awk program may run a command, or read or write a file")
+    return Judged(kind=Kind.READ_ONLY, reason="awk only prints", reads=given.operands[1:])
+
+
+def _unknown(reason: str) -> Judged:
+    return Judged(kind=Kind.UNKNOWN, reason=reason)
+
+
+def _harmless_sed(script: str) -> bool:
+    rest = script
+    while rest:
+        match = _SED_SUBSTITUTE.match(rest)
+        if match is not None:
+            mark = re.escape(match[2])
+            part = rf"(?:[^\\{mark}\n]|\\.)*{mark}"
+            found = re.compile(rf"{part}{part}([gpiIm0-9]*)\s*(?:;|\n|$)", re.DOTALL).match(rest, match.end())
+        else:
+            found = _SED_PLAIN.match(rest)
+        if found is None or not found.end():
+            return False
+        rest = rest[found.end() :]
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Token:
+    """One token of an awk program; `depth` counts the open parentheses before it."""
+
+    kind: str
+    text: str
+    depth: int
+
+
+def _harmless_awk(program: str) -> bool:
+    """Whether no token runs a command, opens a file, or sends output anywhere but to the console."""
+    tokens = _awk_tokens(program)
+    if tokens is None:
+        return False
+    printing: int | None = None  # the depth at which a print statement goes on
+    for place, token in enumerate(tokens):
+        if token.kind == "name" and token.text in ("print", "printf"):
+            printing = token.depth
+        elif token.text in (";", "\n", "}"):
+            printing = None
+        elif token.text in ("|", "|&", "@") or (token.kind == "name" and token.text in _AWK_FORBIDDEN):
+            return False
+        elif token.text in (">", ">>") and printing == token.depth:
+            target = tokens[place + 1 : place + 3]
+            if not target or target[0].text not in _CONSOLE or (target[1:] and target[1].text not in (";", "\n", "}")):
+                return False
+    return True
+
+
+def _awk_tokens(program: str) -> list[_Token] | None:
+    """The tokens of a program, or None where a slash could be a division as well as the begin of a pattern."""
+    tokens: list[_Token] = []
+    at = depth = 0
+    while at < len(program):
+        if program[at] == "/":
+            before = tokens[-1] if tokens else None
+            if before is not None and before.text == ")":
+                return None
+            if before is None or not _is_operand(before):
+                match = _AWK_REGEX.match(program, at)
+                if match is None:
+                    return None
+                tokens.append(_Token(kind="regex", text=match[0], depth=depth))
+                at = match.end()
+                continue
+        found = _AWK_TOKEN.match(program, at)
+        if found is None or found.lastgroup is None or found[0] == '"':
+            return None
+        at = found.end()
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if found.lastgroup not in ("space", "comment"):
+            tokens.append(_Token(kind=found.lastgroup, text=found[0], depth=depth - (found[0] == "(")))
+    return tokens
+
+
+def _is_operand(token: _Token) -> bool:
+    if token.kind == "name":
+        return token.text not in _AWK_KEYWORDS
+    return token.kind in ("number", "string", "regex") or token.text in ("]", "$", "++", "--")

@@ -1,0 +1,1 @@
+"""Text that passes borders: redaction, hygiene, and marking what comes from outside."""

@@ -1,0 +1,173 @@
+"""Secrets taken out of text: by vendors' shapes and by known values, never by the names of identifiers alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from agentforge.frozen import dataclass
+from agentforge.safety.text.file_text import written_forms
+from agentforge.safety.text.shapes import SHAPES
+
+_REMEMBERED_CHARS = 8_000
+_SHORTEST_KNOWN_VALUE = 8
+_SHORTEST_ASSIGNED_VALUE = 16
+_BITS_PER_CHARACTER = 3.0
+_KEY_WORDS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_KEY_VARIABLE = (
+    r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH)?_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?(?:_|$)"
+)
+_PLACEHOLDER = (
+    r"(?i)x{4,}|\.{3}|your|example|placeholder|changeme|dummy|redacted|(.)\1{7}"
+    r"|tiger|czZCaGRSa3F0Mz|QWxhZGRpb"  # examples of manuals and of RFC 6749 and 7617
+    r"|^(?:my|the|some|test)?[-_]?(?:password|passwd|passphrase|secret|token|key)[-_]?\d{0,3}$"
+)
+_JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
+_ASSIGNMENT = (
+    r"(?m)^(?P<head>[ \t]*(?:export[ \t]+|set[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
+    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)[ \t]*$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """Text without secrets: how many were taken out and of which kinds, sorted."""
+
+    text: str
+    count: int
+    kinds: tuple[str, ...]
+
+
+def redact(text: str, *, secrets: tuple[str, ...] = (), shapes: bool = True) -> Redacted:
+    """Replace every secret by `[redacted: kind]`.
+
+    A secret is a value that is known (`secrets`, of at least 8 characters), a token in the shape of a vendor's, or the
+    random-looking value of a key variable on a line of an environment file.
+
+    Args:
+        shapes: False takes out the known values alone.
+    Source: known formats as published by the vendors' secret-scanning pages.
+    """
+    if not shapes:
+        found: list[str] = []
+        known = _known_values(text, secrets, found)
+        return Redacted(text=known, count=len(found), kinds=tuple(sorted(set(found))))
+    return _remembered(text, secrets) if len(text) <= _REMEMBERED_CHARS else _searched(text, secrets)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str, secrets: tuple[str, ...]) -> Redacted:
+    """Most of what is sent to a model was sent the step before: searched once."""
+    return _searched(text, secrets)
+
+
+def _searched(text: str, secrets: tuple[str, ...]) -> Redacted:
+    found: list[str] = []
+    text = _known_values(text, secrets, found)
+    for shape in SHAPES:
+        if any(hint in text for hint in shape.hints):
+            text = re.sub(shape.form, lambda match, kind=shape.kind: _cut_out(match, kind, found), text)  # type: ignore[misc]
+    if any(word in text for word in _KEY_WORDS):
+        text = re.sub(_ASSIGNMENT, lambda match: _cut_assigned(match, found), text)
+    return Redacted(text=text, count=len(found), kinds=tuple(sorted(set(found))))
+
+
+def secret_lines(text: str) -> list[tuple[int, str]]:
+    """Where secrets stand in a text, without showing them: (line from 1, kind), in order."""
+    whole = redact(text)
+    if not whole.count:
+        return []
+    lines = text.splitlines()
+    found = [(number, kind) for number, line in enumerate(lines, start=1) for kind in redact(line).kinds]
+    if "private-key" in whole.kinds:
+        heads = [number for number, line in enumerate(lines, start=1) if "PRIVATE KEY" in line and "BEGIN" in line]
+        found += [(number, "private-key") for number in heads if (number, "private-key") not in found]
+    return sorted(found)
+
+
+def redact_value(value: object, *, secrets: tuple[str, ...] = ()) -> object:
+    """Redact every string of a JSON value, keys included; the same value when it holds no secret."""
+    texts = "\n".join(_texts(value))
+    return _redacted(value, secrets) if redact(texts, secrets=secrets).count else value
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _redacted(value: object, secrets: tuple[str, ...]) -> object:
+    if isinstance(value, str):
+        return redact(value, secrets=secrets).text
+    if isinstance(value, Mapping):
+        return {redact(str(key), secrets=secrets).text: _redacted(item, secrets) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        items = (_redacted(item, secrets) for item in value)
+        return tuple(items) if isinstance(value, tuple) else list(items)
+    return value
+
+
+def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of key variables of an environment that are worth hiding: long enough, no paths; the longest first."""
+    values = {
+        value
+        for name, value in environment.items()
+        if re.search(_KEY_VARIABLE, name.upper())
+        and len(value) >= _SHORTEST_KNOWN_VALUE
+        and not value.startswith(("/", "~", "./"))
+    }
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+
+
+def _known_values(text: str, secrets: tuple[str, ...], found: list[str]) -> str:
+    for secret in secrets:
+        if len(secret) < _SHORTEST_KNOWN_VALUE:
+            continue
+        for form in written_forms(secret):
+            if form in text:
+                found.extend(["known-value"] * text.count(form))
+                text = text.replace(form, "[redacted: known-value]")
+    return text
+
+
+def _cut_out(match: re.Match[str], kind: str, found: list[str]) -> str:
+    named = "secret" in match.re.groupindex
+    secret = match["secret"] if named else match.group()
+    if kind in _JUDGED and (re.search(_PLACEHOLDER, secret) or (kind == "url-password" and not _looks_chosen(secret))):
+        return match.group()
+    found.append(kind)
+    start, end = (
+        (match.start("secret") - match.start(), match.end("secret") - match.start()) if named else (0, len(secret))
+    )
+    whole = match.group()
+    return f"{whole[:start]}[redacted: {kind}]{whole[end:]}"
+
+
+def _looks_chosen(password: str) -> bool:
+    """A password, not the word of an example: it has a digit or a sign beside its letters."""
+    return not password.isalpha() and not password.isdigit()
+
+
+def _cut_assigned(match: re.Match[str], found: list[str]) -> str:
+    secret = match["secret"]
+    if not re.search(_KEY_VARIABLE, match["name"]) or re.search(_PLACEHOLDER, secret) or not _looks_random(secret):
+        return match.group()
+    found.append("assignment")
+    return f"{match['head']}{match['quote']}[redacted: assignment]{match['quote']}"
+
+
+def _looks_random(value: str) -> bool:
+    """Digits among letters, and many different signs for the length."""
+    has_both = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
+    counts = [value.count(sign) for sign in set(value)]
+    bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    return has_both and bits >= _BITS_PER_CHARACTER

@@ -1,0 +1,1 @@
+"""The log of a run: appending, reading, leases, and looking at damage."""

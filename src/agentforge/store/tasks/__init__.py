@@ -1,0 +1,1 @@
+"""The folders of tasks in a repository, and their memory."""

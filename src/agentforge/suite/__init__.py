@@ -1,0 +1,1 @@
+"""The test suite of a project: finding it, running it in its environment, and counting what it reports."""

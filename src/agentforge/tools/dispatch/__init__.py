@@ -1,0 +1,1 @@
+"""Carrying out a tool call: arguments, approval, hooks, invocation."""

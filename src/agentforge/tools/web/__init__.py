@@ -1,0 +1,1 @@
+"""Reading the web: fetching, extracting text, and a browser."""

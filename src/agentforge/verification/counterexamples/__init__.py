@@ -1,0 +1,1 @@
+"""Wrong implementations that good tests must notice: stubs, null implementations and mutants."""

@@ -1,0 +1,91 @@
+"""How far a suite notices small wrong changes: what bounds the look, and the score of what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentforge.frozen import dataclass
+from agentforge.verification.mutation.choice import Mutant
+
+COUNTED = ("killed", "timeout", "crashed")  # how a mutant ends that a test noticed
+NOTHING_TO_MUTATE = "the changed lines hold nothing that can be mutated"
+_TESTS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much is spent on mutants.
+
+    Attributes:
+        most: mutants; 0 switches them off.
+        seconds: of CPU for all of them, and twice as many by the clock; what is left then is not run.
+        seed: chooses them; recorded.
+    """
+
+    most: int = 20
+    seconds: float = 60.0
+    seed: int = 1
+
+
+def score_of(
+    chosen: Sequence[Mutant],
+    tests: Sequence[Sequence[str]],
+    statuses: Mapping[int, Mapping[str, Any]],
+    *,
+    note: str,
+    cpu_s: float,
+    possible: int,
+    bounds: Bounds,
+) -> dict[str, Any]:
+    """The facts of a measurement; a mutant that no test executes survives without a run.
+
+    Args:
+        tests: for each chosen mutant the ids that are run against it.
+        statuses: number of the mutant -> {status: killed, timeout, crashed, survived or not run}.
+    """
+    status = {
+        number: "survived" if not tests[number] else str(statuses.get(number, {}).get("status", "not run"))
+        for number in range(len(chosen))
+    }
+    killed = sum(1 for one in status.values() if one in COUNTED)
+    living = sorted(
+        (number for number, one in status.items() if one == "survived"),
+        key=lambda number: (chosen[number].path, chosen[number].line, number),
+    )
+    run = killed + len(living)
+    return {
+        "measured": run > 0 and not (note and not killed),
+        "note": note,
+        "seed": bounds.seed,
+        "possible": possible,
+        "run": run,
+        "killed": killed,
+        "survived": len(living),
+        "score": round(killed / run, 3) if run else None,
+        "survivors": [_survivor(chosen[number], number, tests[number]) for number in living],
+        "not_run": len(chosen) - run,
+        "cpu_s": cpu_s,
+    }
+
+
+def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, Any]:
+    return {
+        "id": f"M{number + 1}",
+        "path": mutant.path,
+        "line": mutant.line,
+        "function": mutant.owner,
+        "kind": mutant.kind,
+        "before": mutant.before,
+        "after": mutant.after,
+        "tests": list(tests[:_TESTS_SHOWN]),
+        "tests_run": len(tests),
+    }
+
+
+def nothing_run(note: str, bounds: Bounds) -> dict[str, Any]:
+    """The facts where no mutant was run, and why."""
+    return {
+        "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,
+        "score": None, "survivors": [], "not_run": 0, "cpu_s": 0.0,
+    }  # fmt: skip

@@ -1,0 +1,188 @@
+"""The mutation score of a tree: mutants of its changed lines, each run against the tests that execute its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentforge.canonical import digest_bytes
+from agentforge.languages.python.runner import run_mutants
+from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.testing.coverage import Traced
+from agentforge.testing.launch import ground
+from agentforge.testing.plan import plan_digest
+from agentforge.verification.counterexamples.mutant_score import (
+    COUNTED,
+    NOTHING_TO_MUTATE,
+    Bounds,
+    nothing_run,
+    score_of,
+)
+from agentforge.verification.counterexamples.mutants_by_runs import noticed_by_runs
+from agentforge.verification.mutation.choice import Mutant, choose, mutants_of
+
+_VERSION = 1
+_TESTS_EACH = 200
+_FIRST_RUN_S = 60.0
+
+
+def measure_mutants(
+    rig: Rig,
+    tree: str,
+    *,
+    changed: Mapping[str, int],
+    traced: Traced,
+    passing: Sequence[str],
+    edits: Edits = NO_EDITS,
+    bounds: Bounds,
+) -> dict[str, Any]:
+    """Count how many small wrong changes of the changed lines the tests notice.
+
+    Args:
+        changed: path -> changed lines as bits, product files only.
+        traced: what the tests executed on this very tree.
+        passing: tests that pass on it; others show nothing.
+    Returns:
+        {measured, note, seed, possible, run, killed, survived, score, survivors: [{id, path, line, function, kind, before,
+        after, tests}], not_run, cpu_s}; `score` is None when nothing was run.
+    """
+    reason = _not_possible(rig, traced, bounds)
+    if reason:
+        return nothing_run(reason, bounds)
+    known = set(passing)
+    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines)]
+    chosen = choose(possible, seed=bounds.seed, most=bounds.most)
+    if not chosen:
+        return nothing_run(NOTHING_TO_MUTATE, bounds)
+    tests = [[name for name in _tests_of(one, traced) if name in known][:_TESTS_EACH] for one in chosen]
+    records = _records(rig, tree, chosen, tests, edits=edits, bounds=bounds)
+    statuses, note = _read(records, chosen) if records else ({}, "")
+    cpu_s = next((float(one["cpu_s"]) for one in records if one["kind"] == "spent"), 0.0)
+    return score_of(chosen, tests, statuses, note=note, cpu_s=cpu_s, possible=len(possible), bounds=bounds)
+
+
+def killed_by(
+    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str]
+) -> dict[str, list[str]]:
+    """Run tests against mutants that survived others.
+
+    Args:
+        survivors: rows of `measure_mutants`, of a tree with the same product files.
+        tests: ids that pass on the tree.
+    Returns:
+        the mutant's id -> ids of the tests that notice it.
+    """
+    if rig.plan.language != "python":
+        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=2 * _FIRST_RUN_S)
+    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
+    found = []
+    for path in dict.fromkeys(str(row["path"]) for row in survivors):
+        for one in _of_file(rig, tree, path, -1):
+            if (one.path, one.line, one.before, one.after) in wanted:
+                found.append(one)
+    if not found or not tests:
+        return {}
+    rows = [
+        {"number": number, "path": one.path, "data": one.data.hex(), "tests": list(tests), "every": True}
+        for number, one in enumerate(found)
+    ]
+    plan = {"rows": rows, "tests": list(tests), "budget_s": 2 * _FIRST_RUN_S, "limit_s": _FIRST_RUN_S}
+    records = _served(rig, tree, plan, edits=NO_EDITS, timeout_s=4 * _FIRST_RUN_S)
+    out: dict[str, list[str]] = {}
+    for record in records:
+        if record["kind"] == "mutant" and record["status"] in COUNTED:
+            mutant = found[int(record["number"])]
+            name = wanted[mutant.path, mutant.line, mutant.before, mutant.after]
+            out[name] = [str(test) for test in record["all"]] or list(tests)
+    return out
+
+
+def _not_possible(rig: Rig, traced: Traced, bounds: Bounds) -> str:
+    if bounds.most < 1:
+        return "switched off by [verification] mutants = 0"
+    if rig.plan.runner not in ("pytest", "unittest"):
+        return f"no mutants for {rig.plan.language} with the runner {rig.plan.runner}"
+    return "" if traced.measured else f"it is not known what each test executes: {traced.note}"
+
+
+def _of_file(rig: Rig, tree: str, path: str, lines: int) -> tuple[Mutant, ...]:
+    data = rig.git.show(tree, path) if path.endswith(".py") else None
+    return mutants_of(path, data, lines=lines) if data is not None else ()
+
+
+def _tests_of(mutant: Mutant, traced: Traced) -> tuple[str, ...]:
+    """Tests that execute one of its lines; what is executed while modules are imported concerns every test of the file."""
+    lines = ((1 << (mutant.last - mutant.line + 1)) - 1) << mutant.line
+    direct = traced.executing(mutant.path, lines)
+    imported = traced.tests.get("", {}).get(mutant.path, 0) & lines
+    return tuple(dict.fromkeys([*direct, *traced.executing(mutant.path, -1)])) if imported else direct
+
+
+def _records(
+    rig: Rig,
+    tree: str,
+    chosen: Sequence[Mutant],
+    tests: Sequence[Sequence[str]],
+    *,
+    edits: Edits,
+    bounds: Bounds,
+) -> list[dict[str, Any]]:
+    """What the server says of the mutants that some test executes; [] when no test executes any."""
+    numbers = [number for number in range(len(chosen)) if tests[number]]
+    if not numbers:
+        return []
+    rows = [
+        {
+            "number": number, "path": chosen[number].path, "data": chosen[number].data.hex(),
+            "tests": list(tests[number]),
+        }
+        for number in numbers
+    ]  # fmt: skip
+    every = sorted({name for number in numbers for name in tests[number]})
+    key: dict[str, object] = {
+        "mutants": [[chosen[number].path, digest_bytes(chosen[number].data), list(tests[number])] for number in numbers],
+        "version": _VERSION, "tree": tree, "plan": plan_digest(rig.plan), "edits": edits.digest,
+        "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+    }  # fmt: skip
+    known = rig.cache.recall(key) if rig.cache is not None else None
+    records: list[dict[str, Any]] = known["records"] if known is not None else []
+    if known is None:
+        plan = {"rows": rows, "tests": every, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
+        records = _served(rig, tree, plan, edits=edits, timeout_s=2 * bounds.seconds + 2 * _FIRST_RUN_S)
+        if rig.cache is not None and _whole(records, len(rows)):
+            rig.cache.keep(key, {"records": records})
+    return list(records)
+
+
+def _served(rig: Rig, tree: str, plan: Mapping[str, Any], *, edits: Edits, timeout_s: float) -> list[dict[str, Any]]:
+    """Start the server on a fresh checkout."""
+    with fresh_checkout(rig, tree) as checkout:
+        edits.apply(checkout)
+        with ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place:
+            return list(run_mutants(rig.plan, place, plan, timeout_s=timeout_s))
+
+
+def _whole(records: Sequence[Mapping[str, Any]], rows: int) -> bool:
+    done = [one for one in records if one["kind"] == "mutant" and one["status"] != "not run"]
+    return len(done) == rows and any(one["kind"] == "finished" for one in records)
+
+
+def _read(records: Sequence[Mapping[str, Any]], chosen: Sequence[Mutant]) -> tuple[dict[int, dict[str, Any]], str]:
+    first = next((one for one in records if one["kind"] == "unchanged"), None)
+    if first is None:
+        return {}, f"the mutation server did not answer: {_early(records)}"
+    if first["status"] != "survived":
+        return {}, f"the tests do not pass in the mutation server ({first['status']} {first['by']})"
+    lost = {str(one["path"]) for one in records if one["kind"] == "control" and not one["held"]}
+    statuses = {
+        int(one["number"]): dict(one)
+        for one in records
+        if one["kind"] == "mutant" and chosen[int(one["number"])].path not in lost
+    }
+    note = f"the tests do not load {', '.join(sorted(lost))} from the checkout" if lost else ""
+    early = _early(records)
+    return statuses, note or (f"the mutation server ended early: {early}" if early else "")
+
+
+def _early(records: Sequence[Mapping[str, Any]]) -> str:
+    return next((str(one["text"]) for one in records if one["kind"] == "early"), "")

@@ -1,0 +1,118 @@
+"""Runs of RED's tests against stubs: how long they may take, which of them are controls, what survives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from agentforge.languages.python.imports import reached
+from agentforge.languages.stub_variant import Variant
+from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.plan import COMPILED
+from agentforge.underway import underway
+from agentforge.verification.counterexamples.stubs import stub_compiles, survivors
+from agentforge.workspace.code.relevance import is_test_path
+
+_STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
+_NEAR_FILES = 10
+_BUILD_S = 120.0  # what does not compile at the base is built for the first time with a stub
+
+
+def impatient(rig: Rig, run: SuiteRun) -> Rig:
+    """A rig that waits for a stub not much longer than for the base; what did not compile there is built for the first time."""
+    least = _BUILD_S if rig.plan.runner in COMPILED else _STUB_LEAST_S
+    return replace(rig, timeout_s=min(rig.timeout_s, least + _STUB_FACTOR * run.duration_s))
+
+
+def run_stubs(rig: Rig, red_tree: str, files: Sequence[str], made: Sequence[Variant]) -> dict[str, SuiteRun]:
+    """The runs against stubs; without those that a compiler did not take: these show nothing of the tests."""
+    runs = {}
+    for number, one in enumerate(made, 1):
+        with underway(f"runs the new tests against a wrong implementation, {number} of {len(made)}"):
+            runs[one.name] = _run_stub(rig, red_tree, files, one)
+    kept = (one for one in made if rig.plan.runner not in COMPILED or stub_compiles(runs[one.name], one))
+    return {one.name: runs[one.name] for one in kept}
+
+
+def taken(made: Sequence[Variant], runs: Mapping[str, SuiteRun], rig: Rig) -> tuple[Variant, ...]:
+    """The stubs that are controls: what a compiler did not take is none."""
+    return tuple(one for one in made if one.name in runs or rig.plan.runner not in COMPILED)
+
+
+def stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig) -> bool:
+    """Every stub was run, and one run at least is evidence: a stub may break the import of everything else."""
+    return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
+
+
+def surviving(
+    stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], targets: Sequence[str]
+) -> list[tuple[str, str]]:
+    """The (stub, target) pairs of targets that a wrong implementation satisfies."""
+    ran = [variant for variant in made if variant.name in stub_runs]
+    return survivors({name: run.passed_ids for name, run in stub_runs.items()}, made=ran, targets=targets)
+
+
+def noticed_by_others(
+    rig: Rig,
+    red_tree: str,
+    living: Sequence[tuple[str, str]],
+    *,
+    made: Mapping[str, Variant],
+    runs: Mapping[str, SuiteRun],
+    passing: frozenset[str],
+    files: Sequence[str],
+) -> frozenset[str]:
+    """The surviving stubs that a test of the base, or a guard, notices: such an implementation gets no further.
+
+    Args:
+        living: (stub, target) pairs; "any value" stands for `empty` and `other` together.
+        passing: ids that pass without a stub and are no targets.
+        files: test files to be asked where those beside the targets notice nothing.
+    """
+    parts = {name: ("empty", "other") if name not in made else (name,) for name, _ in living}
+    found: set[str] = set()
+    for name in sorted({part for ones in parts.values() for part in ones if part in made}):
+        run = runs[name]
+        if not passing & set(run.failing_ids) and files:
+            run = _run_stub(rig, red_tree, files, made[name])
+            known = run_tree(rig, red_tree, tests=files) if run.failing_ids else run
+            passing |= frozenset(known.passed_ids)
+        if passing & set(run.failing_ids):
+            found.add(name)
+    return frozenset(name for name, ones in parts.items() if found.issuperset(ones))
+
+
+def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
+    """Why there was no control by stubs; empty when there was."""
+    if made:
+        return ""
+    if not with_stubs:
+        return "stub controls were not asked for"
+    if rig.plan.language not in ("python", "javascript", "go", "rust", "java"):
+        return f"no stub controls for {rig.plan.language}"
+    if rig.plan.runner in COMPILED:
+        return "no stub of the declared symbols could be made and compiled: a new one needs its signature in the specification"
+    return f"the specification declares no new or changed symbol of {rig.plan.language}: no stub controls"
+
+
+def near_tests(rig: Rig, tree: str, product: Sequence[str], *, apart: Sequence[str]) -> tuple[str, ...]:
+    """Test files that import one of some product files, directly or through others; the first few.
+
+    Args:
+        apart: files that have been asked already.
+    """
+    present = frozenset(rig.git.list_files(tree))
+    tests = [path for path in sorted(present) if path.endswith(".py") and is_test_path(path) and path not in apart]
+    found = (
+        path
+        for path in tests
+        if frozenset(product) & reached([path], present=present, roots=rig.plan.roots, read=rig.read(tree))
+    )
+    return tuple(islice(found, _NEAR_FILES))
+
+
+def _run_stub(rig: Rig, red_tree: str, files: Sequence[str], variant: Variant) -> SuiteRun:
+    edits = Edits(files={path: text.encode("utf-8", "surrogateescape") for path, text in variant.files.items()})
+    return run_tree(rig, red_tree, tests=files, edits=edits)

@@ -1,0 +1,255 @@
+"""Held-out checks of JavaScript and TypeScript: claims are evaluated in plain node processes; see `plain_check.py`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from agentforge.errors import ToolchainError
+from agentforge.languages.javascript.project import is_test
+from agentforge.languages.javascript.source import definitions, is_javascript, parsed
+from agentforge.languages.symbols import Symbol
+from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.testing.channel import Channel
+from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
+from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.claims_javascript import names_of
+from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_check import (
+    COMPLAINT,
+    TIME_LIMIT_S,
+    UNDECLARED,
+    Look,
+    Verdict,
+    judge,
+    summed,
+)
+from agentforge.verification.examples.typed_comparison import told_of
+from agentforge.verification.examples.user_environment import everyday, furnish
+from agentforge.workspace.files.file_access import remove_tree
+
+_GROUP = 4
+_RESULTS_BYTES = 4_000_000
+_FOLDERS = frozenset({"test", "tests", "__tests__", "spec"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeProbe:
+    """One call to evaluate. `names` maps each free name to its file, and whether it may be the whole module."""
+
+    source: str
+    names: Mapping[str, tuple[str, bool]]
+
+
+def check_javascript(
+    rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
+) -> Verdict:
+    """Evaluate claims on a tree and compare the results; what came of all of them, see `node_looks`."""
+    return summed(node_looks(rig, tree, claims, symbols=symbols, base_tree=base_tree, edits=edits), told=_told)
+
+
+def node_looks(
+    rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
+) -> list[Look]:
+    """Evaluate claims on a tree; what came of each, by type and value; null and undefined are the same here.
+
+    Left unchecked are claims with names that the specification does not declare, those whose module cannot be loaded without the
+    test runner, and those of the request that do not hold but did at the base.
+
+    Side effects: none in the tree; a fresh checkout is made and removed.
+    """
+    resolved = [(claim, resolved_in_node(claim.call, symbols, rig, tree)) for claim in claims]
+    ready = [(claim, probe) for claim, probe in resolved if probe is not None]
+    looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, probe in resolved if probe is None]
+    try:
+        answers = evaluate_in_node(rig, tree, [probe for _, probe in ready], edits=edits)
+    except ToolchainError as exc:
+        return [*looks, *(Look(claim=claim, unchecked=exc.message) for claim, _ in ready)]
+    for (claim, probe), answer in zip(ready, answers, strict=True):
+        if answer.lost or (
+            answer.stage == "import" and answer.raised and _raised_before(rig, base_tree, probe, answer)
+        ):
+            said = f" ({answer.message[:160]})" if answer.message else ""
+            unloaded = f"its module cannot be loaded outside the test runner{said}"
+            looks.append(Look(claim=claim, unchecked=unloaded))
+            continue
+        wrong = judge(claim, answer)
+        complaint = bool(wrong) and claim.asked and not claim.firm and _held_before(rig, base_tree, claim, symbols)
+        looks.append(
+            Look(
+                claim=claim,
+                wrong=wrong,
+                unchecked=COMPLAINT if complaint else "",
+                got=told_of(answer.value, answer.raised, answer.message),
+            )
+        )
+    return looks
+
+
+def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits: Edits = NO_EDITS) -> list[Answer]:
+    """Evaluate probes on a fresh checkout without its tests, a few in a process.
+
+    Raises:
+        SandboxError: the box cannot be built.
+        ToolchainError: there is no node on PATH, or it cannot run such checks.
+    """
+    if not probes:
+        return []
+    node = node_path()
+    with (
+        fresh_checkout(rig, tree) as checkout,
+        ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place,
+    ):
+        edits.apply(checkout)
+        _without_tests(checkout)
+        furnish(place)
+        found: list[Answer] = []
+        with borrowed(rig.plan, place):
+            for start in range(0, len(probes), _GROUP):
+                found += _told_by_node(node, rig, place, probes[start : start + _GROUP])
+        return found
+
+
+def program_of(*names: str) -> str:
+    """The text of a program for node that consists of several files."""
+    return "\n".join((EVIDENCE / "javascript" / f"{name}_program.mjs").read_text("utf-8") for name in names)
+
+
+def node_path() -> str:
+    """Where node is.
+
+    Raises:
+        ToolchainError: it is not on PATH.
+    """
+    import os
+    import shutil
+
+    node = shutil.which("node", path=os.environ.get("PATH"))
+    if node is None:
+        raise ToolchainError("node is not on PATH: examples cannot be checked outside of the test runner")
+    return node
+
+
+def _told_by_node(node: str, rig: Rig, place: Ground, probes: Sequence[NodeProbe]) -> list[Answer]:
+    """One process for a few calls."""
+    channel, nonce = Channel(), secrets.token_hex(16)
+    calls = [
+        {
+            "source": one.source,
+            "names": {name: {"file": file, "whole": whole} for name, (file, whole) in one.names.items()},
+        }
+        for one in probes
+    ]
+    setup = {
+        "descriptor": channel.descriptor, "nonce": nonce, "root": str(place.root), "calls": calls, "word": secrets.token_hex(4)
+    }  # fmt: skip
+    try:
+        done = rig.sandbox.run(
+            [node, "--input-type=module", "-"],
+            box=everyday(box(rig.plan, place, env={}), place),
+            timeout_s=min(TIME_LIMIT_S, rig.timeout_s),
+            stdin=f"globalThis.__setup = {json.dumps(setup)};\n{program_of('calls', 'plain')}".encode(),
+            pass_fds=(channel.descriptor,),
+        )
+    finally:
+        data = channel.drained()[0]
+    if not data and done.exit_code in (1, 2, 9, 126, 127) and "__setup" in done.text:
+        raise ToolchainError(f"{node} cannot run checks: {done.text[-200:].strip()}")
+    rows = _genuine(data, nonce)
+    ended = "timed out" if done.timed_out else "ended early"
+    return [_answer(rows[number]) if number in rows else Answer(ended=ended) for number in range(len(probes))]
+
+
+def _genuine(data: bytes, nonce: str) -> dict[int, dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    for line in data[:_RESULTS_BYTES].splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # torn by the end of the process: the call has no answer
+        if isinstance(record, dict) and record.get("nonce") == nonce and "number" in record:
+            found.setdefault(int(record["number"]), record)
+    return found
+
+
+def _answer(row: Mapping[str, Any]) -> Answer:
+    message = str(row.get("message", ""))
+    if "lost" in row:
+        return Answer(lost=True, message=message)
+    if "raised" in row:
+        raised = tuple((str(name), bool(builtin)) for name, builtin in row["raised"])
+        return Answer(raised=raised, stage=str(row["stage"]), message=message)
+    return Answer(value=row["value"])
+
+
+def resolved_in_node(call: str, symbols: Sequence[Symbol], rig: Rig, tree: str) -> NodeProbe | None:
+    """Where the free names of a call come from: declared symbols, what their files define, or the modules themselves."""
+    files = tuple(dict.fromkeys(one.file for one in symbols if is_javascript(one.file)))
+    names: dict[str, tuple[str, bool]] = {}
+    for name in names_of(call):
+        declared = [one.file for one in symbols if one.name.split(".")[0] == name and one.file in files]
+        defined = declared or [file for file in files if name in _defined(file, rig.git.show(tree, file))]
+        whole = [file for file in files if _stem(file) in (name, "index")]
+        if defined:
+            names[name] = (defined[0], False)
+        elif whole:
+            names[name] = (whole[0], True)
+        else:
+            return None
+    return NodeProbe(source=call, names=names) if names else None
+
+
+def _defined(path: str, data: bytes | None) -> set[str]:
+    root = parsed(path, data.decode("utf-8", "replace")) if data is not None else None
+    return {one.name for one in definitions(root)} if root is not None else set()
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).name.partition(".")[0]
+
+
+def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: Answer) -> bool:
+    """Whether loading the same files raised the same at the base (a framework's set-up)."""
+    there = {name: place for name, place in probe.names.items() if rig.git.show(base_tree, place[0]) is not None}
+    if not there:
+        return False
+    before = evaluate_in_node(rig, base_tree, [NodeProbe(source="null", names=there)])[0]
+    return before.lost or before.raised[:1] == answer.raised[:1]
+
+
+def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> bool:
+    probe = resolved_in_node(claim.call, symbols, rig, base_tree)
+    if probe is None or any(rig.git.show(base_tree, file) is None for file, _ in probe.names.values()):
+        return False
+    before = evaluate_in_node(rig, base_tree, [probe])[0]
+    return not before.lost and not judge(claim, before)
+
+
+def _told(claim: Claim) -> str:
+    return f"a held-out check of {', '.join(names_of(claim.call))}" if claim.hidden else claim.text
+
+
+def tests_in(checkout: Path) -> list[Path]:
+    """Folders of tests, and test files elsewhere; nothing that a package brings along."""
+    own = [one for one in checkout.rglob("*") if "node_modules" not in one.relative_to(checkout).parts]
+    folders = [
+        one
+        for one in own
+        if one.is_dir() and (one.name == "__tests__" or (one.parent == checkout and one.name in _FOLDERS))
+    ]
+    files = [one for one in own if one.is_file() and is_test(one.relative_to(checkout).as_posix())]
+    return [*folders, *(one for one in (*files,) if not any(one.is_relative_to(folder) for folder in folders))]
+
+
+def _without_tests(checkout: Path) -> None:
+    """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
+
+    for path in tests_in(checkout):
+        if path.is_dir():
+            remove_tree(path)
+        else:
+            path.unlink()

@@ -1,0 +1,192 @@
+"""Compares an encoded result with an expected value: exact type and value, never by the result's own `__eq__`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+How = Literal["exact", "equal", "loose"]
+"""How alike a result has to be."""
+
+_BUILTIN = frozenset(
+    {"bool", "int", "float", "complex", "str", "bytes", "bytearray", "NoneType", "ellipsis", "list", "tuple", "set",
+     "frozenset", "dict"}
+)  # fmt: skip
+_CLOSE = 1e-9
+
+
+def difference(found: Sequence[Any], expected: object, *, streams: bool = True, how: How = "exact") -> str:
+    """Say how a result differs from what is expected; empty when it does not.
+
+    Names of classes of the project are not told: they could carry a secret.
+
+    Args:
+        found: as `programs/plain_program.py` encodes it: [type, value], a subclass or an object.
+        expected: a value of built-in types.
+        streams: a generator or the like may stand for a list or tuple.
+        how: "exact"; "equal": numbers may differ in type, and a subclass whose equality is that of the built-in type is accepted,
+            as `==` has it; "loose": an object of another type is accepted, too, unless it says that it equals anything.
+    """
+    name = str(found[0])
+    if name == "too much":
+        return "" if how == "loose" else "is too large or refers to itself"
+    if name == "object":
+        return _of_object(found, how=how)
+    if name == "subclass":
+        return _of_subclass(found, expected, how=how)
+    if name == "iterator":
+        if not streams or not isinstance(expected, (list, tuple)):
+            return f"is a {found[1]}, not {_named(expected)}"
+        return _items(found[2], list(expected), how=how)
+    wanted = type(expected).__name__
+    if name != wanted and not _numbers(name, expected, how=how):
+        return f"is of type {name}, not {wanted}"
+    return _value(found, expected, how=how)
+
+
+def shown(found: Sequence[Any], *, limit: int = 160, alike: bool = False) -> str:
+    """An encoded result as Python would write it.
+
+    Args:
+        alike: what a test would call equal is written the same: dictionaries and sets in one order, floats to ten digits.
+    """
+    text = _source(found, alike=alike)
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def decoded(found: Sequence[Any]) -> object:
+    """The value of an encoded result of exact built-in types.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    name, *rest = found
+    if name not in _BUILTIN:
+        raise ValueError(f"{name} is no built-in value")
+    if name == "dict":
+        return {decoded(key): decoded(value) for key, value in rest[0]}
+    if name in ("list", "tuple", "set", "frozenset"):
+        made = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}[name]
+        return made(decoded(one) for one in rest[0])
+    return _scalar(name, rest[0])
+
+
+def _of_object(found: Sequence[Any], *, how: How) -> str:
+    if found[2]:
+        return "is an object that says it equals anything"
+    return "" if how == "loose" else "is an object of another type"
+
+
+def _of_subclass(found: Sequence[Any], expected: object, *, how: How) -> str:
+    _, _, like, faithful, bare = found
+    inner = difference(bare, expected, streams=False, how=how)
+    if inner or like or (how != "exact" and faithful):
+        return inner
+    return f"is of a subclass of {bare[0]}, not {_named(expected)} itself"
+
+
+def _numbers(name: str, expected: object, *, how: How) -> bool:
+    """Whether two kinds of number may stand for each other."""
+    kinds = ("int", "float", "complex", "bool") if how == "equal" else ("int", "float", "complex")
+    return how != "exact" and name in kinds and type(expected).__name__ in kinds
+
+
+def _value(found: Sequence[Any], expected: object, *, how: How) -> str:
+    name, value = str(found[0]), found[1]
+    if isinstance(expected, (list, tuple)):
+        return _items(value, list(expected), how=how)
+    if isinstance(expected, (set, frozenset)):
+        return _unordered(value, list(expected), how=how)
+    if isinstance(expected, dict):
+        pairs = [["tuple", pair] for pair in value]
+        return _unordered(pairs, list(expected.items()), how=how)
+    actual = _scalar(name, value)
+    if isinstance(actual, float) or isinstance(expected, float):
+        return "" if _close(actual, expected) else "is another number"
+    return "" if actual == expected else "is another value"
+
+
+def _items(found: Sequence[Any], expected: Sequence[object], *, how: How) -> str:
+    if len(found) != len(expected):
+        return "has another length"
+    for one, wanted in zip(found, expected, strict=True):
+        inner = difference(one, wanted, streams=False, how=how)
+        if inner:
+            return f"holds an item that {inner}"
+    return ""
+
+
+def _unordered(found: Sequence[Any], expected: Sequence[object], *, how: How) -> str:
+    if len(found) != len(expected):
+        return "has another length"
+    left = list(expected)
+    for one in found:
+        match = next((wanted for wanted in left if not difference(one, wanted, streams=False, how=how)), _NOTHING)
+        if match is _NOTHING:
+            return "holds another item"
+        left = [wanted for wanted in left if wanted is not match]
+    return ""
+
+
+_NOTHING = object()
+
+
+def _close(actual: object, expected: object) -> bool:
+    if not isinstance(actual, (int, float)) or not isinstance(expected, (int, float)):
+        return actual == expected
+    if math.isnan(actual) or math.isnan(expected):
+        return math.isnan(actual) and math.isnan(expected)
+    return math.isclose(actual, expected, rel_tol=_CLOSE, abs_tol=1e-12)
+
+
+def _scalar(name: str, value: Any) -> object:
+    if name == "int":
+        return int(value, 16)
+    if name in ("bytes", "bytearray"):
+        return bytes.fromhex(value) if name == "bytes" else bytearray.fromhex(value)
+    if name in ("float", "complex"):
+        return float(value) if name == "float" else complex(value)
+    return ... if name == "ellipsis" else value
+
+
+def _named(expected: object) -> str:
+    return type(expected).__name__
+
+
+def _source(found: Sequence[Any], *, alike: bool = False) -> str:
+    name = str(found[0])
+    if name in ("object", "too much"):
+        return f"an object of class {found[1]}" if name == "object" else "..."
+    if name == "subclass":
+        return f"{found[1]}({_source(found[4], alike=alike)})"
+    if name == "iterator":
+        return f"{found[1]}({', '.join(_source(one, alike=alike) for one in found[2])})"
+    if name == "dict":
+        rows = [f"{_source(key, alike=alike)}: {_source(value, alike=alike)}" for key, value in found[1]]
+        return "{" + ", ".join(sorted(rows) if alike else rows) + "}"
+    if name in ("list", "tuple", "set", "frozenset"):
+        return _container(name, [_source(one, alike=alike) for one in found[1]], alike=alike)
+    value = _scalar(name, found[1])
+    if alike and isinstance(value, float):
+        return repr(float(f"{value:.10g}"))
+    if type(value) is int and abs(value) >> 512:  # Python refuses to write such a number in digits
+        return hex(value) if alike else f"a number of {value.bit_length()} bits"
+    return repr(value)
+
+
+def _container(name: str, rows: list[str], *, alike: bool) -> str:
+    ends = {"list": "[]", "tuple": "()"}.get(name, "{}")
+    if alike and ends == "{}":
+        rows = sorted(rows)
+    inner = ", ".join(rows) + ("," if name == "tuple" and len(rows) == 1 else "")
+    text = f"{ends[0]}{inner}{ends[1]}" if rows or ends != "{}" else "set()"
+    return f"frozenset({text})" if name == "frozenset" else text
+
+
+def told_of(value: Sequence[Any] | None, raised: Sequence[tuple[str, bool]], message: str) -> str:
+    """What a call gave, in words: its encoded value, or the exception with its first class."""
+    if value is not None:
+        return shown(value)
+    said = f" ({message[:120]})" if message else ""
+    return f"{raised[0][0]}{said}" if raised else "no answer"

@@ -1,0 +1,1 @@
+"""Changes that cannot alter behaviour: documents, annotations, comments and configuration nobody reads."""

@@ -1,0 +1,80 @@
+"""Tests of the base that end because a name is gone which the request asks to remove: found in their text, then measured."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable
+
+from agentforge.languages.symbols import Symbol, modules
+from agentforge.testing.outcome import Failure, SuiteRun
+from agentforge.testing.test_names import named_tests
+from agentforge.verification.source.test_hashes import Read, test_functions
+
+_ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
+
+
+def tests_using(paths: Iterable[str], names: Collection[str], *, read: Read) -> tuple[str, ...]:
+    """List the tests (`path::name`) whose text speaks of one of the names.
+
+    Args:
+        names: last names of symbols.
+    """
+    wanted = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
+    if wanted is None:
+        return ()
+    found = []
+    for path in paths:
+        data = read(path) or b""
+        found += [f"{path}::{name}" for name, text in _texts(path, data) if wanted.search(text)]
+    return tuple(found)
+
+
+def imports_of_gone(paths: Iterable[str], gone: Collection[Symbol], *, read: Read) -> tuple[tuple[str, str], ...]:
+    """List (path, name) of Python files that import a symbol when they are loaded: without it they cannot be loaded."""
+    homes = {(home, symbol.name) for symbol in gone for home in modules(symbol.file)}
+    found: dict[tuple[str, str], None] = {}
+    for path in paths:
+        for node in _parsed(read(path)).body if path.endswith(".py") else ():
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                found |= {(path, one.name): None for one in node.names if (node.module or "", one.name) in homes}
+    return tuple(found)
+
+
+def without_imports(data: bytes, names: Collection[str]) -> bytes:
+    """The text of a Python file without the imports of some names, so that the tests which need none of them can run."""
+    tree = _parsed(data)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list):
+            continue
+        for one in body:
+            if isinstance(one, ast.ImportFrom):
+                one.names = [alias for alias in one.names if alias.name not in names]
+        node.body = [one for one in body if not (isinstance(one, ast.ImportFrom) and not one.names)] or [ast.Pass()]  # type: ignore[attr-defined]  # it has a body
+    return ast.unparse(ast.fix_missing_locations(tree)).encode("utf-8", "surrogateescape")
+
+
+def ended_in(run: SuiteRun, ids: Collection[str], names: Collection[str]) -> frozenset[str]:
+    """The tests that a run shows to fail for want of one of the names, each on its own."""
+    return frozenset(one for one in ids if one in run.outcomes and lacks(run.outcomes[one].failure, names))
+
+
+def lacks(failure: Failure | None, names: Collection[str]) -> bool:
+    """Whether a failure is the absence of one of the names."""
+    if failure is None or failure.exc_type not in _ABSENCE:
+        return False
+    return bool({one.rpartition(".")[2] for one in failure.names} & set(names))
+
+
+def _texts(path: str, data: bytes) -> Iterable[tuple[str, str]]:
+    if not path.endswith(".py"):
+        return named_tests(path, data)
+    return ((name, ast.unparse(node)) for name, node, _ in test_functions(data))
+
+
+def _parsed(data: bytes | None) -> ast.Module:
+    try:
+        return ast.parse(data or b"")
+    except (SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])

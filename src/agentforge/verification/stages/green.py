@@ -1,0 +1,324 @@
+"""GREEN's facts: the tree to be committed passes the frozen tests, k times in random order, and breaks nothing."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agentforge.suite.agent_report import failing_text
+from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
+from agentforge.testing.identity import file_of, without_parameters
+from agentforge.testing.outcome import SuiteRun, run_value
+from agentforge.testing.plan import COMPILED
+from agentforge.underway import underway
+from agentforge.verification.source.runner_configuration import steering_changes
+from agentforge.verification.source.suppressions import new_suppressions
+from agentforge.verification.source.test_hashes import Frozen, compare, freeze
+from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
+from agentforge.verification.stages.conventions import by_practice
+from agentforge.verification.stages.endings import ended_in
+from agentforge.verification.stages.old_tests import broken_under_old_text, run_old
+
+_LISTED = 50
+_AGAIN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What the tree is held against.
+
+    Attributes:
+        red: RED's facts: `tests`, `frozen` and `frozen_files` are read.
+        baseline: evidence of the base line: `passed_ids`, `flaky_ids` and `outcomes` are read.
+        scope: paths, folders ("pkg/") or patterns that the specification lets the change touch.
+        removed: test files that the specification lets disappear.
+        superseded: existing tests (`path::name`) of which the specification says that it changes or removes them.
+        vanished: last names of symbols that the request asks to remove or rename: a test of the base that is measured to fail for
+            want of one of them, and for nothing else, has ended with it.
+        gone: last names of all symbols that the specification removes.
+        inspected: no requirement needs a test, so that there need not be a new one.
+        repeats: runs of the new tests in random order, >= 1.
+        seed: of the random orders; recorded in the facts.
+    """
+
+    red: Mapping[str, Any]
+    baseline: Mapping[str, Any]
+    scope: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    superseded: Sequence[str] = ()
+    vanished: Sequence[str] = ()
+    gone: Sequence[str] = ()
+    inspected: bool = False
+    repeats: int = 2
+    seed: int = 1
+
+    @property
+    def frozen(self) -> Frozen:
+        """What RED froze."""
+        return Frozen(tests=self.red.get("frozen", {}), files=self.red.get("frozen_files", {}))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Ids of the new tests, targets and guards; a guard that is skipped here asks for nothing."""
+        return tuple(str(test["id"]) for test in self.red.get("tests", ()) if test.get("outcome") != "skipped")
+
+
+def measure_green(
+    rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str, only: Sequence[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judge a tree: fresh checkout, frozen tests and the base's runner configuration put back, compared by id sets.
+
+    Args:
+        tree: the tree to be committed.
+        only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
+    Returns:
+        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
+        newly_passing, belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed,
+        out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
+        and evidence {whole, repeats}.
+    """
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    frozen_paths = tuple(promise.frozen.files)
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
+    edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
+    said = "runs the tests nearest to the change" if only else "runs the whole suite on the change"
+    with underway(said, usual_s=0.0 if only else rig.usual_s):
+        whole = run_tree(rig, tree, tests=only, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
+    promise = _narrowed(promise, only) if only else promise
+    with underway("runs the new tests alone, in other orders"):
+        runs = _suite_runs(rig, promise, tree, edits, whole)
+    failing, flaky = _suite_result(promise, [whole, *runs])
+    lost = _lost(rig, promise, tree, edits, whole)
+    lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
+    lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
+    held = all(sound(run, rig.plan) for run in (whole, *runs))
+    facts = {
+        "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
+        "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
+        "suite": _suite_fact(promise, failing),
+        "regressions": lost["regressions"],
+        "missing": lost["missing"],
+        "superseded": lost["superseded"],
+        "newly_passing": _newly_passing(promise, whole),
+        "belongs_to": [
+            *_own_mistakes(failing, (whole, *runs), promise),
+            *_left_behind(lost["regressions"], whole, promise),
+        ],
+        "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
+        "config_changed": list(config),
+        "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
+        "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
+        "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
+        "flaky": sorted({*flaky, *lost["flaky"]}),
+        "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
+        "tests_run": len(whole.outcomes),
+        "passed": len(whole.passed_ids),
+        "seed": promise.seed,
+        "duration_s": round(whole.duration_s + sum(run.duration_s for run in runs), 3),
+        "problems": list(dict.fromkeys(problem for run in (whole, *runs) for problem in run.problems)),
+        "failing_text": failing_text(
+            whole if not runs else runs[0], limit=600, only=(*failing, *lost["regressions"]), also=whole
+        ),
+    }
+    return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
+
+
+def _suite_fact(promise: Promise, failing: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "passed": len(promise.required) - len(failing),
+        "required": len(promise.required),
+        "failing": [{"id": nodeid, "text": text} for nodeid, text in list(failing.items())[:_LISTED]],
+    }
+
+
+def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
+    """The promise as far as some tests go."""
+    files = {one for one in only if "::" not in one}
+    kept = [one for one in promise.baseline.get("passed_ids", ()) if one in only or one.partition("::")[0] in files]
+    return replace(promise, baseline={**promise.baseline, "passed_ids": kept})
+
+
+def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:
+    """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
+    frozen = tuple(promise.frozen.files)
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
+    files = {path: rig.git.show(base_tree, path) for path in config}
+    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
+
+
+def in_scope(path: str, scope: Sequence[str]) -> bool:
+    """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
+    return any(
+        path == one or (one.endswith("/") and path.startswith(one)) or fnmatch.fnmatchcase(path, one) for one in scope
+    )
+
+
+def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
+    """What a run must leave as it is: the frozen files, and the changed sources that it is about."""
+    sources = [path for path in changed if path.endswith(".py") and rig.git.show(tree, path) is not None]
+    return tuple(dict.fromkeys([*frozen, *sources]))
+
+
+def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> list[SuiteRun]:
+    """The new tests alone, in random orders; once only when they do not pass in the whole suite."""
+    files = tuple(dict.fromkeys(file_of(nodeid) for nodeid in promise.required))
+    if not files:
+        return []
+    passed = set(promise.required) <= set(whole.passed_ids)
+    inside = all(nodeid in whole.outcomes for nodeid in promise.required)
+    count = promise.repeats if passed or not inside else 1
+    frozen = tuple(promise.frozen.files)
+    single = rig.plan.runner in ("pytest", "unittest")  # a file may hold many other tests
+    alone = tuple(dict.fromkeys(map(without_parameters, promise.required))) if single else files
+    return [
+        run_tree(rig, tree, tests=alone, seed=promise.seed + number, edits=edits, protected=frozen)
+        for number in range(count)
+    ]
+
+
+def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str, str], list[str]]:
+    """New tests that do not pass (id -> why), and those that pass in one run and not in another."""
+    failing: dict[str, str] = {}
+    flaky: list[str] = []
+    limit = float(promise.red.get("test_limit_s") or 0)
+    for nodeid in promise.required:
+        seen = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
+        bad = [one for one in seen if not one.passed]
+        if not seen:
+            failing[nodeid] = "was not collected"
+        elif limit and max(one.duration_s for one in seen) > limit:
+            failing[nodeid] = f"does not end within {limit:.0f} s, the limit at which it was stopped at the base"
+        elif bad:
+            text = bad[0].failure.text if bad[0].failure else f"is {bad[0].outcome}"
+            failing[nodeid] = text
+            if len(bad) < len(seen):
+                flaky.append(nodeid)
+    return failing, flaky
+
+
+def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> dict[str, list[str]]:
+    """What passed at the base and does not now: regressions, missing ids, and tests that flicker."""
+    before = set(promise.baseline.get("passed_ids", ())) - set(promise.required)
+    known_flaky = set(promise.baseline.get("flaky_ids", ()))
+    now = set(whole.passed_ids)
+    suspects = {one for one in before - now if one in whole.outcomes}
+    missing = {one for one in before if one not in whole.outcomes}
+    if whole.complete:
+        missing = {one for one in missing if file_of(one) not in promise.removed}
+    suspects -= known_flaky
+    came_back: set[str] = set()
+    for repeat in range(1, _AGAIN + 1):
+        if suspects - came_back:
+            files = sorted({file_of(one) for one in suspects})  # some tests pass only after others of their file
+            again = run_tree(rig, tree, tests=files, edits=edits, repeat=repeat)
+            came_back |= suspects & set(again.passed_ids)
+    return {
+        "regressions": sorted(suspects - came_back)[:_LISTED],
+        "missing": sorted(missing)[:_LISTED],
+        "flaky": sorted(came_back),
+    }
+
+
+def _without_replaced(
+    missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> dict[str, list[str]]:
+    """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
+    paths = {file_of(one) for one in missing} & set(promise.frozen.files)
+    before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
+    held: set[str] = set()
+    if before:
+        again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
+        held = set(again.passed_ids) if sound(again, rig.plan) else set()
+    left = [one for one in missing if one not in held]
+    gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    ended = [one for one in left if without_parameters(one) in promise.superseded or one in gone]
+    return {"missing": [one for one in left if one not in ended], "superseded": ended}
+
+
+def _ended(
+    ids: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> frozenset[str]:
+    """The tests that, as the base has them, fail on the tree for want of what the request asks to remove."""
+    paths = sorted({file_of(one) for one in ids}) if promise.vanished else []
+    before = {path: data for path in paths if (data := rig.git.show(base_tree, path)) is not None}
+    if not before:
+        return frozenset()
+    run = run_old(rig, tree, tests=list(before), files=before, edits=edits, gone=promise.gone)
+    return ended_in(run, ids, promise.vanished)
+
+
+def _own_mistakes(failing: Mapping[str, str], runs: Sequence[SuiteRun], promise: Promise) -> list[dict[str, str]]:
+    """New tests that no implementation can satisfy, because they are broken themselves: RED's to repair."""
+    expected = Expectation(symbols=(), test_files=tuple(promise.frozen.files))
+    rows = []
+    for nodeid in failing:
+        outcomes = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
+        failures = [one.failure for one in outcomes if one.failure is not None and one.failure.exc_type in BROKEN]
+        wrong = mistake(failures[0], expected, running=True) if failures else ""
+        if wrong:
+            rows.append({"stage": "red", "rule": "right-reason", "path": nodeid, "message": f"{nodeid} {wrong}"})
+    return rows
+
+
+def _left_behind(regressions: Sequence[str], whole: SuiteRun, promise: Promise) -> list[dict[str, str]]:
+    """Tests of the base that fail because they still use what the request asks to remove: RED takes them out or changes them."""
+    left = ended_in(whole, regressions, promise.vanished)
+    return [
+        {"stage": "red", "rule": "no-regressions", "path": one,
+         "message": f"{one} uses {', '.join(promise.vanished)}, which the request removes: take it out or change it"}
+        for one in sorted(left)
+    ]  # fmt: skip
+
+
+def _hidden_losses(
+    lost: Mapping[str, list[str]],
+    rig: Rig,
+    promise: Promise,
+    *,
+    base_tree: str,
+    tree: str,
+    edits: Edits,
+    whole: SuiteRun,
+) -> dict[str, list[str]]:
+    """Add to the regressions what only a changed test, golden file or fixture of the base keeps from showing."""
+    changed = [change.path for change in rig.git.changed(base_tree, tree)]
+    passed = set(promise.baseline.get("passed_ids", ())) - set(promise.baseline.get("flaky_ids", ()))
+    known = {*lost["regressions"], *lost["missing"], *lost["superseded"]}
+    broken = broken_under_old_text(
+        rig, tree, changed=changed, base_tree=base_tree, passed=passed, edits=edits, gone=promise.gone
+    )
+    if broken is None:
+        return {"unmeasured": ["the tests of the base as they stood there"]}
+    kept = _kept_beside(broken, rig, promise, base_tree=base_tree, tree=tree, whole=whole)
+    left = [one for one in broken if one not in known and one not in kept]
+    gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
+    return {
+        "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
+        "superseded": sorted({*lost["superseded"], *ended}),
+    }
+
+
+def _kept_beside(
+    broken: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, whole: SuiteRun
+) -> frozenset[str]:
+    """Tests of a compiled language that pass with the text that they had: what the specification changes beside them, and
+    nothing else, keeps the base's text from being compiled."""
+    if rig.plan.runner not in COMPILED or not promise.superseded:
+        return frozenset()
+    paths = sorted({file_of(one) for one in broken})
+    before, after = (freeze(paths, read=rig.read(one)).tests for one in (base_tree, tree))
+    passed = set(broken) & set(whole.passed_ids)
+    names = {one: without_parameters(one) for one in passed}
+    return frozenset(one for one, name in names.items() if name in before and before[name] == after.get(name))
+
+
+def _newly_passing(promise: Promise, whole: SuiteRun) -> list[str]:
+    """Tests of the base that did not pass there and pass now."""
+    outcomes: Mapping[str, str] = promise.baseline.get("outcomes", {})
+    return [one for one in whole.passed_ids if one in outcomes and outcomes[one] != "passed"][:_LISTED]

@@ -1,0 +1,381 @@
+"""What the tests of a tree show about its changed lines: which of them each requirement's tests execute, which nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentforge.languages.python.imports import reached
+from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.testing.coverage import Traced, ranges_of, traced_of
+from agentforge.testing.outcome import SuiteRun
+from agentforge.underway import underway
+from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutants import measure_mutants
+from agentforge.verification.counterexamples.mutants_by_runs import kept_builds, measure_mutants_by_runs
+from agentforge.verification.counterexamples.nearest_tests import tests_near
+from agentforge.verification.stages.statements import (
+    Statement,
+    bare_annotations,
+    bodies_at,
+    body_of,
+    branches_not_taken,
+    new_ones,
+    statements,
+)
+from agentforge.workspace.code.relevance import is_beside
+
+_LISTED = 50
+_ALSO_RUN = 300
+_MUTANTS = "runs the tests against small wrong changes"
+_KEEPING = ("refactor", "delete", "analyze")  # actions that change no behaviour of what they touch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change and the tests that are to show it.
+
+    Attributes:
+        lines: changed lines of the product files, by path, as bits.
+        elsewhere: the same for files in other languages than Python.
+        shrunk: product files that only lost lines.
+        other: changed product files that no tracer can follow (data, templates, other languages).
+        deleted: product files that are gone.
+        action: create, modify, delete, refactor, fix or analyze.
+        requirements: id -> its tests as declared (`path::name`).
+        tests: {id, kind} of the tests that RED froze.
+        named: requirement -> (path, name) of the declared functions that its text names.
+        declared: names of all declared symbols.
+        frozen: paths that are run as RED left them.
+        impacted: ids of existing tests that ran the changed files at the base, the nearest first.
+        traced_at_base: the base could be traced.
+    """
+
+    lines: Mapping[str, int]
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
+    shrunk: frozenset[str] = frozenset()
+    other: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    action: str = "create"
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tests: Sequence[Mapping[str, Any]] = ()
+    named: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    declared: frozenset[str] = frozenset()
+    frozen: Sequence[str] = ()
+    impacted: Sequence[str] = ()
+    traced_at_base: bool = False
+
+
+def measure_strength(
+    rig: Rig, change: Change, *, base_tree: str, red_tree: str, tree: str, bounds: Bounds
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run the new and the nearest existing tests once more, recorded line by line, then run mutants.
+
+    Returns:
+        facts {coverage: {measured, note, lost, executable, executed, untested: [{path, lines, function, inert}],
+        requirements: [{id, tests: [{id, changes: [{path, lines}]}], touches, note}]}, mutation: see measure_mutants}, and
+        evidence {executed: test -> path -> ranges of changed lines, calls: those that the tests made of functions in the changed
+        files}.
+    """
+    files = list(dict.fromkeys(str(test["id"]).partition("::")[0] for test in change.tests))
+    if rig.plan.language != "python":
+        return _by_runs(rig, change, files, red_tree=red_tree, tree=tree, bounds=bounds)
+    edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
+    also = [one for one in change.impacted if one.partition("::")[0] not in files][:_ALSO_RUN]
+    with underway("records which lines each test runs"):
+        run = run_tree(
+            rig,
+            tree,
+            tests=(*files, *also),
+            edits=edits,
+            protected=tuple(change.frozen),
+            trace=True,
+            traced_files=_looked_at(change),
+            calls=True,
+        )
+    traced = traced_of(run, product=change.lines)
+    coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
+    with underway(_MUTANTS):
+        mutation = measure_mutants(
+            rig, tree, changed=change.lines, traced=traced, passing=run.passed_ids, edits=edits, bounds=bounds
+        )
+    executed = {
+        name: {path: ranges_of(bits) for path, lines in change.lines.items() if (bits := marks.get(path, 0) & lines)}
+        for name, marks in traced.tests.items()
+    }
+    shown = {"executed": {name: one for name, one in executed.items() if one}, "calls": list(traced.calls)}
+    return {"coverage": coverage, "mutation": mutation}, shown
+
+
+def _by_runs(
+    rig: Rig, change: Change, files: Sequence[str], *, red_tree: str, tree: str, bounds: Bounds
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same for runners that record no lines: mutants alone, each in a run of the new tests and of those near the change."""
+    edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
+    near = tests_near(tuple(change.elsewhere), present=rig.git.list_files(tree), read=rig.read(tree))
+    asked = () if rig.plan.runner == "cargo" else tuple(dict.fromkeys((*files, *near)))  # cargo runs all of them anyway
+    with kept_builds(rig) as bench, underway(_MUTANTS):
+        run = run_tree(
+            bench, tree, tests=asked, edits=edits,
+            protected=tuple(change.frozen),
+        )  # fmt: skip
+        coverage = _coverage(rig, change, run, traced_of(run, product={}), base_tree=tree, tree=tree)
+        mutation = measure_mutants_by_runs(
+            bench, tree, changed=change.elsewhere, tests=asked, unchanged=run, edits=edits, bounds=bounds
+        )
+    return {"coverage": coverage, "mutation": mutation}, {"executed": {}}
+
+
+def _looked_at(change: Change) -> tuple[str, ...]:
+    """The files of which it matters what the tests execute: recording all others would only cost time."""
+    named = [path for ones in change.named.values() for path, _ in ones]
+    return tuple(sorted({*change.lines, *change.shrunk, *named}))
+
+
+def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_tree: str, tree: str) -> dict[str, Any]:
+    if not traced.measured:
+        return {
+            "measured": False, "note": traced.note, "lost": "", "executable": 0, "executed": 0, "untested": [],
+            "requirements": [],
+        }  # fmt: skip
+    changed = _changed_statements(rig, change, base_tree=base_tree, tree=tree)
+    covered = {path: traced.lines(path) for path in change.lines}
+    missed = [one for one in changed if not one.bits & covered.get(one.path, 0)]
+    blind = bool(traced.lost) or any(str(test["id"]) in traced.opaque for test in change.tests)
+    return {
+        "measured": True,
+        "note": traced.note,
+        "lost": traced.lost if traced.lost and not _lost_at_base(rig, change, base_tree) else "",
+        "blind": blind,
+        "executable": len(changed),
+        "executed": len(changed) - len(missed),
+        "untested": _listed(
+            missed,
+            changed,
+            change.declared | _owners(rig, change, base_tree),
+            before=_untested_before(missed, rig, change, traced, base_tree=base_tree, tree=tree),
+        ),
+        "requirements": _requirements(rig, change, run, traced, tree=tree, blind=blind),
+    }
+
+
+def _lost_at_base(rig: Rig, change: Change, base_tree: str) -> bool:
+    """Whether the project takes the recorder away itself: then the change is not to blame."""
+    if change.traced_at_base:
+        return False
+    return bool(traced_of(run_tree(rig, base_tree, trace=True)).lost)
+
+
+def _changed_statements(rig: Rig, change: Change, *, base_tree: str, tree: str) -> list[Statement]:
+    """New and changed statements; what only moved, or for a refactoring was only renamed, is not new."""
+    nameless = change.action == "refactor"
+    after: list[Statement] = []
+    before: list[Statement] = []
+    unchanged: list[Statement] = []
+    for path, lines in sorted(change.lines.items()):
+        here = statements(path, rig.git.show(tree, path), nameless=nameless) if path.endswith(".py") else ()
+        after += [one for one in here if one.bits & lines]
+        unchanged += [one for one in here if not one.bits & lines]
+    for path in sorted({*change.lines, *change.shrunk}):
+        if path.endswith(".py"):
+            before += statements(path, rig.git.show(base_tree, path), nameless=nameless)
+    gone = list(new_ones(before, unchanged))
+    return list(new_ones(after, gone))
+
+
+def _untested_before(
+    missed: Sequence[Statement], rig: Rig, change: Change, traced: Traced, *, base_tree: str, tree: str
+) -> frozenset[Statement]:
+    """Statements that take nothing from the tests: of files that no test loads and that stood at the base or lie in a folder of
+    documentation, examples or benchmarks; of branches for another interpreter; what only spells names in another way where no
+    test of the base ran it; and, where behaviour is to stay as it is, what lies in functions that no test of the base runs."""
+    apart = {path for path in change.lines if "/" in path and is_beside(path)}
+    unloaded = {
+        path
+        for path in change.lines
+        if not traced.lines(path) and (path in apart or rig.git.show(base_tree, path) is not None)
+    }
+    found = {one for one in missed if one.path in unloaded}
+    for path in {one.path for one in missed} - unloaded:
+        before = rig.git.show(base_tree, path)
+        elsewhere = branches_not_taken(rig.git.show(tree, path), before, loaded=traced.lines(path))
+        found |= {one for one in missed if one.path == path and not one.bits & ~elsewhere}
+    left = [one for one in missed if one.owner and one.path not in unloaded]
+    respelled = {one: old for one in left if (old := _respelled(one, rig, base_tree=base_tree, tree=tree))}
+    left = left if change.action in _KEEPING else list(respelled)
+    if not left:
+        return frozenset(found)
+    files = {str(test["id"]).partition("::")[0] for test in change.tests} | set(change.impacted[:_ALSO_RUN])
+    present = set(rig.git.list_files(base_tree))
+    base = traced_of(
+        run_tree(rig, base_tree, tests=sorted(one for one in files if one.partition("::")[0] in present), trace=True),
+        product=change.lines,
+    )
+    for one in left if base.measured and not base.lost else ():
+        ran = base.lines(one.path)
+        body = body_of(rig.git.show(base_tree, one.path), one.owner) if change.action in _KEEPING else 0
+        if (body and not body & ran) or any(not old.bits & ran for old in respelled.get(one, ())):
+            found.add(one)
+    return frozenset(found)
+
+
+def _respelled(one: Statement, rig: Rig, *, base_tree: str, tree: str) -> list[Statement]:
+    """The statements of the base in the same function that say the same with other names and are gone."""
+    after, before = rig.git.show(tree, one.path), rig.git.show(base_tree, one.path)
+    shape = next((new.shape for new in statements(one.path, after, nameless=True) if new.bits == one.bits), None)
+    kept = {new.shape for new in statements(one.path, after) if new.owner == one.owner}
+    gone = {old.bits for old in statements(one.path, before) if old.owner == one.owner and old.shape not in kept}
+    return [old for old in statements(one.path, before, nameless=True) if old.shape == shape and old.bits in gone]
+
+
+def _listed(
+    missed: Iterable[Statement], changed: Sequence[Statement], known: frozenset[str], *, before: frozenset[Statement]
+) -> list[dict[str, Any]]:
+    """Untested statements, those of one function together; `extra` is a new function that nobody declared and nobody runs.
+
+    Args:
+        known: functions and classes that were declared or stood there before; what lies in them is theirs.
+        before: statements whose place no test ran at the base either.
+    """
+    missed = tuple(missed)
+    whole = {(one.path, one.owner) for one in changed if one.inside} - {
+        (one.path, one.owner) for one in changed if one.inside and one not in missed
+    }
+    groups: dict[tuple[str, str, bool], list[Statement]] = {}
+    for one in missed:
+        groups.setdefault((one.path, one.owner, one.inert or one in before), []).append(one)
+    rows = []
+    for (path, owner, inert), ones in list(groups.items())[:_LISTED]:
+        bits = 0
+        for one in ones:
+            bits |= one.bits
+        extra = not inert and (path, owner) in whole and not _above(owner) & known
+        rows.append(
+            {
+                "path": path, "lines": ",".join(ranges_of(bits)), "function": owner, "inert": inert, "extra": extra,
+                "statements": len(ones),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _owners(rig: Rig, change: Change, base_tree: str) -> frozenset[str]:
+    """Functions and classes of the changed files at the base."""
+    found = [one for path in change.lines for one in statements(path, rig.git.show(base_tree, path))]
+    return frozenset(one.owner for one in found if one.owner)
+
+
+def _above(owner: str) -> frozenset[str]:
+    parts = owner.split(".")
+    return frozenset(".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _requirements(
+    rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str, blind: bool
+) -> list[dict[str, Any]]:
+    """For each requirement what its tests execute of the change, and whether that ties them to it."""
+    kinds = {str(test["id"]): str(test.get("kind", "")) for test in change.tests}
+    inside, outside = _parts(rig, change, tree=tree)
+    near = _near(rig, change, run, traced, tree=tree) if change.requirements else {}
+    executable = any((*inside.values(), *outside.values()))
+    rows = []
+    for name, declared in change.requirements.items():
+        ids = [one for one in run.outcomes if not _names_of(one).isdisjoint(declared)]
+        tests = [{"id": one, "changes": _changes_of(one, inside, outside, near, traced)} for one in ids]
+        told = any(test["changes"] for test in tests)
+        told = told and _runs_named(rig, change.named.get(name, ()), ids, traced, tree=tree)
+        note = "" if told else _excuse(ids, kinds, change, near, blind=blind, executable=executable)
+        rows.append({"id": name, "tests": tests, "touches": told or bool(note), "note": note})
+    return rows
+
+
+def _parts(rig: Rig, change: Change, *, tree: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Lines by which a test shows that it meets the change: those inside of functions, and those that loading the file executes.
+
+    Of a changed head (a default, a decorator, a base class) the lines are those of the functions below it: whoever runs them
+    goes through the head. A bare annotation, as a field of a dataclass is, leaves no trace: it counts as loaded.
+    """
+    inside: dict[str, int] = {}
+    outside: dict[str, int] = {}
+    for path, lines in change.lines.items():
+        data = rig.git.show(tree, path)
+        for one in statements(path, data):
+            if not one.bits & lines:
+                continue
+            if one.defines:
+                inside[path] = inside.get(path, 0) | bodies_at(data, one.first)
+            else:
+                part = inside if one.inside else outside
+                part[path] = part.get(path, 0) | (one.bits & lines)
+        outside[path] = outside.get(path, 0) | (bare_annotations(data) & lines)
+    return inside, outside
+
+
+def _near(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str) -> dict[str, frozenset[str]]:
+    """The product files that each test loads or runs, by its id."""
+    present = frozenset(rig.git.list_files(tree))
+    wanted = {one.partition("::")[0] for ones in change.requirements.values() for one in ones}
+    loads = {file: reached([file], present=present, roots=rig.plan.roots, read=rig.read(tree)) for file in wanted}
+    return {
+        one: loads[one.partition("::")[0]] | frozenset(traced.tests.get(one, {}))
+        for one in run.outcomes
+        if one.partition("::")[0] in loads
+    }
+
+
+def _changes_of(
+    test: str,
+    inside: Mapping[str, int],
+    outside: Mapping[str, int],
+    near: Mapping[str, frozenset[str]],
+    traced: Traced,
+) -> list[dict[str, str]]:
+    marks = traced.tests.get(test, {})
+    found = {path: marks.get(path, 0) & lines for path, lines in inside.items()}
+    for path, lines in outside.items():
+        if path in near.get(test, ()):
+            found[path] = found.get(path, 0) | lines
+    return [{"path": path, "lines": ",".join(ranges_of(bits))} for path, bits in found.items() if bits]
+
+
+def _runs_named(rig: Rig, named: Sequence[tuple[str, str]], ids: Sequence[str], traced: Traced, *, tree: str) -> bool:
+    """Whether the tests run one of the functions that the requirement names; True when it names none that has lines."""
+    bodies = [(path, body_of(rig.git.show(tree, path), name)) for path, name in named if path.endswith(".py")]
+    known = [(path, lines) for path, lines in bodies if lines]
+    return not known or any(traced.tests.get(one, {}).get(path, 0) & lines for path, lines in known for one in ids)
+
+
+def _names_of(nodeid: str) -> frozenset[str]:
+    """How RED may declare a test: as the runner names it or with dots, the very row of a parametrised test or all of them."""
+    whole, _, row = nodeid.partition("[")
+    path, _, rest = whole.partition("::")
+    names = (whole, f"{path}::{rest.replace('::', '.')}")
+    return frozenset((*names, *(f"{name}[{row}" for name in names if row)))
+
+
+def _excuse(
+    ids: Sequence[str],
+    kinds: Mapping[str, str],
+    change: Change,
+    near: Mapping[str, frozenset[str]],
+    *,
+    blind: bool,
+    executable: bool,
+) -> str:
+    """Why tests that execute no changed line may still be about the change; "" when nothing says so."""
+    if blind:
+        return "its tests start processes that could not be followed"
+    if change.other:
+        return f"the change has files that no tracer follows: {', '.join(change.other[:3])}"
+    if change.deleted:
+        return f"the change deletes {', '.join(change.deleted[:3])}"
+    if not any(change.lines.values()):
+        return "the change only removes lines"
+    if not executable:
+        return "the change has no line that is executed"
+    if ids and all(kinds.get(one) == "guard" for one in ids):
+        return "its tests only guard what was there"
+    if any(near.get(one, frozenset()) & change.shrunk for one in ids):
+        return "its tests load a file that only lost lines"
+    return ""

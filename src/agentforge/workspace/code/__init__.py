@@ -1,0 +1,1 @@
+"""The code of a workspace as a map: symbols, outlines, and what is relevant to a request."""

@@ -1,0 +1,327 @@
+"""Which files and definitions most likely matter for the words of a request: by path, by name, by content."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from agentforge.frozen import dataclass
+from agentforge.workspace.code.symbols import Symbol, implementations, language_of, outline_of, read_source
+from agentforge.workspace.files import search
+from agentforge.workspace.files.generated import is_generated, looks_generated
+from agentforge.workspace.files.pointers import Pointers, pointers_of
+
+_MOST_TERMS = 48
+_MOST_TEXT = 20_000  # letters of a request that are read
+_PARSED = 48  # files whose definitions are read; the others are ranked by path and content alone
+_MOST_SYMBOLS = 24
+_JAVA_TESTS = ("Test.java", "Tests.java", "TestCase.java", "Test.kt", "Tests.kt")
+_OTHER_TESTS = (".t", ".bats", "Test.cs", "Tests.cs", "Test.php", "Tests.swift", "Spec.hs")  # Perl, shells, .NET, ...
+_IN_PATH, _IN_SYMBOL, _IN_CONTENT, _EXACT = 4.0, 3.0, 1.0, 8.0
+_NOT_SOURCE = 0.3
+_BESIDE = 0.3
+_BESIDE_NAMES = "doc docs documentation example examples bench benchmark benchmarks samples demo demos"
+_BESIDE_FOLDERS = frozenset(_BESIDE_NAMES.split())
+_BUILD_SCRIPTS = frozenset({"setup.py", "noxfile.py", "fabfile.py", "tasks.py", "build.rs", "rollup.config.js"})
+_INSIDE = 0.4  # a word inside a definition, against one in its name
+_POINTED = 30.0  # a line that the request names or quotes
+_MOST_ALIKE = 4  # files of one name; more say nothing
+_MOST_QUOTED = 12  # places of one quoted text; more say nothing
+_ENDINGS = "izations ization ations ation ings ing ers ies ions ion ed er es s e y"
+_SUFFIXES = tuple(_ENDINGS.split())
+_SHORTEST_STEM = 3
+_INNER = 5  # letters of a stem that is recognised inside a longer word
+_REMEMBERED = 8192  # names; enough for speed, small in memory
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_COMMON = (
+    "a about add added adding all also an and any are as at be both but by can change code could create do does each "
+    "fix for from function get given has have how if implement in into is it its like make method more must new no not "
+    "of on one only or other our out return returns set should so some such support than that the their them then there"
+    "these they this to use used uses using value values want was we when where which while will with "
+    "without would you"
+)
+_STOP = frozenset(_COMMON.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A file that may matter.
+
+    Attributes:
+        score: larger is likelier; comparable within one ranking only.
+        symbols: its definitions that fit the words, the best first; empty when none fits or the file was not parsed.
+        lines: its lines that the request points at or quotes, in the order of the file.
+        is_test: ranked apart from the other files.
+    """
+
+    path: str
+    score: float
+    symbols: tuple[Symbol, ...] = ()
+    lines: tuple[int, ...] = ()
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Query:
+    """What is looked for.
+
+    Attributes:
+        stems: of words.
+        exact: identifiers that were written out, in small letters.
+        names: dotted paths of names that the request spells as code.
+        weights: what a stem, or `=identifier`, tells: rare ones tell more.
+    """
+
+    stems: tuple[str, ...]
+    exact: frozenset[str]
+    names: tuple[tuple[str, ...], ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -> list[Candidate]:
+    """Rank the files of a workspace by the words of a request; generated and vendored files are left out.
+
+    Args:
+        terms: words, identifiers (`parse_args`, `Circle.area`) or paths; very common words are left out.
+        text: the request itself: names, files with lines, options and quoted texts are read from it.
+        limit: candidates of each sort: at most so many files, followed by at most so many test files.
+    """
+    pointers = pointers_of(text)
+    words_of_text = re.findall(r"[A-Za-z_]\w+", text[:_MOST_TEXT])
+    query = _query([*(".".join(name) for name in pointers.names), *terms, *words_of_text], pointers.names)
+    names = [name for name in search.files(root) if not is_generated(name)]
+    pointed = _pointed(root, pointers, names)
+    if not query.stems and not pointed:
+        return []
+    content = _content(root, query) if query.stems else {}
+    query = replace(query, weights=_weights(query, content, len(names)))
+    scores = {name: _file_score(name, content.get(name), query) for name in names}
+    for name, places in pointed.items():
+        scores[name] += _POINTED * sum(places.values())
+    likely = sorted((name for name in names if scores[name] > 0), key=lambda name: (-scores[name], name))
+    sources = [name for name in likely if not is_test_path(name)]
+    tests = [name for name in likely if is_test_path(name)]
+    ranked: list[Candidate] = []
+    for group, parsed in ((sources, _PARSED), (tests, _PARSED // 4)):
+        found = [_candidate(root, name, scores[name], query, pointed.get(name, {})) for name in group[:parsed]]
+        found += [Candidate(path=name, score=0.0, is_test=is_test_path(name)) for name in group[parsed:limit]]
+        ranked += sorted(found, key=lambda candidate: (-candidate.score, candidate.path))[:limit]
+    return ranked
+
+
+def _pointed(root: Path, pointers: Pointers, names: Sequence[str]) -> dict[str, dict[int, float]]:
+    """The lines of files that the request points at or quotes, and how sure that is; line 0 is the file as a whole."""
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    for end, line in pointers.files:
+        parts = end.replace("\\", "/").lstrip("/").split("/")
+        for start in range(len(parts)):  # the path of somebody else's machine ends like ours
+            tail = "/".join(parts[start:])
+            fitting = [name for name in names if name == tail or name.endswith(f"/{tail}")]
+            if fitting:
+                sure = 1.0 if len(parts) == 1 or start < len(parts) - 1 else 0.5
+                found_here = fitting[:_MOST_ALIKE] if len(fitting) <= _MOST_ALIKE else ()
+                for name in found_here:
+                    found[name][line] = sure / len(fitting)
+                break
+    if pointers.phrases:
+        known, hits = set(names), defaultdict(set)
+        for path, line, phrase in search.phrases(root, pointers.phrases):
+            if path in known and language_of(path):
+                hits[phrase].add((path, line))
+        for places in hits.values():
+            for path, line in places if len(places) <= _MOST_QUOTED else ():
+                found[path][line] = max(found[path].get(line, 0.0), 1.0 / len({one for one, _ in places}))
+    return found
+
+
+def is_test_path(path: str) -> bool:
+    """Tell from its path whether a file belongs to the tests."""
+    *folders, name = PurePosixPath(path.lower()).parts
+    if {"test", "tests", "testing", "spec", "specs", "__tests__"} & set(folders):
+        return True
+    plain, _, ending = name.partition(".")
+    if ending in _SCRIPTS and (plain == "test" or plain.startswith("test-") or plain.endswith("-test")):
+        return True
+    return (
+        plain.startswith("test_")
+        or plain.endswith(("_test", "_spec"))
+        or plain == "conftest"
+        or ".test." in name
+        or ".spec." in name
+        or ".test-d." in name
+        or name == "tests.rs"
+        or path.endswith((*_JAVA_TESTS, *_OTHER_TESTS))
+    )
+
+
+_SCRIPTS = frozenset({"js", "mjs", "cjs", "ts", "mts", "cts"})
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def words(identifier: str) -> tuple[str, ...]:
+    """Split an identifier or a path at camel humps, underscores and signs into stems."""
+    return tuple(stem(part.lower()) for part in _PARTS.findall(identifier))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def stem(word: str) -> str:
+    """Cut the ending off an English word, so that parse, parser and parsing are one."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return _single_end(word[: -len(suffix)])
+    return word
+
+
+def _single_end(word: str) -> str:
+    """`stopp` (of stopping) is `stop`."""
+    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "aeioslz" else word
+
+
+def _query(terms: Sequence[str], names: Sequence[tuple[str, ...]]) -> _Query:
+    stems: dict[str, None] = {}
+    exact: set[str] = {name[-1].lower() for name in names if len(name[-1]) >= _SHORTEST_STEM}
+    for term in terms:
+        pieces = re.findall(r"[A-Za-z0-9_]+", term)
+        exact.update(piece.lower() for piece in pieces if "_" in piece.strip("_") or piece[1:] != piece[1:].lower())
+        for word in (part for piece in pieces for part in _PARTS.findall(piece)):
+            if word.lower() not in _STOP and len(word) >= _SHORTEST_STEM - (not word.islower()) and not word.isdigit():
+                stems.setdefault(stem(word.lower()))
+    heard = tuple(stems)
+    for name in sorted(exact):  # what is spelled as code counts, however common its words are
+        if len(name) >= _SHORTEST_STEM and not any(one in name for one in heard):
+            stems.setdefault(name)
+    stems = dict.fromkeys([*list(stems)[len(heard) :], *heard])
+    return _Query(stems=tuple(stems)[:_MOST_TERMS], exact=frozenset(exact), names=tuple(names))
+
+
+def _content(root: Path, query: _Query) -> Mapping[str, Counter[str]]:
+    """How often each stem, and each exact identifier, stands in each file."""
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    wanted = frozenset(query.stems)
+    for path, identifier in search.identifiers(root, query.stems):
+        counted[path].update(_hits(identifier, wanted))
+        if identifier.lower() in query.exact:
+            counted[path][f"={identifier.lower()}"] += 1
+    return counted
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _hits(identifier: str, wanted: frozenset[str]) -> tuple[str, ...]:
+    """The stems that a name, a path or a sentence holds; run-together words count too: `progressbar` holds both."""
+    lowered = identifier.lower()
+    near = sorted(stem for stem in wanted if stem in lowered)  # sums of floats depend on their order
+    if not near:
+        return ()
+    parts = words(identifier)
+    return tuple(stem for stem in near if any(stem == part or (len(stem) >= _INNER and stem in part) for part in parts))
+
+
+def _weights(query: _Query, content: Mapping[str, Counter[str]], total: int) -> Mapping[str, float]:
+    """Rare words tell more: the logarithm of files to files that hold the word."""
+    held: Counter[str] = Counter()
+    for counts in content.values():
+        held.update(counts.keys())
+    keys = [*query.stems, *(f"={name}" for name in query.exact)]
+    return {key: math.log(1 + (total + 1) / (1 + held[key])) for key in keys}
+
+
+def _file_score(path: str, counts: Counter[str] | None, query: _Query) -> float:
+    weights = query.weights
+    in_path = _hits(path, frozenset(query.stems))
+    score = _IN_PATH * sum(weights[word] for word in in_path)
+    for key, count in (counts or {}).items():
+        factor = _EXACT if key.startswith("=") else _IN_CONTENT
+        score += factor * weights[key] * count / (count + 2)  # the tenth hit says less than the first
+    if not language_of(path):
+        return score * _NOT_SOURCE
+    return score * _BESIDE if is_beside(path) else score
+
+
+def is_beside(path: str) -> bool:
+    """Tell whether a file is documentation, an example, a benchmark or a script of the build: seldom what is to be changed."""
+    return path in _BUILD_SCRIPTS or not _BESIDE_FOLDERS.isdisjoint(path.lower().split("/")[:-1])
+
+
+def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapping[int, float]) -> Candidate:
+    text = read_source(root, path) if language_of(path) else None
+    lines = tuple(sorted(line for line in pointed if line))
+    if text is None or looks_generated(text):
+        return Candidate(
+            path=path, score=score * (1.0 if text is None else _NOT_SOURCE), lines=lines, is_test=is_test_path(path)
+        )
+    symbols = implementations(outline_of(path, text).symbols)
+    said = _said_inside(text, symbols, query)
+    fits = [
+        (_symbol_score(symbol, query, said.get(place, {}), pointed), symbol) for place, symbol in enumerate(symbols)
+    ]
+    best = sorted((item for item in fits if item[0] > 0), key=lambda item: (-item[0], item[1].line))[:_MOST_SYMBOLS]
+    named = max((_name_score(symbol, query) for symbol in symbols), default=0.0)
+    return Candidate(
+        path=path,
+        score=score + _IN_SYMBOL * named,
+        symbols=tuple(symbol for _, symbol in best),
+        lines=lines,
+        is_test=is_test_path(path),
+    )
+
+
+def _said_inside(text: str, symbols: Sequence[Symbol], query: _Query) -> dict[int, Counter[str]]:
+    """How often each word stands in each definition, by the definition's place in the list; a line belongs to the innermost."""
+    if not query.stems:
+        return {}
+    rows = text.split("\n")
+    owner: dict[int, int] = {}
+    for place in sorted(range(len(symbols)), key=lambda place: symbols[place].line - symbols[place].end_line):
+        owner.update(dict.fromkeys(range(symbols[place].line, symbols[place].end_line + 1), place))
+    wanted, found = frozenset(query.stems), defaultdict[int, Counter[str]](Counter)
+    pattern = re.compile(rf"\w*(?:{'|'.join(map(re.escape, query.stems))})\w*", re.IGNORECASE | re.ASCII)
+    for number, row in enumerate(rows, start=1):
+        if number not in owner:
+            continue
+        inside = found[owner[number]]
+        for identifier in pattern.findall(row):
+            inside.update(_hits(identifier, wanted))
+            if identifier.lower() in query.exact:
+                inside[f"={identifier.lower()}"] += 1
+    return found
+
+
+def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointed: Mapping[int, float]) -> float:
+    """How well a definition fits: by its name, by the words inside of it, by the lines that the request points at."""
+    inside = sum(query.weights.get(key, 0.0) * count / (count + 2) for key, count in said.items())
+    at = sum(sure for line, sure in pointed.items() if symbol.line <= line <= symbol.end_line)
+    narrow = at / (1.0 if symbol.kind not in ("class", "type") else 3.0)  # rather the method than the class around it
+    return _name_score(symbol, query) + _INSIDE * inside + _POINTED * narrow
+
+
+def _name_score(symbol: Symbol, query: _Query) -> float:
+    """How well a definition's name fits; its documentation counts a little, a local variable less than a function."""
+    weights, last = query.weights, symbol.name.lower()
+    if last in query.exact:
+        spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
+        return (2 + spelled) * weights.get(f"={last}", 1.0)
+    wanted = frozenset(query.stems)
+    named, said = _hits(symbol.name, wanted), _hits(symbol.doc, wanted)
+    score = sum(
+        weights[word] * (1.0 if word in named else 0.25) for word in query.stems if word in named or word in said
+    )
+    return score * (0.5 if symbol.kind == "variable" else 1.0)
+
+
+def _alike(symbol: Symbol, name: tuple[str, ...]) -> float:
+    """How much of a dotted name a definition bears: its class, its module or the package around it."""
+    if len(name) == 1:
+        return 0.5
+    owner = name[-2].lower()
+    around = {part.lower() for part in symbol.parent.split(".")}
+    if owner in around:
+        return 3.0
+    places = {part.partition(".")[0].lower() for part in symbol.path.split("/")}
+    if owner in places or f"{owner}s" in places:
+        return 2.0 if not symbol.parent else 1.0
+    return 0.5

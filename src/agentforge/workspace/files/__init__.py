@@ -1,0 +1,1 @@
+"""Files of a workspace: reading, writing, searching and patching them."""

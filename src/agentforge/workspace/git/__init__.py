@@ -1,0 +1,1 @@
+"""Git: objects, snapshots, worktrees, remotes and restoring files."""

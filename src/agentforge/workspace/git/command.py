@@ -1,0 +1,247 @@
+"""One way to call git: fixed environment, the repository's own configuration alone, no hooks, filters or network."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from agentforge.errors import RepositoryError, ToolchainError
+from agentforge.frozen import dataclass
+from agentforge.workspace.git.memo import GitMemo, is_object_id
+from agentforge.workspace.processes import process
+from agentforge.workspace.processes.process import Completed
+
+TIMEOUT_S = 120.0
+_OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
+
+_FIXED = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.quotePath": "false",
+    "core.attributesFile": "/dev/null",
+    "core.splitIndex": "false",
+    "core.sparseCheckout": "false",
+    "safe.bareRepository": "explicit",
+    "protocol.allow": "never",
+    "protocol.ext.allow": "never",
+    "submodule.recurse": "false",
+    "commit.gpgSign": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "advice.addEmbeddedRepo": "true",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who a commit says that it is from."""
+
+    name: str
+    email: str
+
+
+AGENTFORGE = Identity(name="AgentForge", email="agentforge@localhost")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """Files on disk, and the git directory and index that they belong to.
+
+    Attributes:
+        index: a private index file; None is the git directory's own.
+    """
+
+    git_dir: Path
+    work_tree: Path
+    index: Path | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GitCommand:
+    """git on one repository.
+
+    The git directory is always named: a `.git` that a command of the model left in a worktree is never followed.
+
+    Attributes:
+        top: the user's checkout; the folder that git runs in.
+        git_dir: the checkout's own git directory (HEAD, index).
+        common_dir: where objects and branches are; differs from `git_dir` in a linked worktree.
+    """
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+
+    def run(
+        self,
+        *arguments: str,
+        at: Checkout | None = None,
+        stdin: bytes | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """Run git and return how it ended, whatever the exit code.
+
+        Args:
+            at: another checkout of the same repository; None is the user's.
+            extra: more environment, such as author and committer.
+        Raises:
+            ToolchainError: git is missing, timed out, or wrote more than can be held.
+        """
+        environment = {**fixed_environment(), **(extra or {})}
+        at = at or Checkout(git_dir=self.git_dir, work_tree=self.top)
+        if at.index is not None:
+            environment["GIT_INDEX_FILE"] = str(at.index)
+        argv = ["git", *self._options, f"--git-dir={at.git_dir}", f"--work-tree={at.work_tree}", *arguments]
+        return _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
+
+    def recall(self, *arguments: str, of: tuple[str, ...], unless: tuple[str, ...] = ()) -> Completed:
+        """Run git like `run`, but once only where all that is asked about is named by the full id of an object.
+
+        Args:
+            of: the revisions in the arguments.
+            unless: a question that git answers with nothing where its refusal of the first one is for ever.
+        """
+        answer = self._memo.held(arguments)
+        if answer is None:
+            answer = self.run(*arguments)
+            if all(is_object_id(rev) for rev in of):
+                self._memo.hold(arguments, answer, for_ever=answer.exit_code == 0 or self._is_empty(unless))
+        return answer
+
+    def _is_empty(self, question: tuple[str, ...]) -> bool:
+        """Whether git has an answer, and nothing is in it."""
+        if not question:
+            return False
+        done = self.run(*question)
+        return done.exit_code == 0 and not done.output
+
+    def output(
+        self,
+        *arguments: str,
+        at: Checkout | None = None,
+        stdin: bytes | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Run git and return its standard output.
+
+        Raises:
+            RepositoryError: git refused.
+        """
+        done = self.run(*arguments, at=at, stdin=stdin, extra=extra)
+        if done.exit_code != 0:
+            raise refused(arguments, done)
+        return done.output
+
+    def line(self, *arguments: str, at: Checkout | None = None) -> str:
+        """Run git and return its one line of output.
+
+        Raises:
+            RepositoryError: git refused.
+        """
+        return os.fsdecode(self.output(*arguments, at=at)).strip("\n")
+
+    @cached_property
+    def identity(self) -> Identity:
+        """The user's own name and address as git knows them, else AgentForge's."""
+        name = os.environ.get("GIT_AUTHOR_NAME") or self._settings.get("user.name", "")
+        email = os.environ.get("GIT_AUTHOR_EMAIL") or self._settings.get("user.email", "")
+        return Identity(name=name, email=email) if name and email else AGENTFORGE
+
+    @cached_property
+    def _memo(self) -> GitMemo:
+        return GitMemo()
+
+    @cached_property
+    def _options(self) -> tuple[str, ...]:
+        values = dict(_FIXED)
+        if "core.excludesfile" in self._settings:
+            values["core.excludesFile"] = self._settings["core.excludesfile"]
+        for name in self._settings:
+            if name.startswith("filter."):
+                values |= _switched_off(name.rpartition(".")[0])
+        return tuple(part for key, value in values.items() for part in ("-c", f"{key}={value}"))
+
+    @cached_property
+    def _settings(self) -> dict[str, str]:
+        """The user's settings that matter, read once with nothing masked."""
+        wanted = r"^(user\.name|user\.email|core\.excludesfile|filter\..*)$"
+        argv = ["git", f"--git-dir={self.git_dir}", "config", "--null", "--get-regexp", wanted]
+        listed = _finished(argv, cwd=self.top, env=user_environment(), stdin=None)
+        pairs = (entry.partition("\n") for entry in os.fsdecode(listed.output).split("\0") if entry)
+        return {key: value for key, _, value in pairs}
+
+
+def user_environment() -> dict[str, str]:
+    """What git needs to see the user's own configuration: nothing that steers it to another repository."""
+    names = ("PATH", "HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+
+
+def fixed_environment() -> dict[str, str]:
+    """The environment of every other call: no configuration of the user's, no prompt, no translation."""
+    names = ("PATH", "HOME", "XDG_CONFIG_HOME")  # the last two for the user's own ignore file
+    return {
+        **{name: os.environ[name] for name in names if name in os.environ},
+        "LC_ALL": "C",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_PAGER": "cat",
+        "GIT_EDITOR": "false",
+        **identity_environment(author=AGENTFORGE, when=None),
+    }
+
+
+def identity_environment(*, author: Identity, when: str | None) -> dict[str, str]:
+    """Author and committer of what a call writes.
+
+    Args:
+        when: a date that git understands (ISO 8601, or "<seconds> +0000"); None is now.
+    """
+    values = {
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.email,
+        "GIT_COMMITTER_NAME": author.name,
+        "GIT_COMMITTER_EMAIL": author.email,
+    }
+    return values | ({"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {})
+
+
+def call_as_user(arguments: tuple[str, ...], *, cwd: Path) -> Completed:
+    """Run git with the user's own configuration, hooks off: to look around, and for `--apply`.
+
+    Raises:
+        ToolchainError: git is missing or timed out.
+    """
+    argv = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", *arguments]
+    return _finished(argv, cwd=cwd, env=user_environment(), stdin=None)
+
+
+def refused(arguments: tuple[str, ...], done: Completed) -> RepositoryError:
+    """Describe a call that git refused."""
+    words = os.fsdecode(done.stderr or done.output).strip().splitlines()
+    return RepositoryError(f"git {arguments[0]} failed ({done.exit_code}): {' | '.join(words[-3:]) or 'no message'}")
+
+
+def _switched_off(driver: str) -> dict[str, str]:
+    # Filters run programs on content that the model wrote.
+    return {f"{driver}.clean": "", f"{driver}.smudge": "", f"{driver}.process": "", f"{driver}.required": "false"}
+
+
+def _finished(argv: list[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes | None) -> Completed:
+    done = process.run(
+        argv, cwd=cwd, env=env, timeout_s=TIMEOUT_S, output_limit_bytes=_OUTPUT_LIMIT_BYTES, stdin=stdin,
+        merge_stderr=False,
+    )  # fmt: skip
+    if done.timed_out:
+        raise ToolchainError(f"git did not answer within {TIMEOUT_S:.0f} s in {cwd}", hint="check the file system")
+    if done.omitted_bytes:
+        raise ToolchainError(f"git wrote more than {_OUTPUT_LIMIT_BYTES} bytes in {cwd}", hint="narrow the request")
+    return done

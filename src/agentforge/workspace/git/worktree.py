@@ -1,0 +1,83 @@
+"""A task's own worktree: made, rebuilt after a crash, put back to a recorded tree, and removed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agentforge.canonical import digest_bytes
+from agentforge.errors import RepositoryError
+from agentforge.frozen import dataclass
+from agentforge.workspace.files.file_access import remove_tree
+from agentforge.workspace.git.repository import Git
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worktree:
+    """Where a task works.
+
+    Attributes:
+        path: the files; mounted at the user's repository path inside the sandbox.
+        index: the private index that snapshots use; beside the files, never inside.
+    """
+
+    git: Git
+    path: Path
+    index: Path
+
+    def snapshot(self) -> str:
+        """Write the files as a tree and return its id."""
+        return self.git.snapshot(self.path, index=self.index)
+
+
+def branch_name(task_id: str) -> str:
+    """The branch of a task: `agentforge/<task id>`."""
+    return f"agentforge/{task_id}"
+
+
+def worktree_of(git: Git, *, data_dir: Path, task_id: str) -> Worktree:
+    """Name the worktree of a task, whether it exists or not."""
+    folder = data_dir.resolve() / "worktrees" / digest_bytes(os.fsencode(git.top))[:16]
+    return Worktree(git=git, path=folder / task_id, index=folder / f"{task_id}.index")
+
+
+def create(git: Git, *, data_dir: Path, task_id: str, commit: str) -> Worktree:
+    """Make the worktree of a task with the files of a commit; left-overs of an earlier one are removed."""
+    worktree = worktree_of(git, data_dir=data_dir, task_id=task_id)
+    remove(worktree)
+    git.add_worktree(worktree.path, commit)
+    return worktree
+
+
+def repair(worktree: Worktree, *, commit: str, tree: str) -> None:
+    """Make the worktree stand again with exactly the files of a tree, whatever became of it.
+
+    Args:
+        commit: what a worktree that must be made anew is based on.
+    """
+    try:
+        whole = worktree.path.is_dir() and bool(worktree.git.git_dir_of(worktree.path))
+    except RepositoryError:
+        whole = False
+    if not whole:
+        remove(worktree)
+        worktree.git.add_worktree(worktree.path, commit)
+    restore(worktree, tree)
+
+
+def restore(worktree: Worktree, tree: str) -> None:
+    """Make the files equal a tree exactly: what is untracked or ignored goes, what is missing comes back."""
+
+    marker = worktree.path / ".git"
+    expected = b"gitdir: " + os.fsencode(worktree.git.git_dir_of(worktree.path)) + b"\n"
+    if marker.is_symlink() or not marker.is_file() or marker.read_bytes() != expected:
+        remove_tree(marker)
+        marker.write_bytes(expected)
+    worktree.git.reset_files(worktree.path, tree, index=worktree.index)
+
+
+def remove(worktree: Worktree) -> None:
+    """Remove the files, git's record of them and the private index; what is already gone is no error."""
+    worktree.git.remove_worktree(worktree.path)
+    for leftover in (worktree.index, worktree.index.with_name(f"{worktree.index.name}.lock")):
+        leftover.unlink(missing_ok=True)

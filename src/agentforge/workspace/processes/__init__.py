@@ -1,0 +1,1 @@
+"""Processes: running, stopping and watching them, in the background, too."""

@@ -1,0 +1,200 @@
+"""Commands that go on while others are run, each in a box of its own; they end with whoever holds them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from agentforge.cancelling import Cancellation, under
+from agentforge.errors import AgentForgeError, UsageError
+from agentforge.frozen import dataclass
+from agentforge.workspace.processes.process import overheard
+
+if TYPE_CHECKING:
+    from agentforge.workspace.processes.process import Completed
+
+MOST_AT_ONCE = 8
+_KEPT_BYTES = 200_000
+_LONGEST_S = 7 * 24 * 3600.0
+_END_S = 5.0
+
+Launch = Callable[[str, str, float], "Completed"]
+"""Runs a command to its end: (command, folder, time limit in seconds) -> how it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """A background command at one moment.
+
+    Attributes:
+        outcome: "" = it runs; else such as "exit 0", "stopped", "stopped after 60 s", or why it could not run.
+        output: what was asked for of its output.
+        missed: bytes between what was read before and `output` that are no longer kept.
+        seconds: how long it has run, or ran.
+    """
+
+    name: str
+    command: str
+    outcome: str
+    output: bytes
+    missed: int
+    seconds: float
+
+
+class _Command:
+    """One command in a thread of its own."""
+
+    def __init__(self, name: str, command: str, launch: Callable[[], Completed]) -> None:
+        self.name = name
+        self.command = command
+        self.outcome = ""
+        self._sign = Cancellation()
+        self._lock = Lock()
+        self._kept = bytearray()
+        self._total = 0
+        self._read = 0
+        self._began = time.monotonic()
+        self._ended = 0.0
+        self._thread = Thread(target=self._run, args=(launch,), name=f"background-{name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def runs(self) -> bool:
+        """It has not ended."""
+        return self._thread.is_alive()
+
+    def glance(self, *, taking: bool) -> Glance:
+        """What it wrote and how it stands.
+
+        Args:
+            taking: only what was not taken before; else everything that is kept, and nothing counts as taken.
+        """
+        with self._lock:
+            first = self._total - len(self._kept)
+            since = max(self._read, first) if taking else first
+            output = bytes(self._kept[since - first :])
+            missed = since - self._read if taking else first
+            if taking:
+                self._read = self._total
+        seconds = (self._ended or time.monotonic()) - self._began
+        outcome = "" if self.runs else self.outcome
+        return Glance(
+            name=self.name, command=self.command, outcome=outcome, output=output, missed=missed, seconds=seconds
+        )
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until it has ended, or for some time."""
+        self._thread.join(timeout_s)
+
+    def stop(self) -> None:
+        """Kill it and everything that it started."""
+        self._sign.cancel()
+        self._thread.join(_END_S)
+
+    def _run(self, launch: Callable[[], Completed]) -> None:
+        try:
+            with under(self._sign), overheard(self._hear):
+                self.outcome = _outcome(launch())
+        except KeyboardInterrupt:
+            self.outcome = "stopped"
+        except (AgentForgeError, OSError) as error:
+            self.outcome = f"it could not be run: {error}"
+        finally:
+            self._ended = time.monotonic()
+
+    def _hear(self, piece: bytes) -> None:
+        with self._lock:
+            self._kept += piece
+            self._total += len(piece)
+            del self._kept[: max(0, len(self._kept) - _KEPT_BYTES)]
+
+
+class BackgroundCommands:
+    """The commands that a session left running. Close it to end them all.
+
+    Used by one thread at a time; the commands themselves run in others.
+
+    Args:
+        launch: runs one.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._commands: dict[str, _Command] = {}
+        self._told: set[str] = set()
+
+    def start(self, command: str, *, cwd: str, timeout_s: float = 0.0) -> str:
+        """Start a command and return at once.
+
+        Args:
+            cwd: relative to the workspace.
+            timeout_s: after which it is stopped; 0 = when the session ends.
+        Returns:
+            The name under which it is read and stopped: "1", "2", ...
+        Raises:
+            UsageError: too many run already.
+        """
+        running = self.running()
+        if len(running) >= MOST_AT_ONCE:
+            raise UsageError(
+                f"{MOST_AT_ONCE} background commands run already", hint=f"stop one first: {', '.join(running)}"
+            )
+        name = str(len(self._commands) + 1)
+        self._commands[name] = _Command(name, command, partial(self._launch, command, cwd, timeout_s or _LONGEST_S))
+        return name
+
+    def running(self) -> tuple[str, ...]:
+        """The names of those that have not ended."""
+        return tuple(one.name for one in self._commands.values() if one.runs)
+
+    def glances(self) -> list[Glance]:
+        """All commands, the oldest first, with what is kept of their output."""
+        return [one.glance(taking=False) for one in self._commands.values()]
+
+    def read(self, name: str, *, wait_s: float = 0.0) -> Glance:
+        """What a command wrote since it was read last.
+
+        Args:
+            wait_s: wait so long for its end.
+        Raises:
+            UsageError: there is no such command.
+        """
+        found = self._find(name)
+        if wait_s > 0:
+            found.wait(wait_s)
+        return found.glance(taking=True)
+
+    def stop(self, name: str) -> Glance:
+        """End a command and everything that it started; the rest of its output.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        found = self._find(name)
+        found.stop()
+        return found.glance(taking=True)
+
+    def ended(self) -> Mapping[str, str]:
+        """The commands that have ended since this was asked last: name -> outcome."""
+        fresh = {name: one.outcome for name, one in self._commands.items() if not one.runs and name not in self._told}
+        self._told |= fresh.keys()
+        return fresh
+
+    def close(self) -> None:
+        """End all of them."""
+        for one in self._commands.values():
+            if one.runs:
+                one.stop()
+
+    def _find(self, name: str) -> _Command:
+        if name in self._commands:
+            return self._commands[name]
+        known = ", ".join(self._commands) or "none was started"
+        raise UsageError(f"there is no background command {name!r}", hint=f"there are: {known}")
+
+
+def _outcome(done: Completed) -> str:
+    return f"stopped after {done.duration_s:.0f} s" if done.timed_out else f"exit {done.exit_code}"

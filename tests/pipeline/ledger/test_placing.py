@@ -1,0 +1,102 @@
+"""What has become of the asks, what a human is asked about them, and what follows from the answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from agentforge_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
+
+from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.ledger.entries import ledger_rows
+from agentforge.pipeline.ledger.placing import DO_IT, LEAVE_IT, left_out, questions, standing_examples
+from agentforge.pipeline.ledger.promises import doubtful
+from agentforge.pipeline.ledger.shown import ask_lines, asked_text, left_to_see
+from agentforge.pipeline.model.rollback import going_back
+from agentforge.pipeline.stages import load_stages
+
+_REQUEST = "Add slugify. It must hold: slugify('A b') -> 'a-b'. Names of 20 letters are cut. We like it."
+_ORDER = tuple(load_stages())
+
+
+def _with_ledger(state: RunState, asks: Any = None) -> RunState:
+    intake = {**INTAKE, "asks": ledger_rows(_REQUEST)}
+    spec = {"spec": {**ARTIFACTS["spec"], "asks": asks}} if asks is not None else {}
+    return replace(state, request=_REQUEST, artifacts={**state.artifacts, "intake": intake, **spec})
+
+
+def _draft(third: Any) -> RunState:
+    asks = {"1-2": ["REQ-001"], "3": third, "4": "context"}
+    return _with_ledger(submitted("spec", {**ARTIFACTS["spec"], "asks": asks}))
+
+
+def test_only_what_is_not_done_or_exact_and_without_a_place_is_asked_about() -> None:
+    assert questions(_draft(["REQ-001"])) == ()
+    (not_done,) = questions(_draft("not_done: too hard"))
+    assert "Names of 20 letters are cut." in not_done.text and "too hard" in not_done.text
+    assert [choice.label for choice in not_done.choices] == [DO_IT, LEAVE_IT, "in your words"]
+    (unsaid,) = questions(_draft(None))
+    assert "It does not say why" in unsaid.text
+
+
+def test_an_answer_settles_the_ask_and_a_wish_is_asked_about_again() -> None:
+    left = asked("spec", decision="answer", text=LEAVE_IT, ask=3)
+    state = replace(_draft("not_done: too hard"), escalations=left)
+    assert (questions(state), left_out(state)) == ((), {3})
+    wanted = asked("spec", decision="answer", text=DO_IT, ask=3)
+    (again,) = questions(replace(_draft("not_done: too hard"), escalations=wanted))
+    assert again.key == "ask:3:1"
+    twice = {**wanted, **asked("spec", decision="answer", text=DO_IT, number=2, ask=3)}
+    (last,) = questions(replace(_draft("not_done: too hard"), escalations=twice))
+    assert last.choices[0].label == LEAVE_IT
+
+
+def test_the_answers_to_two_parts_reach_the_specification_together() -> None:
+    back = {"stage": "spec", "unless": LEAVE_IT}
+    both = {
+        **asked("spec", decision="answer", text=DO_IT, number=1, reopens=back),
+        **asked("spec", decision="answer", text="as tables", number=2, reopens=back),
+        **asked("spec", decision="answer", text=LEAVE_IT, number=3, reopens=back),
+    }
+    state = replace(_draft("not_done: too hard"), escalations=both)
+    for _ in range(2):
+        effect = going_back(state, _ORDER)
+        assert effect is not None and (effect.stage, effect.by) == ("spec", "spec")
+        event = kinds.StageReopened(
+            stage="spec", by="spec", reason="answered", undone=effect.undone, answer=effect.answer,
+            escalation_id=effect.escalation_id, tree="1" * 40, keep=True,
+        )  # fmt: skip
+        state = fold(event, state=state)
+    assert going_back(state, _ORDER) is None
+    assert [DO_IT in state.answers[0], "as tables" in state.answers[1]] == [True, True]
+    assert state.kept["spec"]["draft"]["asks"]["3"] == "not_done: too hard"
+
+
+def test_the_examples_of_what_a_human_left_out_count_no_more() -> None:
+    state = _with_ledger(inside("red"), {"1": ["REQ-001"], "2": "not_done: x", "3": ["REQ-002"], "4": "context"})
+    assert standing_examples(state) == ["slugify('A b') -> 'a-b'"]
+    gone = replace(state, escalations=asked("spec", decision="answer", text=LEAVE_IT, ask=2))
+    assert standing_examples(gone) == []
+
+
+def test_later_stages_see_the_words_of_the_request_and_people_what_has_no_place() -> None:
+    state = _with_ledger(inside("red"), {"1": ["REQ-001"], "2": ["REQ-001"], "3": "context", "4": "unsaid"})
+    assert asked_text(state) == "- REQ-001: Add slugify.\n- REQ-001: It must hold: slugify('A b') -> 'a-b'."
+    told = dict(left_to_see(state))
+    assert ["20 letters" in one for one in told] == [True, False]
+    assert [one.split(" -> ")[-1].partition(" <-")[0] for one in ask_lines(state)][2:] == [
+        "context", "nobody says what becomes of it; it counts as not done",
+    ]  # fmt: skip
+
+
+def test_a_broken_example_is_asked_about_once_and_only_where_there_is_a_ledger() -> None:
+    facts = {"green": {"held_out": {"complaints": [{"call": "f(1)", "text": "f(1) -> 2; it is 3 now"}]}}}
+    plain = inside("green", facts=facts)
+    assert doubtful(plain) is None
+    state = _with_ledger(plain)
+    assert doubtful(state) is not None
+    assert (
+        doubtful(replace(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)")))
+        is None
+    )
