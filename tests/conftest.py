@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from agentforge_inbox import Inbox
@@ -26,6 +27,11 @@ def _shared(name: str, file: str) -> Any:
     spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
 
+
+settings.register_profile("house", deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+settings.load_profile(
+    "house"
+)  # the first example of a fresh checkout builds tables of characters, whatever runs beside it
 
 _LOOPBACK, _INBOX = _shared("agentforge_loopback", "server.py"), _shared("agentforge_inbox", "inbox.py")
 

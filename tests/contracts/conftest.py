@@ -20,7 +20,14 @@ INTAKE = {
     "examples": ["slugify('Hello World') -> 'hello-world'"],
     "asks": [
         {"number": 1, "start": 0, "end": 12, "kind": "sentence", "text": "Add slugify."},
-        {"number": 2, "start": 13, "end": 52, "kind": "sentence", "text": "slugify('Hello World') -> 'hello-world'"},
+        {
+            "number": 2,
+            "start": 13,
+            "end": 52,
+            "kind": "sentence",
+            "text": "slugify('Hello World') -> 'hello-world'",
+            "exact": True,
+        },
     ],
     "initial_complexity": "simple",
     "identified_ambiguities": [

@@ -73,9 +73,28 @@ def test_the_report_shows_what_became_of_each_ask_with_tests_and_executed_lines(
     _holds(world)
 
 
-def test_an_ask_with_something_exact_that_no_requirement_speaks_of_is_a_question(world: World) -> None:
+def test_an_ask_that_was_forgotten_is_told_to_the_model_first(world: World) -> None:
     first, second = _spec({"1": ["REQ-001"], "3": "context"}), _spec({"1-2": ["REQ-001"], "3": "context"})
     done = world.start(_script(first, second), request=_REQUEST)
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert done.json["escalations"] == []
+    assert "says nothing of ask 2" in _sent(world, "spec")
+    _holds(world)
+
+
+def test_an_ask_that_stays_without_a_place_is_a_question_and_may_be_left_out(world: World) -> None:
+    silent = _spec({"1": ["REQ-001"], "3": "context"})
+    done = world.start(_script(silent, silent), request=_REQUEST)
+    assert done.code == 3 and "more than 20 parts" in done.json["escalations"][0]["question"], done.out
+    done = world.run("resolve", "E1", "--answer", "leave it out", "--resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    assert [row["becomes"] for row in _report(world)["asks"]] == ["REQ-001", "left out, as a human said", "context"]
+    _holds(world)
+
+
+def test_an_ask_with_something_exact_that_no_requirement_speaks_of_is_a_question(world: World) -> None:
+    silent, second = _spec({"1": ["REQ-001"], "3": "context"}), _spec({"1-2": ["REQ-001"], "3": "context"})
+    done = world.start(_script(silent, silent, second), request=_REQUEST)
     (asked,) = done.json["escalations"]
     assert (done.code, asked["stage"], asked["kind"]) == (3, "spec", "question"), done.out
     assert "more than 20 parts" in asked["question"]

@@ -24,7 +24,7 @@ BOX = Machine(kind="x86_64", flags=frozenset({"avx2", "fma", "f16c", "bmi2"}), c
 def test_the_header_says_what_a_model_is(tiny: Path) -> None:
     header = read_header(tiny)
     assert (header.name, header.architecture, header.licence) == ("Tiny", "llama", "mit")
-    assert (header.context, header.vocabulary, header.tokenizer) == (4096, 260, "llama")
+    assert (header.context, header.vocabulary, header.tokenizer) == (8192, 260, "llama")
     assert header.context_bytes == 4 * 1 * 2 * 32
 
 

@@ -81,7 +81,7 @@ def test_one_server_answers_everybody_with_schema_samples_and_its_cache(wanted: 
 
 
 def test_calls_are_constrained_by_the_schemas_of_all_contracts(wanted: Build, opened: Open) -> None:
-    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=8192)))
+    contracts, model = contract_set(None), ConstrainedModel(opened(wanted(context=16384)))  # half of it for each slot
 
     def submitting(artifact: Mapping[str, object], tokens: int) -> ModelReply:
         parameters = {"type": "object", "properties": {"artifact": artifact}, "required": ["artifact"]}

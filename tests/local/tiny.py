@@ -6,7 +6,7 @@ import random
 import struct
 from pathlib import Path
 
-_WIDTH, _INNER, _HEADS, _CONTEXT = 64, 96, 2, 4096
+_WIDTH, _INNER, _HEADS, _CONTEXT = 64, 96, 2, 8192
 _TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"

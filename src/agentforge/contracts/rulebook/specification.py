@@ -205,7 +205,10 @@ def examples_checkable(case: Case) -> RuleOutcome:
 
 
 def asks_placed(case: Case) -> RuleOutcome:
-    """Each ask of the request's ledger becomes requirements, context, or something that is not done for a reason."""
+    """Each ask that holds something exact becomes requirements, context, or something that is not done for a reason.
+
+    What the specification makes of the others is told in the report; nothing of them is exact enough to refuse for.
+    """
     intake = case.input("intake_record")
     asks = entries(intake, "asks") if intake else []
     said = case.artifact.get("asks")
@@ -213,7 +216,7 @@ def asks_placed(case: Case) -> RuleOutcome:
     wrong = [
         ("asks", f"says nothing of ask {ask.get('number')} ({squeeze(text(ask, 'text'))[:80]!r})")
         for _, ask in asks
-        if places.get(str(ask.get("number")), "unsaid") == "unsaid"
+        if ask.get("exact") is True and places.get(str(ask.get("number")), "unsaid") == "unsaid"
     ]
     return judged(wrong, measured=len(asks), fix="name its requirements, context, or not_done and why")
 
@@ -229,6 +232,6 @@ RULES = named(
     ("symbols-in-scope", "declared symbols lie in declared files", symbols_in_files, "repair"),
     ("symbols-agree", "declared symbols agree with the base", symbols_agree, "repair"),
     ("examples-kept", "every example is an acceptance criterion", examples_kept, "repair"),
-    ("asks-placed", "every ask of the request has its place", asks_placed, "repair"),
+    ("asks-placed", "every exact ask of the request has its place", asks_placed, "fact"),
     ("examples-checkable", "every example of the specification can be checked", examples_checkable, "repair"),
 )

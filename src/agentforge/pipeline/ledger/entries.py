@@ -52,8 +52,8 @@ class Entry:
 
 
 def ledger_rows(request: str) -> list[dict[str, object]]:
-    """Make the ledger of a request, as it is recorded."""
-    return [
+    """Make the ledger of a request, as it is recorded; `exact` marks the asks that are `telling`."""
+    rows: list[dict[str, object]] = [
         {
             "number": ask.number,
             "start": ask.start,
@@ -63,6 +63,10 @@ def ledger_rows(request: str) -> list[dict[str, object]]:
             **({"examples": found} if (found := _examples(request, ask.start, ask.end)) else {}),
         }
         for ask in asks_of(request)
+    ]
+    return [
+        {**row, "exact": True} if entry.telling else row
+        for row, entry in zip(rows, entries_in({"asks": rows}), strict=True)
     ]
 
 

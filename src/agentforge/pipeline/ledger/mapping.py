@@ -99,14 +99,15 @@ class _Ground:
 
     @property
     def every(self) -> Becomes:
-        """All that is to be met."""
+        """All that is to be met; unsaid where there is no requirement at all, which the schema refuses."""
+        if not self.ids:
+            return Becomes(how="unsaid")
         met = tuple(one for one in self.ids if one not in self.wont)
         return Becomes(how="requirements", requirements=met) if met else self.put_off(self.ids)
 
     def put_off(self, ids: Sequence[str]) -> Becomes:
         """Not done: nothing but requirements that are put off."""
-        named = ", ".join(ids) or "every requirement"
-        return Becomes(how="not_done", reason=f"the specification puts {named} off (priority wont)")
+        return Becomes(how="not_done", reason=f"the specification puts {', '.join(ids)} off (priority wont)")
 
 
 def _settled(entry: Entry, known: Becomes | None, ground: _Ground) -> tuple[Becomes, str]:

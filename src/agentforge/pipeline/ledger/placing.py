@@ -18,6 +18,8 @@ DO_IT, LEAVE_IT = "do it after all", "leave it out"
 _TRIES = 2
 """Times that the same ask is wanted again before leaving it out is the first thing that is offered."""
 _KEY = "ask"
+_UNPLACED = "asks-placed"
+"""The rule that tells the model of an ask without a place."""
 
 
 def placed(state: RunState, spec: Json | None = None) -> tuple[tuple[Entry, Becomes], ...]:
@@ -58,15 +60,20 @@ def standing_examples(state: RunState, spec: Json | None = None) -> list[str]:
 
 
 def questions(state: RunState) -> tuple[Question, ...]:
-    """Ask a human about what is not done, and about what holds something exact and has no place in the specification."""
+    """Ask a human about what is not done, and about what holds something exact and has no place in the specification.
+
+    Silence may be an oversight: the model hears of it first, as a finding, and a human only when it stays silent.
+    """
     submission = state.submission
     if submission is None:
         return ()
     gone = left_out(state)
+    told = any(item.get("rule") == _UNPLACED for item in state.findings)
     return tuple(
         _question(state, entry, becomes)
         for entry, becomes in placed(state, submission.draft)
-        if entry.number not in gone and (becomes.how == "not_done" or (becomes.how == "unsaid" and entry.telling))
+        if entry.number not in gone
+        and (becomes.how == "not_done" or (told and becomes.how == "unsaid" and entry.telling))
     )
 
 

@@ -17,7 +17,8 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     kept = usable(draft, facts)
     body = {key: kept[key] for key in kept if key not in STAGE.omit}
     if entries := ledger_of(state):
-        body["asks"] = settled(entries, body)[0]
+        gone = {str(number): f"not_done: a human said: {placing.LEAVE_IT}" for number in placing.left_out(state)}
+        body["asks"] = settled(entries, body)[0] | gone
     return {"spec_id": f"spec-{digest_value(body)[:12]}", **body}
 
 
