@@ -67,7 +67,8 @@ def own_choices(event: EscalationRaised, state: RunState, stages: Mapping[str, S
     """What a question of its kind offers beside going back and ending."""
     if event.choices:
         told = tuple(Choice(**row) for row in event.choices)  # type: ignore[arg-type] # written by Choice.value
-        return (*told, *_of_stuck(event.stage, state, stages)) if event.kind == "stuck" else told
+        for_a_model = event.kind == "stuck" and "base_line" not in event.context  # no model repairs how the tests run
+        return (*told, *_of_stuck(event.stage, state, stages)) if for_a_model else told
     if event.kind == "limit":
         return (raising(event.reason), *others_of_limit(event.reason))
     if event.kind == "approval":
