@@ -83,3 +83,20 @@ def test_an_example_that_cannot_be_checked_is_dropped_and_told(world: World) -> 
     (verdict,) = [row for row in _data(world, "StageVerified") if row["stage"] == "spec"]
     (repair,) = verdict["repairs"]
     assert "slugify('a')" in repair["message"] and not verdict["artifact"].get("examples")
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["held out", "in the request"])
+def test_a_check_that_a_human_calls_wrong_counts_no_more(world: World, hidden: bool) -> None:
+    wrong = {"requirement": "REQ-001", "call": "slugify('Two  Gaps')", "returns": "'two--gaps'"}
+    script = _script(SLUGIFY, [wrong] if hidden else [])
+    script["green"].append(reply(IMPLEMENTED))
+    more = "" if hidden else " It must hold: slugify('Two  Gaps') == 'two--gaps'."
+    request = f"Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'.{more}"
+    done = world.start(script, "--stage-attempts", "1", request=request)
+    assert done.code == 3, done.out
+    (asked,) = done.json["escalations"]
+    (choice,) = [one for one in asked["choices"] if "Two  Gaps" in one["label"]]
+    assert choice["label"] == "the check of slugify('Two  Gaps') is wrong", asked["choices"]
+    done = world.run("resolve", "E1", "--answer", choice["label"], "--resume", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out
+    assert "is wrong" in str(world.run("audit", world.task).out) and world.run("verify", world.task).code == 0

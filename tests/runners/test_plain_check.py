@@ -37,7 +37,7 @@ def test_an_honest_implementation_passes_every_claim(checked):
 
 def test_a_wrong_result_is_told_in_full_when_public_and_without_its_input_when_held_out(checked):
     verdict = checked(HONEST.replace('"-"', '"_"'))
-    public, hidden = (text for _, text in verdict.failed)
+    public, hidden = (text for _, text, _ in verdict.failed)
     assert (
         public == "outside the test runner slug('A B') -> 'a-b' does not hold: the result is another value; it is 'a_b'"
     )

@@ -12,6 +12,7 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.engine.disputes import unmet_question
 from agentforge.pipeline.engine.kept_work import kept_submission
+from agentforge.pipeline.engine.refuted_checks import CHECKS, check_choices
 from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.effects import (
@@ -203,13 +204,16 @@ def _stuck(state: RunState, stage: Stage) -> Effect:
     findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
     attempt = state.stages[stage.name].attempt
     told, context, rulings = unmet_question(state, stage.name)
+    calls, without = check_choices(state.facts.get(stage.name, {}))
+    if calls:
+        context = {**context, CHECKS: list(calls)}
     return Ask(
         stage=stage.name,
         kind="stuck",
         reason=f"stage {stage.name} failed verification {attempt} times",
         question="\n".join(filter(None, (told, f"How should it go on? The last findings:\n{findings}"))),
         context=(("attempt", attempt), *_held_out(state), *context.items()),
-        choices=rulings,
+        choices=(*rulings, *without),
     )
 
 

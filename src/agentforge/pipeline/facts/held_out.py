@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
+from agentforge.pipeline.engine.refuted_checks import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
 from agentforge.pipeline.ledger.claiming import claims_of_asks
@@ -20,7 +21,7 @@ from agentforge.pipeline.ledger.placing import standing_examples
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import Claim, contradictions, distinct
+from agentforge.verification.examples.claims import Claim, contradictions, distinct, spelling
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]
     dropped = _squeezed("\n".join(answers))
+    wrong = {spelling(call) for call in refuted(state)}
     for number, example in enumerate(items(spec.get("examples"))):
         try:
             one = reader.claim_of(example)
@@ -108,7 +110,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
                 call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, hidden=number in hidden
             )
         )
-    return distinct(one for one in found if counts(one, state))
+    return distinct(one for one in found if counts(one, state) and spelling(one.call) not in wrong)
 
 
 def shown_examples(state: RunState) -> str:

@@ -47,7 +47,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the claims came to: how many were checked, which failed (requirement, text), what could not be checked and why.
+    """What the claims came to: how many were checked, which failed (requirement, text, call), what could not be checked and why.
 
     Attributes:
         notes: equal values of another type, where nobody stated the type.
@@ -56,14 +56,14 @@ class Verdict:
     """
 
     checked: int
-    failed: tuple[tuple[str, str], ...]
+    failed: tuple[tuple[str, str, str], ...]
     unchecked: tuple[str, ...]
     notes: tuple[str, ...] = ()
     complaints: tuple[tuple[str, str], ...] = ()
 
     def value(self) -> dict[str, Any]:
         """As a fact."""
-        failed = [{"requirement": requirement, "text": text} for requirement, text in self.failed]
+        failed = [{"requirement": requirement, "text": text, "call": call} for requirement, text, call in self.failed]
         told = {"checked": self.checked, "failed": failed, "unchecked": list(self.unchecked), "notes": list(self.notes)}
         complaints = [{"call": call, "text": text} for call, text in self.complaints]
         return {**told, **({"complaints": complaints} if complaints else {})}
@@ -148,7 +148,7 @@ def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
     checked = [one for one in looks if not one.unchecked]
     settled = {"".join(one.claim.call.split()) for one in checked if not one.wrong}
     complaints = [one for one in looks if one.unchecked == COMPLAINT and "".join(one.claim.call.split()) not in settled]
-    failed = [(one.claim.requirement, one.wrong) for one in checked if one.wrong]
+    failed = [(one.claim.requirement, one.wrong, one.claim.call) for one in checked if one.wrong]
     unchecked = [f"{told(one.claim)}: {one.unchecked}" for one in looks if one.unchecked]
     return Verdict(
         checked=len(checked),

@@ -63,7 +63,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     """Measure a tree whose suite passes: Python, and as far as it goes JavaScript.
 
     Returns:
-        {held_out: {checked, failed: [{requirement, text}], unchecked}, tests_too_weak: [{id, text}]}.
+        {held_out: {checked, failed: [{requirement, text, call}], unchecked}, tests_too_weak: [{id, text}]}.
     """
     if rig.plan.language != "python" or not rig.plan.interpreter:
         return _elsewhere(rig, given, base_tree=base_tree, tree=tree)
