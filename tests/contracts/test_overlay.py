@@ -58,3 +58,9 @@ def test_what_cannot_be_told_apart_is_replaced() -> None:
     refused = {"risks": [{"description": "a"}], "x": {"y": 1, "z": 2}}
     assert overlaid(refused, {"risks": [{"description": "b"}]})["risks"] == [{"description": "b"}]
     assert overlaid(refused, {"x": {"y": 3}})["x"] == {"y": 3, "z": 2}
+
+
+def test_records_without_a_name_of_their_own_are_replaced_with_their_list() -> None:
+    refused = {"examples": [{"call": "f(1)", "returns": "[1]"}, {"call": "f(2)", "raises": "ValueError"}]}
+    sent = [{"call": "list(f(1))", "returns": "[1]"}, {"call": "f(2)", "raises": "ValueError"}]
+    assert overlaid(refused, {"examples": sent})["examples"] == sent

@@ -151,6 +151,104 @@ def test_a_sequence_of_the_projects_own_class_is_what_it_holds_where_the_base_gi
         assert (verdict.failed == ()) is right, rows
 
 
+ROWS = (
+    "class Rows:\n"
+    "    def __init__(self, rows): self._rows = rows\n"
+    "    def __iter__(self): return iter(self._rows)\n"
+    "    def __len__(self): return len(self._rows)\n"
+    "    def __eq__(self, other): return list(self) == list(other)\n"
+)
+ADDRESS = (
+    "class Address:\n"
+    "    def __init__(self, text): self.text = text\n"
+    "    def __eq__(self, other): return self.text == str(other)\n"
+)
+LIAR = ADDRESS.replace("self.text == str(other)", "isinstance(other, str) and 'decoy' not in other")
+OLD, NEW = "def slug(text): raise ValueError\n", "def slug(text): return {made}\n"
+
+
+@pytest.mark.parametrize(
+    ("classes", "changed", "made", "returns", "right"),
+    [
+        (ROWS, ROWS, "Rows([('a', 1)])", "[('a', 1)]", ""),
+        (ROWS, ROWS, "Rows([('a', 2)])", "[('a', 1)]", "is an object that holds something else"),
+        (ROWS, ROWS, "Rows([('a', 1), ('b', 2)])", "[('a', 1)]", "is an object that holds something else"),
+        (ROWS, ROWS + "    def more(self): return 1\n", "Rows([('a', 1)])", "[('a', 1)]", "another class than list"),
+        ("", ROWS, "Rows([('a', 1)])", "[('a', 1)]", "another class than list"),
+        (ADDRESS, ADDRESS, "Address('a')", "'a'", ""),
+        (ADDRESS, ADDRESS, "Address('b')", "'a'", "is an object that does not equal the str"),
+        ("", LIAR, "Address('b')", "'a'", "another class than str"),
+        (ADDRESS, LIAR, "Address('b')", "'a'", "another class than str"),
+        (f"{ADDRESS}class Place(Address): pass\n", f"{LIAR}class Place(Address): pass\n", "Place('b')", "'a'", "another class"),
+    ],
+)  # fmt: skip
+def test_an_object_counts_by_what_it_holds_or_equals_where_its_class_is_as_it_was(
+    project, classes, changed, made, returns, right
+):
+    place = project({"kit.py": classes + OLD, "tests/test_kit.py": "def test_it(): pass\n"})
+    base = place.tree()
+    tree = place.tree({"kit.py": changed + NEW.format(made=made)})
+    symbol = (Symbol(name="slug", file="kit.py", kind="function"),)
+    verdict = check_claims(
+        place.rig(), tree, (Claim(call="slug('a')", returns=returns),), symbols=symbol, base_tree=base
+    )
+    assert right in "".join(text for _, text, _ in verdict.failed) and bool(verdict.failed) is bool(right), verdict
+
+
+def test_an_object_of_the_declared_class_is_not_told_to_be_of_another_type(checked):
+    symbol = Symbol(name="slug", file="kit.py", kind="function", signature="(text) -> Rows")
+    claim = Claim(call="slug('a')", returns="[('a', 1)]", hidden=True)
+    ((_, text, _),) = checked(ROWS + NEW.format(made="Rows([('a', 1)])"), (claim,), (symbol,)).failed
+    assert text == "a held-out check of slug fails: the result is a Rows, as declared, and the example states a list"
+
+
+KIT = (
+    "class Kit:\n"
+    "    def fits(self, file, other=None): return {fits}\n"
+    "    @classmethod\n"
+    "    def make(cls): return 1\n"
+    "def old(file): return None\n"
+)
+NEWER = "class Newer:\n    def run(self, file): return 1\n    def make(self): return 1\ndef new(file): return False\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "symbol", "mention"),
+    [
+        ("Kit.fits()", Symbol(name="Kit.fits", file="kit.py", kind="method", signature="(self, file, other=None)"), True),
+        ("Kit.fits()", Symbol(name="Kit.fits", file="kit.py", kind="method", signature="(file, other=None)"), True),
+        ("Kit.fits('a.txt')", Symbol(name="Kit.fits", file="kit.py", kind="method"), True),
+        ("kit.Kit.fits()", Symbol(name="Kit", file="kit.py", kind="class"), True),
+        ("Newer.run()", Symbol(name="Newer.run", file="kit.py", kind="method", signature="(self, file)"), True),
+        ("old()", Symbol(name="old", file="kit.py", kind="function"), True),
+        ("Kit().fits()", Symbol(name="Kit.fits", file="kit.py", kind="method"), True),
+        ("old()", Symbol(name="old", file="kit.py", kind="function", signature="(file=None) -> bool"), False),
+        ("Kit().fits('a.txt')", Symbol(name="Kit.fits", file="kit.py", kind="method"), False),
+        ("Kit.make()", Symbol(name="Kit.make", file="kit.py", kind="method"), False),
+        ("Newer.make()", Symbol(name="Newer.make", file="kit.py", kind="method", signature="(cls) -> bool"), False),
+        ("new()", Symbol(name="new", file="kit.py", kind="function", signature="(file)"), False),
+        ("Newer.gone()", Symbol(name="Newer.gone", file="kit.py", kind="method", signature="(self)"), False),
+    ],
+)  # fmt: skip
+def test_a_name_with_brackets_in_prose_is_no_call_where_the_thing_needs_arguments(project, call, symbol, mention):
+    place = project({"kit.py": KIT.format(fits=None), "tests/test_kit.py": "def test_it(): pass\n"})
+    base = place.tree()
+    tree = place.tree({"kit.py": KIT.format(fits=True) + NEWER})
+    claim = Claim(call=call, returns="False", asked=True, firm=True)
+    verdict = check_claims(place.rig(), tree, (claim,), symbols=(symbol,), base_tree=base)
+    assert (verdict.failed == (), len(verdict.unchecked) == 1) == (mention, mention), verdict
+
+
+def test_a_class_method_that_takes_an_object_now_is_not_excused(project):
+    place = project({"kit.py": KIT.format(fits=None), "tests/test_kit.py": "def test_it(): pass\n"})
+    base = place.tree()
+    tree = place.tree({"kit.py": KIT.format(fits=None).replace("    @classmethod\n", "").replace("cls", "self")})
+    symbol = Symbol(name="Kit.make", file="kit.py", kind="method")
+    assert check_claims(
+        place.rig(), tree, (Claim(call="Kit.make()", returns="1"),), symbols=(symbol,), base_tree=base
+    ).failed
+
+
 def test_a_class_that_prose_writes_with_what_it_accepts_is_no_call_with_a_result(checked):
     source = "class Optional:\n    def __init__(self, inner): self.inner = inner\n    def get(self): return 2\n"
     symbols = (Symbol(name="Optional", file="kit.py", kind="class"),)

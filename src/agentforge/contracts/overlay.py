@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentforge.contracts.contract import Json
 
-_KEYS = (("id",), ("path",), ("question",), ("name", "file"), ("call",), ("mutant",), ("name",))
+_KEYS = (("id",), ("path",), ("question",), ("name", "file"), ("mutant",), ("name",))
 """What tells the records of a list apart, the first that all of them have."""
 _DROP = "drop"
 """`{"id": "REQ-002", "drop": true}` takes a record out of a list."""
@@ -16,8 +16,9 @@ def overlaid(refused: Json, sent: Json) -> dict[str, object]:
     """Lay what was sent again over the refused draft.
 
     A field that was not sent stays as it was; a value that was sent takes the place of the old one. Records of a list are merged
-    by id, path, name or question, and those that were not sent stay. A list that repeats more than half of the old records
-    exactly as they were, or in which none can be recognised, is taken as the whole list.
+    by id, path, name, question or mutant, and those that were not sent stay. Taken as the whole list is one whose records have
+    none of these (an example that says something else is another example), one in which no record can be recognised, and one
+    that repeats more than half of the old records exactly as they were.
     """
     return {**refused, **{name: _merged(refused.get(name), value) for name, value in sent.items()}}
 

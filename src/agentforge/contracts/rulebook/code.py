@@ -147,7 +147,7 @@ def held_out_pass(case: Case) -> RuleOutcome:
     if not rows:
         return held(measured.get("checked"))
     more = f" and {len(rows) - _TOLD} more" if len(rows) > _TOLD else ""
-    fix = "satisfy the specification for every input, with results of the declared types"
+    fix = "give the values and types that request and specification state, for every input"
     return broken(f"checks in a plain process failed: {'; '.join(rows[:_TOLD])}{more} - {fix}", measured=len(rows))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentforge.suite.test_environment import Rig
@@ -21,34 +21,77 @@ def makes_an_object(claim: Claim, answer: Answer) -> bool:
     return bool(made) and not claim.raises and claim.call.endswith(")")
 
 
-def holds_in_a_class_of_the_base(claim: Claim, answer: Answer, rig: Rig, *, base_tree: str, tree: str) -> bool:
-    """Whether a result holds what is expected, as an object of a class that the change left as it was at the base."""
-    if answer.value is None or answer.value[0] != "object" or claim.raises:
-        return False
-    if not holds(answer.value[3], literal(claim.returns)):
-        return False
-    name = str(answer.value[1])
-    for path in rig.git.list_files(base_tree):
-        if path.endswith(".py") and (source := _class_source(rig.git.show(base_tree, path), name)):
-            return source == _class_source(rig.git.show(tree, path), name)
-    return False
+def in_a_class_of_the_base(
+    claim: Claim, answer: Answer, rig: Rig, *, base_tree: str, tree: str, again: Callable[[str], Answer]
+) -> str | None:
+    """Compare a result that is an object of a class which the change left as it was at the base, by what it holds.
+
+    Where a container is expected, the object is walked in a process of its own, and the items are compared outside of it. Only
+    an object that cannot be walked is asked, in one more process, whether it equals the literal: its class is not the change's.
+
+    Args:
+        again: evaluates an expression with the names of the claim on the tree, in a process of its own.
+    Returns:
+        How it differs, "" where it does not; None where it is no such object.
+    """
+    if answer.value is None or answer.value[0] != "object" or answer.value[2] or claim.raises:
+        return None
+    if not _as_at_the_base(str(answer.value[1]), rig, base_tree=base_tree, tree=tree):
+        return None
+    expected = literal(claim.returns)
+    if isinstance(expected, _CONTAINERS):
+        told = answer.value[3] or again(_walked(claim.call, expected)).value
+        if told is not None:
+            return "" if holds(told, expected) else "is an object that holds something else"
+    equal = again(f"({claim.call}) == ({claim.returns})").value
+    return "" if equal == ["bool", True] else f"is an object that does not equal the {type(expected).__name__}"
 
 
-def _class_source(data: bytes | None, name: str) -> str:
-    """The source of a class of a module, "" where it defines none of that name."""
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def _walked(call: str, expected: Any) -> str:
+    """An expression for what the result of a call holds, and no more of it than shows that it holds more than is expected."""
+    if isinstance(expected, dict):
+        return f"dict(({call}).items())"
+    return f"[one for _, one in zip(range({len(expected) + 1}), {call})]"
+
+
+def _as_at_the_base(name: str, rig: Rig, *, base_tree: str, tree: str) -> bool:
+    """Whether the project had a class of that name at the base, and neither it nor what it inherits from was changed since."""
+    changed = [one.path for one in rig.git.changed(base_tree, tree) if one.path.endswith(".py")]
+    files = [path for path in rig.git.list_files(base_tree) if path.endswith(".py")]
+    waiting, seen, known = [name], set[str](), False
+    while waiting:
+        one = waiting.pop()
+        seen.add(one)
+        for path in changed:
+            now = _class(rig.git.show(tree, path), one)
+            before = _class(rig.git.show(base_tree, path), one)
+            if now is not None and (before is None or ast.unparse(now) != ast.unparse(before)):
+                return False
+        found = next((node for path in files if (node := _class(rig.git.show(base_tree, path), one)) is not None), None)
+        known = known or found is not None
+        bases = [ast.unparse(base).rpartition(".")[2] for base in found.bases] if found is not None else []
+        waiting += [base for base in bases if base not in seen]
+    return known
+
+
+def _class(data: bytes | None, name: str) -> ast.ClassDef | None:
+    """A class that a module defines; None where it defines none of that name."""
     text = (data or b"").decode("utf-8", "replace")
     if not re.search(rf"^class {re.escape(name)}\b", text, re.MULTILINE):
-        return ""
+        return None
     try:
         found = [one for one in ast.parse(text).body if isinstance(one, ast.ClassDef) and one.name == name]
     except (SyntaxError, ValueError):
-        return ""
-    return ast.unparse(found[-1]) if found else ""
+        return None
+    return found[-1] if found else None
 
 
 def holds(items: Sequence[Any] | None, expected: object) -> bool:
     """Whether what an object holds is what is expected, whatever sequence that is written as."""
-    if items is None or not isinstance(expected, (list, tuple, set, frozenset, dict)):
+    if items is None or not isinstance(expected, _CONTAINERS):
         return False
     written = list(expected) if isinstance(expected, tuple) else expected
     if isinstance(written, (set, frozenset)):

@@ -1,8 +1,9 @@
 """Held-out checks: claims are evaluated in plain processes on a fresh checkout, and compared by type and value.
 
 Product code cannot tell such a process from any program that uses it, the results that are right never enter it, and no
-equality of an object is asked. It sees wrong values, wrong types, objects that lie about equality or class, and behaviour that
-exists only under the test runner. It cannot see what no claim speaks of.
+equality of an object is asked; only that of a class which the change left alone is, in one more process. It sees wrong values,
+wrong types, objects that lie about equality or class, and behaviour that exists only under the test runner. It cannot see what
+no claim speaks of.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checko
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of
-from agentforge.verification.examples.held_items import holds, holds_in_a_class_of_the_base, makes_an_object
+from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
+from agentforge.verification.examples.mentions import MENTION, mentioned
 from agentforge.verification.examples.plain_answers import Answer, answers_of, genuine_records
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish
@@ -105,12 +107,18 @@ def claim_looks(
             looks.append(Look(claim=claim, unchecked=text))
             continue
         before = _answered_before(rig, base_tree, claim, symbols) if wrong else ()
-        if wrong and (
-            _only_another_type(claim, answer, symbols, before)
-            or holds_in_a_class_of_the_base(claim, answer, rig, base_tree=base_tree, tree=tree)
-        ):
+        if wrong and mentioned(claim, answer, before, symbols=symbols, read=rig.read(tree)):
+            looks.append(Look(claim=claim, unchecked=MENTION))
+            continue
+        differs = _in_a_class_of_the_base(rig, tree, claim, probe, answer, base_tree, edits) if wrong else None
+        if differs == "":
+            note = f"{_told(claim)}: the result is an object of a class that the change left alone, and holds or equals that"
+            looks.append(Look(claim=claim, note=note))
+            continue
+        if wrong and _only_another_type(claim, answer, symbols, before):
             looks.append(Look(claim=claim, note=wrong))
             continue
+        wrong = _sentence(claim, answer, differs) if differs else wrong
         complaint = (
             bool(wrong) and claim.asked and not claim.firm and any(not judge(claim, one, symbols) for one in before)
         )
@@ -213,8 +221,10 @@ def spellings(file: str, roots: Sequence[str]) -> tuple[str, ...]:
 def judge(claim: Claim, answer: Answer, symbols: Sequence[Symbol] = ()) -> str:
     """What is wrong with an answer, as a sentence that does not give a hidden claim away; empty when it is right."""
     wrong = _wrong(claim, answer, symbols)
-    if not wrong:
-        return ""
+    return _sentence(claim, answer, wrong) if wrong else ""
+
+
+def _sentence(claim: Claim, answer: Answer, wrong: str) -> str:
     if claim.hidden:
         return f"a held-out check of {_subject(claim)} fails: the result {wrong}"
     got = f"; it is {shown(answer.value)}" if answer.value is not None else ""
@@ -234,9 +244,22 @@ def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
         return f"is an exception ({name})"
     returned = _annotation(claim, symbols)
     expected = literal(claim.returns)
+    if answer.value[0] == "object" and not answer.value[2] and answer.value[1] in re.findall(r"\w+", returned):
+        return f"is a {answer.value[1]}, as declared, and the example states a {type(expected).__name__}"
     if "float" in returned and type(expected) is int and answer.value[0] == "float":
         expected = float(expected)
     return difference(answer.value, expected, streams=not returned.startswith(("list", "List", "tuple", "Tuple")))
+
+
+def _in_a_class_of_the_base(
+    rig: Rig, tree: str, claim: Claim, probe: Probe, answer: Answer, base_tree: str, edits: Edits
+) -> str | None:
+    """How a result differs that is an object of a class of the base; see `held_items.in_a_class_of_the_base`."""
+
+    def again(source: str) -> Answer:
+        return _once_more(rig, tree, Probe(source=source, names=probe.names), edits)
+
+    return in_a_class_of_the_base(claim, answer, rig, base_tree=base_tree, tree=tree, again=again)
 
 
 def _once_more(rig: Rig, tree: str, probe: Probe, edits: Edits) -> Answer:

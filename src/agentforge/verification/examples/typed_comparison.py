@@ -32,7 +32,7 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
     if name == "too much":
         return "" if how == "loose" else "is too large or refers to itself"
     if name == "object":
-        return _of_object(found, how=how)
+        return _of_object(found, expected, how=how)
     if name == "subclass":
         return _of_subclass(found, expected, how=how)
     if name == "iterator":
@@ -72,10 +72,10 @@ def decoded(found: Sequence[Any]) -> object:
     return _scalar(name, rest[0])
 
 
-def _of_object(found: Sequence[Any], *, how: How) -> str:
+def _of_object(found: Sequence[Any], expected: object, *, how: How) -> str:
     if found[2]:
         return "is an object that says it equals anything"
-    return "" if how == "loose" else "is an object of another type"
+    return "" if how == "loose" else f"is an object of another class than {_named(expected)}"
 
 
 def _of_subclass(found: Sequence[Any], expected: object, *, how: How) -> str:

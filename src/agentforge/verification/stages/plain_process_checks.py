@@ -25,7 +25,7 @@ from agentforge.verification.source.test_hashes import test_functions
 from agentforge.verification.source.vacuity import NEVER_RAN, conditional_only, counted
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 6
+_VERSION = 7
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
