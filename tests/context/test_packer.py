@@ -64,6 +64,16 @@ def test_a_long_list_gives_way_to_what_was_read_and_says_how_much_is_missing() -
     assert "more lines left out for lack of room" in page.text
 
 
+def test_the_source_of_likely_places_comes_before_the_rest_of_a_long_list() -> None:
+    hits = Piece(
+        name="grep", text="a hit of many words\n" * 400, level=Level.ASKED, ends=True, share=20, beyond=Level.SKETCH
+    )
+    likely = view(Want(first=1, last=60, level=Level.LIKELY), path="likely.py")
+    page = fill([hits, likely], room=1500, above=ABOVE)
+    assert len(page.shown["likely.py"]) == 60
+    assert 20 < page.text.count("a hit") < 400 and page.tokens > 1300  # and the room is filled
+
+
 def test_a_list_gets_all_of_the_room_when_nothing_else_wants_it() -> None:
     hits = Piece(name="grep", text="a hit\n" * 300, level=Level.ASKED, order=1, ends=True, share=30)
     assert shown(hits, room=1000).count("a hit") == 300

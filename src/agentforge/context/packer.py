@@ -119,6 +119,13 @@ class _Demand:
     share: int = 100
 
 
+def _beyond_its_share(first: _Demand, piece: Piece) -> _Demand:
+    """More of a piece: when everything else of its level was served, or as the first of what matters less."""
+    if piece.beyond is None:
+        return replace(first, order=(1 << 20) + piece.order, share=100)
+    return replace(first, level=piece.beyond, order=piece.order - (1 << 20), share=100)
+
+
 class _Filling:
     """What stands on a page so far, and the room that is left."""
 
@@ -143,8 +150,8 @@ class _Filling:
             elif section.text.strip() or section.parts:
                 first = _Demand(place=place, level=section.level, order=section.order, share=section.share)
                 yield first
-                if section.share < 100:  # more of it when everything else of its level was served
-                    yield replace(first, order=(1 << 20) + section.order, share=100)
+                if section.share < 100:
+                    yield _beyond_its_share(first, section)
 
     def serve(self, group: list[_Demand]) -> None:
         """Show demands that share what room there is, the cheapest first."""

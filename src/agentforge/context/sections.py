@@ -42,6 +42,7 @@ class Piece:
         parts: (whole, short) texts that make up the text; where the whole has no room, the last ones become short.
         ends: a cut keeps the beginning alone; else beginning and end.
         share: percent of all the room that it may take before everything else of its level was served.
+        beyond: the level at which more than its share is wanted; None = its own, behind everything else.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Piece:
     parts: tuple[tuple[str, str], ...] = ()
     ends: bool = False
     share: int = 100
+    beyond: Level | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,6 +182,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
         foreign=foreign,
         ends=result.name in _LISTING,
         share=_RESULT_SHARE,
+        beyond=Level.SKETCH,  # hundreds of hits say less than the source of the likely places
     )
 
 
