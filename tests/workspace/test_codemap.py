@@ -259,7 +259,7 @@ def test_words_are_split_and_stemmed() -> None:
     ("path", "expected"),
     [
         ("tests/a.py", True), ("a/test_b.py", True), ("a/b_test.go", True), ("src/a.test.ts", True), ("conftest.py", True),
-        ("app/FooTest.java", True), ("src/a/tests.rs", True), ("src/Contest.java", False), ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
+        ("app/FooTest.java", True), ("src/a/tests.rs", True), ("tests.py", True), ("shop/tests.py", True), ("src/contests.py", False), ("src/Contest.java", False), ("src/contest.py", False), ("src/testing_tools.py", False), ("latest/a.py", False),
         ("t/slug.t", True), ("a/slug.bats", True), ("src/SlugTests.cs", True), ("lib/SlugTest.php", True), ("src/Contest.cs", False), ("a.txt", False),
     ],
 )  # fmt: skip

@@ -95,6 +95,12 @@ def test_red_maps_requirements_to_tests_and_believes_no_claim() -> None:
     assert made("red", draft, {"frozen": {"tests/t.py": "d"}})["suite_id"] != suite["suite_id"]
 
 
+def test_a_test_that_shows_criteria_of_two_requirements_is_mapped_to_both() -> None:
+    test = {"name": "test_a", "requirement_ref": "REQ-001", "acceptance_criterion": "REQ-001.2, REQ-002.1, in words"}
+    suite = made("red", {"test_files": [{"path": "tests/t.py", "tests": [test]}]}, {})
+    assert suite["coverage_mapping"] == {"REQ-001": ["tests/t.py::test_a"], "REQ-002": ["tests/t.py::test_a"]}
+
+
 def test_supplied_tests_cover_every_criterion_of_every_requirement_once() -> None:
     rows = [
         {"id": "tests/t.py::test_a", "kind": "target"},

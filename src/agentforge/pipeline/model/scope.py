@@ -20,6 +20,8 @@ TEST_GLOBS = (
     "test_*.py",
     "**/*_test.py",
     "*_test.py",
+    "**/tests.py",
+    "tests.py",
     "**/conftest.py",
     "conftest.py",
     "**/*.test.[jt]s",

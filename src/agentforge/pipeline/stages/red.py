@@ -28,8 +28,8 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     mapping: dict[str, list[str]] = {}
     for file in files:
         for test in items(file.get("tests")):
-            ref = str(test.get("requirement_ref", ""))
-            mapping.setdefault(ref, []).append(f"{file.get('path')}::{test.get('name')}")
+            for ref in _requirements_of(test):
+                mapping.setdefault(ref, []).append(f"{file.get('path')}::{test.get('name')}")
     body: dict[str, object] = {"test_files": files, "coverage_mapping": mapping}
     if items(draft.get("equivalent_mutants")):
         body["equivalent_mutants"] = items(draft.get("equivalent_mutants"))
@@ -68,6 +68,13 @@ def with_measured_kinds(suite: Json, facts: Json) -> dict[str, object]:
         ]
         files.append({**file, "tests": tests})
     return {**suite, "test_files": files}
+
+
+def _requirements_of(test: Json) -> list[str]:
+    """The requirement that a test names, and those whose criteria it shows: `REQ-001.2, REQ-002.1`."""
+    shown = (part.strip().partition(".") for part in str(test.get("acceptance_criterion", "")).split(","))
+    others = [ref for ref, _, number in shown if ref.startswith("REQ-") and number.isdigit()]
+    return list(dict.fromkeys([str(test.get("requirement_ref", "")), *others]))
 
 
 def _supplied(state: RunState, facts: Json) -> list[dict[str, object]]:

@@ -154,7 +154,7 @@ def is_test_path(path: str) -> bool:
         or ".test." in name
         or ".spec." in name
         or ".test-d." in name
-        or name == "tests.rs"
+        or name in ("tests.rs", "tests.py")
         or path.endswith((*_JAVA_TESTS, *_OTHER_TESTS))
     )
 
