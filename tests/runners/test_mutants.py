@@ -52,5 +52,20 @@ def test_the_score_separates_a_strong_suite_from_a_weak_one(project: Make, name:
     assert strong["score"] >= 0.8 > weak["score"], (strong["score"], weak["score"], strong["survivors"])
 
 
+def test_of_hundreds_of_tests_that_run_a_line_those_that_stand_first_are_asked(project: Make) -> None:
+    product = "def half(number):\n    return number // 2\n"
+    weak = "import pytest\nfrom product import half\n\n\n@pytest.mark.parametrize('number', range(230))\ndef test_a(number):\n    half(number)\n"
+    made = project({"product.py": product, "tests/test_product.py": "import pytest\n"})
+    strong = f"{weak}\n\ndef test_z():\n    assert half(9) == 4\n"
+    tree = made.tree({"product.py": product, "tests/test_product.py": strong})
+    rig = made.rig()
+    run = run_tree(rig, tree, trace=True)
+    passing = sorted(run.passed_ids, key=lambda name: "test_z" not in name)
+    told = measure_mutants(
+        rig, tree, changed={"product.py": EVERY_LINE}, traced=traced_of(run), passing=passing, bounds=Bounds(most=3)
+    )
+    assert told["run"] > 0 and told["killed"] == told["run"], told
+
+
 def test_there_are_ten_changes() -> None:
     assert len(_ALL) == 10

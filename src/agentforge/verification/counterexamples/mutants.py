@@ -41,7 +41,7 @@ def measure_mutants(
     Args:
         changed: path -> changed lines as bits, product files only.
         traced: what the tests executed on this very tree.
-        passing: tests that pass on it; others show nothing.
+        passing: tests that pass on it, those that are run first where a line has too many; others show nothing.
     Returns:
         {measured, note, seed, possible, run, killed, survived, score, survivors: [{id, path, line, function, kind, before,
         after, tests}], not_run, cpu_s}; `score` is None when nothing was run.
@@ -49,12 +49,13 @@ def measure_mutants(
     reason = _not_possible(rig, traced, bounds)
     if reason:
         return nothing_run(reason, bounds)
-    known = set(passing)
+    rank = {name: number for number, name in enumerate(passing)}
     possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines)]
     chosen = choose(possible, seed=bounds.seed, most=bounds.most)
     if not chosen:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
-    tests = [[name for name in _tests_of(one, traced) if name in known][:_TESTS_EACH] for one in chosen]
+    ran = [[name for name in _tests_of(one, traced) if name in rank] for one in chosen]
+    tests = [sorted(names, key=lambda name: rank[name])[:_TESTS_EACH] for names in ran]
     records = _records(rig, tree, chosen, tests, edits=edits, bounds=bounds)
     statuses, note = _read(records, chosen) if records else ({}, "")
     cpu_s = next((float(one["cpu_s"]) for one in records if one["kind"] == "spent"), 0.0)

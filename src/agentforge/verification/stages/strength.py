@@ -96,9 +96,11 @@ def measure_strength(
         )
     traced = traced_of(run, product=change.lines)
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
+    own = {str(test["id"]).partition("[")[0] for test in change.tests}
+    passing = sorted(run.passed_ids, key=lambda name: name.partition("[")[0] not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
-            rig, tree, changed=change.lines, traced=traced, passing=run.passed_ids, edits=edits, bounds=bounds
+            rig, tree, changed=change.lines, traced=traced, passing=passing, edits=edits, bounds=bounds
         )
     executed = {
         name: {path: ranges_of(bits) for path, lines in change.lines.items() if (bits := marks.get(path, 0) & lines)}
