@@ -286,7 +286,7 @@ RULES = named(
     ("collected-cleanly", "collection had no errors", collected_cleanly, "fact"),
     ("no-duplicates", "no test is defined twice", no_duplicates, "fact"),
     ("existing-kept", "no existing test is changed that the specification does not list", existing_kept, "fact"),
-    ("none-vacuous", "every test has an assertion that can fail", none_vacuous, "fact"),
+    ("none-vacuous", "every test has an assertion that can fail", none_vacuous, "note"),
     ("stubs-red", "stub controls went red", stubs_red, "fact"),
     ("tests-frozen", "every test is frozen by its hash", frozen_taken, "fact"),
     ("examples-asserted", "every example is asserted by a test", examples_asserted, "fact"),
