@@ -19,7 +19,7 @@ from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.text.boundary import unwrap
 from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_file, read_text
 
-_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 10, 35, 35
+_RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
 _CALLS = 1000
 """More than one reply can hold."""
@@ -153,11 +153,12 @@ def _results(state: RunState, *, diff: str) -> list[Piece]:
             success = result.status == "success" and not result.next_actions
             if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
-            pieces.append(_result(step, result, order=age * _CALLS))
+            share = _OLD_RESULT_SHARE if age else _RESULT_SHARE
+            pieces.append(_result(step, result, order=age * _CALLS, share=share))
     return pieces
 
 
-def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
+def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int) -> Piece:
     """One result; a short one is whole, a long one gives way to what was read in the same step."""
 
     hint = f"next: {'; '.join(result.next_actions)}" if result.next_actions else ""
@@ -181,7 +182,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int) -> Piece:
         order=order,
         foreign=foreign,
         ends=result.name in _LISTING,
-        share=_RESULT_SHARE,
+        share=share,
         beyond=Level.SKETCH,  # hundreds of hits say less than the source of the likely places
     )
 
