@@ -97,6 +97,23 @@ def test_claims_hold_by_type_and_value_outside_of_the_runner(project):
     assert check([("other(1)", "1", "")]).unchecked == ("other(1) -> 1: a name in it is not declared",)
 
 
+@needs_node
+def test_a_method_of_objects_that_prose_names_on_its_class_is_no_call(project):
+    package = '{"type": "module", "scripts": {"test": "node --test"}}'
+    old = "export class Kit { fits (file) { return null } static make () { return 1 } }\n"
+    made = project({"package.json": package, "src/kit.js": old}, env={})
+    base = made.tree()
+    tree = made.tree({"src/kit.js": old.replace("null", "false").replace("static ", "")})
+    symbols = [Symbol(name="Kit", file="src/kit.js", kind="class")]
+    claims = [
+        claim_of({"call": call, "returns": "False"})
+        for call in ("Kit.fits()", "new Kit().fits('a')", "Kit.make()", "Kit.gone()")
+    ]
+    verdict = check_javascript(made.rig(), tree, claims, symbols=symbols, base_tree=base)
+    assert [one.partition(" ")[0] for one in verdict.unchecked] == ["Kit.fits()"], verdict
+    assert [call for _, _, call in verdict.failed] == ["Kit.make()", "Kit.gone()"], verdict
+
+
 STRAIGHT = """import test from "node:test";
 import assert from "node:assert";
 import { slug, sly as clever } from "../src/kit.js";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.claims_javascript import names_of
+from agentforge.verification.examples.mentions import MENTION
 from agentforge.verification.examples.plain_answers import Answer
 from agentforge.verification.examples.plain_check import (
     COMPLAINT,
@@ -34,6 +36,7 @@ from agentforge.workspace.files.file_access import remove_tree
 
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
+_MEMBER = re.compile(r"([\w$]+(?:\.[\w$]+)*)\.([\w$]+)\(")
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec"})
 
 
@@ -78,6 +81,9 @@ def node_looks(
             looks.append(Look(claim=claim, unchecked=unloaded))
             continue
         wrong = judge(claim, answer)
+        if wrong and _method_of_objects(rig, tree, probe, answer, base_tree):
+            looks.append(Look(claim=claim, unchecked=MENTION))
+            continue
         complaint = bool(wrong) and claim.asked and not claim.firm and _held_before(rig, base_tree, claim, symbols)
         looks.append(
             Look(
@@ -219,6 +225,20 @@ def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: Answer) -
         return False
     before = evaluate_in_node(rig, base_tree, [NodeProbe(source="null", names=there)])[0]
     return before.lost or before.raised[:1] == answer.raised[:1]
+
+
+def _method_of_objects(rig: Rig, tree: str, probe: NodeProbe, answer: Answer, base_tree: str) -> bool:
+    """Whether prose named a method of objects, `Kit.fits()`, which no class has itself, nor had at the base."""
+    called = _MEMBER.match(probe.source)
+    if called is None or answer.raised[:1] != (("TypeError", True),) or "is not a function" not in answer.message:
+        return False
+    method = NodeProbe(source=f"typeof {called[1]}.prototype.{called[2]}", names=probe.names)
+    if evaluate_in_node(rig, tree, [method])[0].value != ["str", "function"]:
+        return False
+    if any(rig.git.show(base_tree, file) is None for file, _ in probe.names.values()):
+        return True
+    static = NodeProbe(source=f"typeof {called[1]}.{called[2]}", names=probe.names)
+    return evaluate_in_node(rig, base_tree, [static])[0].value != ["str", "function"]
 
 
 def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> bool:
