@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from agentforge_world import (
-    ADD_SLUGIFY,
     IMPLEMENTED,
+    SLUGIFY,
     SLUGIFY_SUITE,
     TEST_SLUGIFY,
     edit,
@@ -54,7 +54,7 @@ def _script() -> Script:
         ],
         green=[
             reply(edit("    return text.lower()\n", "    return text.lower()  # ?\n"), IMPLEMENTED),
-            reply(ADD_SLUGIFY, IMPLEMENTED),
+            reply(edit("    return text.lower()  # ?\n", f"    return text.lower()\n{SLUGIFY}"), IMPLEMENTED),
         ],
     )
 
@@ -72,7 +72,8 @@ def test_an_answer_opens_the_specification_again_and_the_trail_shows_it(world: W
     assert (resumed.code, resumed.json["outcome"]) == (0, "delivered"), resumed.out + resumed.err
     attempts = {row["name"]: (row["status"], row["attempts"]) for row in resumed.json["stages"]}
     assert attempts["analyze"] == ("verified", 1)
-    assert {attempts[name] for name in ("spec", "red", "green")} == {("verified", 2)}
+    assert {attempts[name] for name in ("spec", "red")} == {("verified", 2)}
+    assert attempts["green"] == ("verified", 3)  # what was under way is measured again: no attempt of the model
     (reopened,) = world.events("StageReopened")
     assert (reopened["data"]["stage"], reopened["data"]["reason"]) == ("spec", "answered")
     assert _ANSWER in reopened["data"]["answer"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from agentforge_states import ARTIFACTS, asked, failed, fold
 
 from agentforge.events import kinds
-from agentforge.events.state.run_state import RunState
+from agentforge.events.state.run_state import RunState, StageState
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.facts.test_adequacy import reaching_nothing
+from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.effects import Ask, Reopen, StartStage, SubmitKept
 from agentforge.pipeline.stages import load_stages
 
@@ -47,6 +50,16 @@ def test_a_fact_of_an_earlier_stage_opens_that_stage_with_the_finding() -> None:
     assert begun.trees["work"] == "4" * 40
 
 
+def test_a_requirement_whose_tests_reach_nothing_of_its_change_goes_back_to_the_tests() -> None:
+    tests = [{"id": "tests/test_slug.py::test_a", "changes": []}]
+    rows = [{"id": "REQ-001", "tests": tests, "touches": True}, {"id": "REQ-002", "tests": tests, "touches": False}]
+    (fact,) = reaching_nothing({"requirements": rows})
+    assert "REQ-002" in fact["message"]
+    effect = decide(measured("green", fact), STAGES)
+    assert isinstance(effect, Reopen)
+    assert (effect.stage, [one["rule"] for one in effect.findings]) == ("red", ["mapping-executed"])  # type: ignore[call-overload,index]
+
+
 def test_the_same_fact_goes_back_once_and_is_then_the_stages_own() -> None:
     state = measured("green", FACT)
     effect = decide(state, STAGES)
@@ -73,6 +86,51 @@ def test_a_delivery_that_cannot_be_made_goes_to_the_stage_that_it_belongs_to() -
     assert isinstance(decide(measured("deliver"), STAGES), Ask)
 
 
+def opened_by_a_human(stage: str, *, work: str) -> RunState:
+    """GREEN had a refused draft when a human opened an earlier stage again."""
+    escalations = asked("green", decision="answer", reopen=stage, text="new")
+    state = measured("green", escalations=escalations)
+    effect = decide(state, STAGES)
+    event = kinds.StageReopened(
+        stage=stage, by="green", reason="answered", undone=effect.undone, answer="new", escalation_id="E1",  # type: ignore[union-attr]
+        tree="1" * 40, keep=True, work=work,
+    )  # fmt: skip
+    return fold(event, state=replace(state, stages={**state.stages, "green": StageState(status="failed", attempt=1)}))
+
+
+def green_again(state: RunState) -> RunState:
+    """The tests are accepted once more, and GREEN begins."""
+    done = {**state.stages, "red": replace(state.stages["red"], status="verified", attempt=2)}
+    begun = replace(state, answers=(), stages=done, artifacts={**state.artifacts, "red": ARTIFACTS["red"]})
+    return fold(kinds.StageStarted(stage="green", attempt=2), state=begun)
+
+
+def test_code_that_was_under_way_is_measured_again_whoever_opened_the_tests() -> None:
+    state = opened_by_a_human("red", work="5" * 40)
+    assert state.kept["green"] == {
+        "draft": {"files_modified": []}, "tree": "5" * 40, "before": "2" * 40, "work": "5" * 40,
+    }  # fmt: skip
+    begun = green_again(state)
+    assert decide(begun, STAGES) == SubmitKept(stage="green")
+    handed_in = kinds.ArtifactSubmitted(stage="green", attempt=2, draft={}, by="harness")
+    assert attempts_allowed(fold(handed_in, state=begun), "green", by_model=True) == 1 + begun.limits.attempts + 1
+
+
+def test_a_log_that_says_nothing_of_the_work_under_way_is_read_as_it_was() -> None:
+    state = opened_by_a_human("red", work="")
+    assert "green" not in state.kept
+    assert decide(green_again(state), STAGES) != SubmitKept(stage="green")
+
+
+def test_edits_without_a_draft_are_laid_back_too() -> None:
+    state = replace(measured("green"), rejected=None)
+    event = kinds.StageReopened(
+        stage="red", by="green", reason="answered", undone=("red", "green"), tree="1" * 40, keep=True, work="5" * 40
+    )
+    (row,) = [fold(event, state=state).kept["green"]]
+    assert (row["draft"], row["tree"]) == (None, "5" * 40)
+
+
 def kept(stage: str, **changes: Any) -> RunState:
     """At the start of `stage`, after the specification was opened again and done."""
     state = measured("green", escalations=asked("green", kind="stuck", decision="answer", reopen="spec", text="new"))
@@ -86,6 +144,25 @@ def test_tests_are_measured_again_as_they_stand_where_the_requirements_are_the_s
     assert decide(kept("red", description="other words"), STAGES) == SubmitKept(stage="red")
     requirements = [{"id": "REQ-001", "acceptance_criteria": ["slugify('A b') == 'a_b'"]}]
     assert decide(kept("red", requirements=requirements), STAGES) != SubmitKept(stage="red")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "again"),
+    [
+        ("(text)", "(text) -> Slug", True),
+        ("(text) -> str", "(text) -> Slug", True),
+        ("(text)", "(text, limit) -> str", False),
+    ],
+)
+def test_the_type_of_a_result_changes_no_test_and_a_parameter_does(before: str, now: str, again: bool) -> None:
+    state = kept("red", symbols=[_symbol(now)])
+    earlier = {**ARTIFACTS["spec"], "symbols": [_symbol(before)]}
+    had = {"spec": {**state.kept["spec"], "draft": earlier}, "red": {**state.kept["red"], "work": "5" * 40}}
+    assert (decide(replace(state, kept=had), STAGES) == SubmitKept(stage="red")) is again
+
+
+def _symbol(signature: str) -> dict[str, str]:
+    return {"file": "textkit.py", "name": "slugify", "signature": signature, "change": "new"}
 
 
 def test_what_is_measured_again_and_fails_is_the_models_to_repair() -> None:

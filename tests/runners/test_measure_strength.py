@@ -204,3 +204,30 @@ def test_a_requirement_may_name_single_rows_of_a_test(project: Callable[..., Any
         facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
         (row,) = facts["coverage"]["requirements"]
         assert row["touches"] is True and len(row["tests"]) == (1 if "[" in name else 2)
+
+
+def test_a_target_that_only_loading_the_change_makes_pass_is_tied_to_it(project: Callable[..., Any]) -> None:
+    made = project({"kit.py": "__all__ = ['first']\n\ndef first(a):\n    return a + 1\n"})
+    base = made.tree({})
+    source = "__all__ = ['first', 'second']\n\ndef first(a):\n    return a + 1\n\ndef second(a):\n    return a + 2\n"
+    tests = (
+        "import kit\n\ndef test_exported(): assert 'second' in kit.__all__\n"
+        "def test_second(): assert kit.second(1) == 3\n"
+    )
+    tree = made.tree({"kit.py": source, "tests/test_new.py": tests})
+    ids = [f"tests/test_new.py::test_{name}" for name in ("exported", "second")]
+
+    def touched(outcome: str) -> bool:
+        change = Change(
+            lines={"kit.py": bits_of(["1", "6-7"])},
+            tests=[{"id": one, "kind": "target", "outcome": outcome} for one in ids],
+            requirements={"REQ-001": ids[:1]},
+            named={"REQ-001": [("kit.py", "second")]},
+            frozen=("tests/test_new.py",),
+        )
+        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        (row,) = facts["coverage"]["requirements"]
+        return bool(row["touches"])
+
+    assert touched("failed")
+    assert not touched("error")  # its file could not be loaded at the base: that says nothing of what it is about

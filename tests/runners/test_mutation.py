@@ -59,6 +59,7 @@ def test_each_operator_makes_its_mutant(source: str, before: str, after: str) ->
         "__all__ = ['a']",
         "import os",
         "if __name__ == '__main__':\n    main()",
+        "class A:\n    @staticmethod\n    def f():\n        pass",
     ],
 )
 def test_what_changes_no_behaviour_is_left_alone(source: str) -> None:

@@ -172,3 +172,35 @@ def test_target(): assert f(3) == 4
     only = Suite(tests=[{"path": PATH, "name": "test_elsewhere", "kind": "target"}], symbols=suite.symbols)
     alone, _ = measure_red(made.rig(), only, base_tree=base, red_tree=made.tree({PATH: code}))
     assert not alone["right_reason"]
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("from kit.colls import *", True),
+        ("from kit import *", True),  # which takes over all of kit.colls
+        ("from kit.other import *", False),
+        ("import kit.colls", False),
+    ],
+)
+def test_a_name_that_a_star_import_will_bring_is_missing_for_the_right_reason(project, line, right):
+    made = project(
+        {
+            "kit/__init__.py": "from .colls import *\n",
+            "kit/colls.py": "__all__ = ['get_in']\n\ndef get_in(rows, path):\n    return rows[path]\n",
+            "kit/other.py": "",
+        }
+    )
+    code = f"{line}\n\ndef test_del_in(): assert del_in([1], 0) == []\ndef test_slip(): assert dell_in([1], 0) == []\n"
+    new = {"name": "del_in", "file": "kit/colls.py", "kind": "function", "signature": "(rows, path)", "change": "new"}
+    found = _reasons(made, code, symbols=[new], names=["test_del_in", "test_slip"])
+    assert found["test_del_in"][0] is right, found
+    assert not found["test_slip"][0]
+
+
+def test_what_todays_result_cannot_do_in_the_test_itself_is_a_right_reason(project):
+    code = "import shop\n\ndef test_call(): assert shop.field('a').upper('b') == 'B'\ndef test_value(): assert shop.field('a')('b')\n"
+    made = project({"shop.py": "def field(name):\n    return True\n"})
+    changed = {"name": "field", "file": "shop.py", "kind": "function", "signature": "(name)", "change": "changed"}
+    found = _reasons(made, code, symbols=[changed], names=["test_call", "test_value"])
+    assert [right for right, _ in found.values()] == [True, True], found

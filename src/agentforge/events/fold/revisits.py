@@ -70,27 +70,30 @@ def draft_kept(state: RunState, stage: str) -> Json | None:
 
 
 def _kept(state: RunState, event: kinds.StageReopened) -> dict[str, Json]:
-    """What the undone stages had: {draft, tree, before}; `before` is the workspace that the stage began with.
-
-    Work that is under way counts only where it was verified, or where the fault is found to be an earlier stage's.
-    """
+    """What the undone stages had: {draft, tree, before, work}; `before` is the workspace that the stage began with, `work` the
+    event's. A stage that had handed in nothing yet has files alone."""
     found: dict[str, Json] = {}
     before = event.tree
     for name in event.undone:
-        draft = state.artifacts.get(name) or (_under_way(state, event) if name == state.stage else None)
-        if draft is not None:
-            tree = state.trees.get(name, "")
-            found[name] = {"draft": draft, "tree": tree, "before": before}
+        draft, tree = _had(state, event, name)
+        if draft is not None or tree:
+            found[name] = {"draft": draft, "tree": tree, "before": before, "work": event.work}
             before = tree or before
     return found
 
 
-def _under_way(state: RunState, event: kinds.StageReopened) -> Json | None:
+def _had(state: RunState, event: kinds.StageReopened, name: str) -> tuple[Json | None, str]:
+    """The artifact of a stage and its tree: as they were accepted, or as they are under way."""
+    accepted, tree = state.artifacts.get(name), state.trees.get(name, "")
+    if accepted or name != state.stage:
+        return (accepted, tree) if accepted else (None, "")
     if state.verdict is not None and state.verdict.passed:
-        return state.verdict.artifact
-    if event.reason != "belongs_here" and event.by != event.stage:
-        return None
-    return state.submission.draft if state.submission else state.rejected
+        return state.verdict.artifact, tree
+    draft = state.submission.draft if state.submission else state.rejected
+    if event.work:
+        return draft, event.work
+    by_reason = event.reason == "belongs_here" or event.by == event.stage  # what older logs kept of work under way
+    return (draft, tree) if by_reason and draft is not None else (None, "")
 
 
 def reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:

@@ -173,6 +173,8 @@ class StageReopened(Event):
         undone: the stages whose results have to be measured again.
         tree: what the workspace is put back to.
         keep: what the undone stages had is where they begin again.
+        work: the workspace as it was then, with what the stage under way had written; "" = an older log, in which work under
+            way was kept only for `belongs_here` or where the stage itself was opened again.
     """
 
     stage: str
@@ -184,6 +186,7 @@ class StageReopened(Event):
     escalation_id: str = ""
     tree: str = ""
     keep: bool = False
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

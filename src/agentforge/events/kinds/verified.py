@@ -14,7 +14,11 @@ FINDINGS_KEPT = 30
 def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str) -> RunState:
     """The draft is what will be measured; drafts of later stages in the same reply wait."""
     waiting = {name: draft for name, draft in {**state.ahead, **event.ahead}.items() if name != event.stage}
-    return replace(state, submission=Submission(draft=event.draft, by=event.by), verdict=None, ahead=waiting)
+    kept = state.kept
+    if event.by == "harness" and kept.get(event.stage, {}).get("work"):
+        kept = {**kept, event.stage: {**kept[event.stage], "measured": True}}
+    submission = Submission(draft=event.draft, by=event.by)
+    return replace(state, submission=submission, verdict=None, ahead=waiting, kept=kept)
 
 
 def facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:

@@ -257,7 +257,8 @@ class RunState:
         answers: human answers that belong to the current stage, newest last.
         went_back: escalations whose answer opened an earlier stage again.
         sent_back: facts for which a stage was opened again by itself, so that each does it once.
-        kept: what stages had before they were opened again, and where they begin now: {draft, tree, before}.
+        kept: what stages had before they were opened again, and where they begin now: {draft, tree, before, work,
+            measured: it was handed in and measured again}.
         denials: calls that were not approved: {step, tool, reason}.
         spending: what was asked of models, by stage, attempt and model; of this run alone.
         inherited: the same for the records that a fork shares with its parent.

@@ -37,6 +37,22 @@ def imported_by(path: str, data: bytes, *, present: Collection[str], roots: Iter
     return frozenset(_imported(path, data, present, _folders(present, roots)))
 
 
+def starred(path: str, *, present: Collection[str], roots: Iterable[str], read: Read) -> frozenset[str]:
+    """The repository paths whose names a file takes over by `from module import *`, directly or through one of them."""
+    folders = _folders(present, roots)
+    open_paths, seen = [path], {path}
+    while open_paths and len(seen) < _MOST_FILES:
+        here = open_paths.pop()
+        for node in _statements(read(here) or b"") or ():
+            if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
+                continue
+            for folder in _places(node, here, folders):
+                files = list(_files(_module(node), (folder,), present))[-1:]  # the packages above give nothing
+                open_paths += [one for one in files if one not in seen]
+                seen.update(files)
+    return frozenset(seen - {path})
+
+
 def _folders(present: Collection[str], roots: Iterable[str]) -> tuple[str, ...]:
     known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
     return tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
@@ -59,10 +75,7 @@ def _imported(path: str, data: bytes | None, present: Collection[str], folders: 
             for alias in node.names:
                 yield from _files(alias.name.replace(".", "/"), (*folders, own), present)
         else:
-            base = (node.module or "").replace(".", "/")
-            places = (
-                (str(PurePosixPath(path).parents[node.level - 1]),) if _inside(path, node.level) else (*folders, own)
-            )
+            base, places = _module(node), _places(node, path, folders)
             yield from _files(base, places, present)
             for alias in node.names:
                 yield from _files(f"{base}/{alias.name}".strip("/"), places, present)
@@ -76,6 +89,16 @@ def _statements(data: bytes) -> tuple[ast.Import | ast.ImportFrom, ...] | None:
     except (SyntaxError, ValueError):
         return None
     return tuple(one for one in ast.walk(tree) if isinstance(one, (ast.Import, ast.ImportFrom)))
+
+
+def _module(node: ast.ImportFrom) -> str:
+    return (node.module or "").replace(".", "/")
+
+
+def _places(node: ast.ImportFrom, path: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders in which the module of an import statement is looked for."""
+    parents = PurePosixPath(path).parents
+    return (str(parents[node.level - 1]),) if _inside(path, node.level) else (*folders, str(parents[0]))
 
 
 def _inside(path: str, level: int) -> bool:

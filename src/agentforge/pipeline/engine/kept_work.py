@@ -94,7 +94,9 @@ def _still_follows(state: RunState, stage: str) -> bool:
     if stage == "spec":
         return all(_had(state, name) == dict(state.artifacts.get(name, {})) for name in ("clarify", "analyze"))
     if stage == "red":
-        return _demands(_had(state, "spec")) == _demands(state.artifacts.get("spec", {}))
+        older = not state.kept["red"].get("work")  # a log that was written when every word of a signature counted
+        before, now = _had(state, "spec"), state.artifacts.get("spec", {})
+        return _demands(before, results=older) == _demands(now, results=older)
     return True
 
 
@@ -103,11 +105,23 @@ def _had(state: RunState, stage: str) -> Json:
     return draft_kept(state, stage) or state.artifacts.get(stage, {})
 
 
-def _demands(spec: Json) -> list[object]:
-    """What tests are written from."""
+def _demands(spec: Json, *, results: bool) -> list[object]:
+    """What tests are written from: the criteria, and how what they use is called.
+
+    Args:
+        results: with the types that Python's signatures tell of results, which change no call.
+    """
     rows = [(row.get("id"), texts(row.get("acceptance_criteria"))) for row in items(spec.get("requirements"))]
     symbols = [
-        (row.get("file"), row.get("name"), row.get("signature"), row.get("change"))
+        (row.get("file"), row.get("name"), _call(row, results=results), row.get("change"))
         for row in items(spec.get("symbols"))
     ]
     return [rows, symbols]
+
+
+def _call(symbol: Json, *, results: bool) -> object:
+    signature = symbol.get("signature")
+    if results or not isinstance(signature, str) or not str(symbol.get("file")).endswith(".py"):
+        return signature
+    call, arrow, _ = signature.rpartition(") ->")
+    return f"{call})" if arrow else signature

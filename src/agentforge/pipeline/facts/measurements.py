@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.contracts.check import check, draft_schema
 from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
@@ -244,6 +245,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         superseded=superseded(state),
         gone=gone_names(spec),
         vanished=vanished_names(spec, words_of_people(state)),
+        symbols=symbols_of(product_symbols(spec)),
         inspected=inspected,
     )
     trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
@@ -277,7 +279,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         facts |= {**told, "belongs_to": [*items(facts["belongs_to"]), *items(told.get("belongs_to"))]}
         return Measured(facts={**facts, **unneeded("no test is asked for")}, evidence=evidence, tree=tree)
     strong, shown = strength(state, runtime, facts, tree=tree)
-    facts |= strong
+    facts |= {**strong, "belongs_to": [*items(facts["belongs_to"]), *items(strong.get("belongs_to"))]}
     if passing:
         with underway("repeats known calls under other circumstances"):
             facts |= repeated_facts(state, runtime, facts, tree=tree, recorded=items(shown.pop("calls", ())))

@@ -37,7 +37,8 @@ def strength(
     Args:
         facts: of GREEN so far; for a tree that is refused anyway nothing more is measured.
     Returns:
-        facts {coverage, mutation, weak_tests, strength_version}, and evidence {executed, calls}; see measure_strength.
+        facts {coverage, mutation, weak_tests, strength_version}, with belongs_to rows for RED where the tests of a requirement
+        do not reach what was changed for it, and evidence {executed, calls}; see measure_strength.
     """
     good = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True
     if not good or any(facts.get(name) for name in _CLEAN):
@@ -60,7 +61,25 @@ def strength(
         tree=tree,
         bounds=bounds,
     )
-    return {**measured, **_judgeable(state, runtime, measured), "strength_version": STRENGTH_VERSION}, evidence
+    apart = reaching_nothing(cast("Json", measured["coverage"]))
+    judged = {**_judgeable(state, runtime, measured), **({"belongs_to": apart} if apart else {})}
+    return {**measured, **judged, "strength_version": STRENGTH_VERSION}, evidence
+
+
+def reaching_nothing(coverage: Json) -> list[dict[str, object]]:
+    """The requirements whose tests reach nothing of what was changed for them: the tests are frozen, so RED corrects them."""
+    rows: list[dict[str, object]] = []
+    for row in items(coverage.get("requirements")):
+        ids = [str(one.get("id")) for one in items(row.get("tests"))]
+        if row.get("touches") is not True and ids:
+            told = f"the tests of {row.get('id')} execute nothing of what was changed for it: {', '.join(ids[:5])}"
+            rows.append(
+                {
+                    "stage": "red", "rule": "mapping-executed", "path": ids[0].partition("::")[0],
+                    "message": f"{told}; let one of them call what it names, or map the requirement to a test that does",
+                }
+            )  # fmt: skip
+    return rows
 
 
 def _seed(state: RunState) -> int:

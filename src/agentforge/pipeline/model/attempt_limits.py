@@ -11,8 +11,11 @@ def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
     since = state.stages[stage].since if stage in state.stages else 0
     before = max((number for number in answered if isinstance(number, int)), default=0)
     before = max(before, since)
-    # Without a model nobody would do it differently the second time.
-    return before + (state.limits.attempts if by_model else 1)
+    if not by_model:  # nobody would do it differently the second time
+        return before + 1
+    # What was laid back and measured again is no attempt of the model.
+    again = before == since and state.kept.get(stage, {}).get("measured") is True
+    return before + state.limits.attempts + again
 
 
 def stuck_and_answered(state: RunState, stage: str) -> list[Escalation]:

@@ -91,6 +91,10 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
     left = [name for name in runtime.stages if name not in effect.undone and name in state.trees]
     kept = state.trees[left[-1]] if left else ""
     tree = kept or state.trees.get("baseline", "") or runtime.git.tree_of(state.base_commit)
+    work = runtime.guard.tree()
+    if work == tree:  # nothing was written, or it was put back already and only the record is missing
+        work = state.trees.get("work") or tree
+    runtime.keep(state, work)
     runtime.guard.put_back(tree)
     yield kinds.StageReopened(
         stage=effect.stage,
@@ -102,6 +106,7 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
         escalation_id=effect.escalation_id,
         tree=tree,
         keep=True,
+        work=work,
     )
 
 

@@ -64,8 +64,9 @@ _FROM_OUTSIDE = (
 )
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _MEASURED_ANEW = frozenset({"duration_ms"})
-_ADDED_LATER = frozenset({"choices", "shown", "following"})
-"""Fields of a question that the logs of earlier versions lack."""
+_OF_QUESTIONS = frozenset({"choices", "shown", "following"})
+_ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, kinds.StageReopened: frozenset({"work"})}
+"""Fields that the logs of earlier versions lack."""
 _ANSWERED = ("read", "execute", "network")
 
 
@@ -172,8 +173,8 @@ class Recording:
         if was != name:
             raise self.diverged("decision", was, name)
         for field, value in old.items():
-            added_later = isinstance(recorded, kinds.EscalationRaised) and field in _ADDED_LATER and not value
-            if field not in _MEASURED_ANEW and new.get(field) != value and not added_later:
+            added = field in _ADDED_LATER.get(type(recorded), ()) and not value
+            if field not in _MEASURED_ANEW and new.get(field) != value and not added:
                 raise self.diverged(field, value, new.get(field))
 
 

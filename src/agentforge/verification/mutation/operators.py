@@ -20,7 +20,10 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
 }  # fmt: skip
-_HARMLESS = ("cache", "wraps", "override", "final", "abstractmethod", "no_type_check", "setter", "deleter", "runtime")
+_HARMLESS = (
+    *("cache", "wraps", "override", "final", "abstractmethod", "no_type_check", "setter", "deleter", "runtime"),
+    "staticmethod",  # called on the class, a plain function is the same
+)
 _WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 _DOING = (ast.Call, ast.Await)
 

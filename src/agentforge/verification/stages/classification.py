@@ -6,8 +6,8 @@ pass, and stubs must not. So only what execution shows to be the test's own mist
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from agentforge.languages.symbols import Symbol, concerned, concerned_module, modules, nearest, slip_of
 from agentforge.testing.outcome import Failure, TestOutcome
@@ -35,6 +35,7 @@ class Expectation:
         present: paths of the base; () when they are not known.
         defined: names that the files to be changed define at the base.
         language: of the tests, as the plan names it.
+        to_come: test file -> names that it will get by `from module import *` once they are there.
     """
 
     symbols: tuple[Symbol, ...]
@@ -43,6 +44,7 @@ class Expectation:
     present: Collection[str] = ()
     defined: Collection[str] = ()
     language: str = "python"
+    to_come: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def touched(self) -> frozenset[str]:
@@ -86,7 +88,8 @@ def classify_failure(failure: Failure, expected: Expectation, *, running: bool =
     own = _is_own(failure, expected)
     if failure.exc_type in _ASSERTIONS and (own or _is_support(failure.file, expected)):
         return Reason(right=True, text=f"asserts what the base does not do ({failure.exc_type} in the test)")
-    symbol = _concerned(failure, expected) if failure.exc_type in (*_IMPORTS, *_INTERFACE) else None
+    missing = failure.exc_type in (*_IMPORTS, *_INTERFACE) or _is_to_come(failure, expected)
+    symbol = _concerned(failure, expected) if missing else None
     if symbol is not None:
         text = f"{failure.exc_type} about {symbol.name}, which is declared {symbol.change}"
         return Reason(right=True, text=text, absent=symbol.change == "new" or failure.exc_type in _IMPORTS)
@@ -120,12 +123,19 @@ def mistake(failure: Failure, expected: Expectation, *, running: bool = False) -
     if not own and failure.exc_type not in _IMPORTS:
         return ""
     if failure.exc_type in _NAMES:
+        if _is_to_come(failure, expected):
+            return ""
         return f"uses the undefined name {_name(failure)!r} at {_where(failure)}: define or import it"
     if failure.exc_type in _PARSING and not (running and failure.in_test):  # a test that runs was parsed before
         return f"cannot be parsed at {_where(failure)}: {failure.message}"
     if failure.exc_type in (*_IMPORTS, "AttributeError"):
         return _unknown(failure, expected)
     return ""
+
+
+def _is_to_come(failure: Failure, expected: Expectation) -> bool:
+    """Whether the test uses a name that the change has to bring to it."""
+    return failure.exc_type == "NameError" and _name(failure) in expected.to_come.get(failure.file, ())
 
 
 def _unknown(failure: Failure, expected: Expectation) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.symbols import Symbol
 from agentforge.suite.agent_report import failing_text
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.identity import file_of, without_parameters
@@ -20,6 +21,7 @@ from agentforge.verification.stages.classification import BROKEN, Expectation, m
 from agentforge.verification.stages.conventions import by_practice
 from agentforge.verification.stages.endings import ended_in
 from agentforge.verification.stages.old_tests import broken_under_old_text, run_old
+from agentforge.verification.stages.star_imports import names_to_come
 
 _LISTED = 50
 _AGAIN = 2
@@ -38,6 +40,7 @@ class Promise:
         vanished: last names of symbols that the request asks to remove or rename: a test of the base that is measured to fail for
             want of one of them, and for nothing else, has ended with it.
         gone: last names of all symbols that the specification removes.
+        symbols: those that the specification declares.
         inspected: no requirement needs a test, so that there need not be a new one.
         repeats: runs of the new tests in random order, >= 1.
         seed: of the random orders; recorded in the facts.
@@ -50,6 +53,7 @@ class Promise:
     superseded: Sequence[str] = ()
     vanished: Sequence[str] = ()
     gone: Sequence[str] = ()
+    symbols: Sequence[Symbol] = ()
     inspected: bool = False
     repeats: int = 2
     seed: int = 1
@@ -105,7 +109,7 @@ def measure_green(
         "superseded": lost["superseded"],
         "newly_passing": _newly_passing(promise, whole),
         "belongs_to": [
-            *_own_mistakes(failing, (whole, *runs), promise),
+            *_own_mistakes(failing, (whole, *runs), promise, rig, tree),
             *_left_behind(lost["regressions"], whole, promise),
         ],
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
@@ -252,9 +256,13 @@ def _ended(
     return ended_in(run, ids, promise.vanished)
 
 
-def _own_mistakes(failing: Mapping[str, str], runs: Sequence[SuiteRun], promise: Promise) -> list[dict[str, str]]:
+def _own_mistakes(
+    failing: Mapping[str, str], runs: Sequence[SuiteRun], promise: Promise, rig: Rig, tree: str
+) -> list[dict[str, str]]:
     """New tests that no implementation can satisfy, because they are broken themselves: RED's to repair."""
-    expected = Expectation(symbols=(), test_files=tuple(promise.frozen.files))
+    files = tuple(promise.frozen.files)
+    to_come = names_to_come(rig, tree, files, symbols=promise.symbols, changing=promise.scope) if failing else {}
+    expected = Expectation(symbols=(), test_files=files, to_come=to_come)
     rows = []
     for nodeid in failing:
         outcomes = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]

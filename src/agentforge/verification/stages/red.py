@@ -31,6 +31,7 @@ from agentforge.verification.stages.endings import imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
 from agentforge.verification.stages.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of
 from agentforge.verification.stages.red_tests import broken_files, entries_of, refuse_unreached, unmask
+from agentforge.verification.stages.star_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of, outline_of
 
@@ -55,7 +56,7 @@ def measure_red(
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
     if not suite.tests:
         return _nothing_to_run(rig, suite, symbols, changed, base_tree=base_tree), {}
-    expected = _expectation(rig, suite, symbols, base_tree)
+    expected = _expectation(rig, suite, symbols, base_tree=base_tree, red_tree=red_tree)
     own = [path for path in changed if is_tests_own(path, suite)]
     altered = _altered(rig, base_tree, red_tree, changed, suite)
     suite = replace(suite, extended=altered.extended)
@@ -232,7 +233,7 @@ def _duplicates(
     return list(dict.fromkeys([*sorted(new - old), *seen]))
 
 
-def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], base_tree: str) -> Expectation:
+def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], *, base_tree: str, red_tree: str) -> Expectation:
     touched = dict.fromkeys([*suite.modified, *(symbol.file for symbol in symbols)])
     outlines = [
         outline_of(path, data.decode("utf-8", "replace"))
@@ -246,6 +247,7 @@ def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], base_tree: s
         present=rig.git.list_files(base_tree),
         defined=frozenset(symbol.name for outline in outlines for symbol in outline.symbols),
         language=rig.plan.language,
+        to_come=names_to_come(rig, red_tree, suite.files, symbols=symbols, changing=suite.modified),
     )
 
 
