@@ -72,6 +72,17 @@ ROWS = [  # text, the wrong result of today ("" = none), the result that is aske
     ("Add `count_now(x)`. count_now(1) returns 2.", "", "2"),
     ("Add a flag --now. run --now prints 7.", "", "7"),
     ("Rename wrong_name to right_name; right_name(1) is 2", "", "2"),
+    ("f(0) gives 12 and should give 13.", "12", "13"),
+    ("f(0) gives 12 but should give 13, and g(1) gives 45 but should give 46.", "45", "13"),
+    ("f(0) gives 12 but should give 13, and g(1) gives 45 but should give 46.", "12", "46"),
+    ("f(0) gives 12 and should give 13, and g(1) gives 45 and should give 46.", "45", "46"),
+    ("f(0) should give 13, and g(1) gives 45 instead of 46.", "45", "46"),
+    ("f(0) should give 13 and g(1) gives 46.", "", "46"),
+    ("f(0) gives 12, and g(1) gives 45. It should be 13 and 46.", "12", "46"),
+    ("f(0) gives 12, and g(1) gives 45 today. We want 13 and 46.", "12", "46"),
+    ("Today f(0) gives 12 and g(1) gives 45. We want 13 and 46.", "45", "46"),
+    ("f(0) and g(1) currently give 45. We want 46.", "45", "46"),
+    ("f(0) returns 12 and should return None for negative numbers", "", "12"),
     ("f(1) still gives 3 with the new parser (4 is right)", "3", "4"),
 ]
 

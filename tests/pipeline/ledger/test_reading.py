@@ -12,6 +12,12 @@ from agentforge.pipeline.ledger.entries import ledger_rows
     [
         ("slugify('A b') -> 'a-b'", [("slugify('A b') -> 'a-b'", "plain")]),
         ("pages(5, 2) returns 2 but should return 3.", [("pages(5, 2) -> 3", "wanted")]),
+        (
+            "f(1) gives 2 but should give 3, and f(g(4)) gives (5, 5) but should give (6, 1).",
+            [("f(1) -> 3", "wanted"), ("f(g(4)) -> (6, 1)", "wanted")],
+        ),
+        ("f(g(1)) gives 2 and should give 3.", [("f(g(1)) -> 3", "wanted")]),
+        ("f(1) should give 2, and f(3) gives 4.", [("f(1) -> 2", "wanted"), ("f(3) -> 4", "wanted")]),
         ("f(1) must be 2. f(3) == 4.", [("f(1) -> 2", "wanted"), ("f(3) -> 4", "plain")]),
         ("Today f(1) gives 2.", []),
         ("f(1) gives 2. It must give 3.", [("f(1) -> 2", "observed")]),

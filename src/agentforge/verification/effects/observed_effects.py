@@ -7,7 +7,7 @@ clauses; each is told by its own words, by the heading above it, or by the claus
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from agentforge.frozen import dataclass
@@ -51,9 +51,12 @@ _CUT = re.compile(
     r"|(?P<not>,?\s+\b(?:and\s+)?not\b\s+(?=[\"'`\[({\d-]|None|True|False))"
     r"|(?P<comma>,\s+(?=(?:it|that|this|which|the\s+\w+|and(?:\s+it)?|i|we|you)?\s*\b(?:should|must|ought|expect(?:ed)?|is\s+expected|would|wants?|"
     r"currently|got|actual(?:ly)?)\b)|\s*\((?=\s*(?:(?:it|i|we|this)\s+)?(?:should|must|would|ought|wants?|expect(?:ed)?|instead|wrong|currently|got|actual|\S+\s+is\s+(?:right|correct|wrong))\b)"
+    r"|\s+and\s+(?=(?:it\s+)?(?:should|must|ought\s+to|shall)\s+(?:be|give|return|yield|print|show|produce|output|raise|throw|become)\b"
+    r"(?!(?:[^.;\n]|\.(?=\w))*\b(?:for|when|if|where|with|on)\b))"
     r"|\n[ \t]*(?=(?:[#>*-]+[ \t]*)?(?:it|that|this|which|the\s+\w+|i|we|expected|actual|currently|got|but"
     r"|instead|now|today)?[\s,]*\b"
-    r"(?:should|must|ought|expect(?:ed)?|would|wants?|currently|got|actual(?:ly)?|instead|today|now)\b))",
+    r"(?:should|must|ought|expect(?:ed)?|would|wants?|currently|got|actual(?:ly)?|instead|today|now)\b))"
+    r"|(?P<next>,?\s+and\s+(?=`?[A-Za-z_][\w.]*\())",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -69,6 +72,9 @@ _RESULT = re.compile(
     r"raises?|raised|throws?|threw|shows?|becomes?|is|was|are|be)\b)"
 )
 
+_STATED = re.compile(f"{_CALL.pattern}.*?{_RESULT.pattern.removeprefix('(?i)')}", re.IGNORECASE | re.DOTALL)
+"""A call and that something comes of it: only behind such a statement does `and g(2)` begin the next one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
@@ -80,32 +86,63 @@ class Clause:
     tense: Tense
 
 
+_Part = tuple[int, int, str, Tense, str]
+
+
 def clauses(text: str) -> tuple[Clause, ...]:
     """Cut a text into clauses, and say of each whether it tells what is wanted or what happens today."""
     parts = list(_parts(text))
     tenses: list[Tense] = [_tense(part, heading) for _, _, part, heading, _ in parts]
+    lent = set[int]()
     for number, (_, _, part, _, joint) in enumerate(parts):
         if number == 0:
             continue
         near = range(number - 1, max(-1, number - 3), -1)  # a line break may have left a word or two on their own
         last = next((place for place in near if _VALUE.search(parts[place][2])), number - 1)
-        before = tenses[last]
-        if joint == "swap":
+        before: Tense = "plain" if last in lent else tenses[last]
+        if joint == "next":
+            _coordinate(parts, tenses, lent, number)
+        elif joint == "swap":
             tenses[last], tenses[number] = _swapped(parts[last][2], part, before, tenses[number])
         elif joint == "not":
             tenses[number] = "observed" if before in ("wanted", "plain") else "open"
         elif tenses[number] == "wanted" and before == "plain" and _contradicts(parts[last][2], part):
-            tenses[last] = "observed"
+            for place in _coordinated(parts, tenses, last) if joint == "end" else [last]:
+                tenses[place] = "observed"
         elif tenses[number] == "plain" and joint == "but" and before in ("wanted", "observed") and _VALUE.search(part):
             tenses[number] = "wanted" if before == "observed" else "observed"
         elif (
             tenses[number] == "observed" and before == "plain" and joint in ("but", "comma") and not _CALL.search(part)
         ):
-            tenses[last] = "wanted" if _contradicts(parts[last][2], part) else before
+            tenses[last] = "wanted" if _contradicts(parts[last][2], part) else tenses[last]
     return tuple(
         Clause(start=start, end=end, text=part, tense=tense)
         for (start, end, part, _, _), tense in zip(parts, tenses, strict=True)
     )
+
+
+def _coordinate(parts: Sequence[_Part], tenses: list[Tense], lent: set[int], number: int) -> None:
+    """Let two statements joined by `and` share their tense where only one of them has words for it.
+
+    Args:
+        tenses: of all clauses; changed in place.
+        lent: clauses that are wanted by the words of the one before them alone, so that what follows may still contradict them.
+    """
+    if tenses[number] == "plain":
+        tenses[number] = tenses[number - 1]
+        if tenses[number] == "wanted":
+            lent.add(number)
+    elif tenses[number] == "observed":
+        for place in _coordinated(parts, tenses, number - 1):
+            tenses[place] = "observed"
+
+
+def _coordinated(parts: Sequence[_Part], tenses: Sequence[Tense], last: int) -> list[int]:
+    """A clause and those before it that `and` joins to it, as far as their words leave open what they are."""
+    first = last
+    while parts[first][4] == "next" and tenses[first - 1] == "plain":
+        first -= 1
+    return [place for place in range(first, last + 1) if place == last or tenses[place] == "plain"]
 
 
 def wanted_part(text: str, *, within: str = "") -> str:
@@ -142,19 +179,21 @@ def _located(text: str, within: str) -> tuple[str, int]:
     return within[: found.start()] + text + within[found.end() :], found.start()
 
 
-def _parts(text: str) -> Iterator[tuple[int, int, str, Tense, str]]:
+def _parts(text: str) -> Iterator[_Part]:
     """Each clause with its place, the tense of the heading above it, and what joins it to the clause before."""
     found = [match for match in _CUT.finditer(text) if not _inside_literal(text, match.start())]
     cuts = [(match.start(), match.end(), match.lastgroup or "end") for match in found]
-    start, joint = 0, "end"
+    start, sentence, joint = 0, 0, "end"
     for here, after, kind in [*cuts, (len(text), len(text), "end")]:
         part = text[start:here]
+        if kind == "next" and not _STATED.search(text[sentence:here]):
+            continue
         if part.strip():
             yield start, here, part, _heading(text, start, here), joint
             joint = kind
         elif kind != "end":
             joint = kind
-        start = after
+        start, sentence = after, after if kind == "end" else sentence
 
 
 def _inside_literal(text: str, place: int) -> bool:
