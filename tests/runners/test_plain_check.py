@@ -120,6 +120,45 @@ def test_an_equal_value_of_another_type_is_a_note_unless_the_type_is_stated(chec
     assert plain.notes and "is of type float, not int" in plain.notes[0]
 
 
+NUMBERS = "from decimal import Decimal\nfrom fractions import Fraction\ndef slug(text):\n    return {made}\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "returns", "signature", "base", "wrong"),
+    [
+        ("Decimal('0.12')", "0.12", "(text) -> Decimal", "None", ""),
+        ("Decimal('0.120')", "0.12", "(text) -> decimal.Decimal", "None", ""),
+        ("Decimal('7.00')", "7", "(text) -> Decimal", "None", ""),
+        ("Decimal('0.12')", "0.12", "", "Decimal(1)", ""),
+        ("Fraction(1, 8)", "0.125", "(text) -> Fraction", "None", ""),
+        ("{'a': [Decimal('0.12'), 1]}", "{'a': [0.12, 1]}", "(text) -> dict[str, list[Decimal | int]]", "None", ""),
+        ("{'a': Decimal('0.12')}", "{'a': 0.12}", "", "{'a': Decimal(3)}", ""),
+        ("Decimal('0.13')", "0.12", "(text) -> Decimal", "None", "is another number; it is Decimal('0.13')"),
+        ("Decimal('0.1200000000000000001')", "0.12", "(text) -> Decimal", "None", "is another number"),
+        ("Fraction(1, 3)", "0.3333333333333333", "(text) -> Fraction", "None", "is another number"),
+        ("{'a': Decimal('0.13')}", "{'a': 0.12}", "", "{'a': Decimal(3)}", "holds another item"),
+        ("Decimal('0.12')", "0.12", "(text) -> float", "0.5", "is of type Decimal, not float"),
+        ("Decimal('0.12')", "0.12", "", "0.5", "is of type Decimal, not float"),
+        ("Fraction(1, 8)", "0.125", "(text) -> Decimal", "Decimal(1)", "is of type Fraction, not float"),
+        ("Decimal('0.12')", "'0.12'", "(text) -> Decimal", "None", "an object of another class than str"),
+        ("Fraction(10 ** 5000, 3)", "0.12", "(text) -> Fraction", "None", "is a Fraction, as declared"),
+        ("Decimal(10 ** 5000)", "10", "(text) -> Decimal", "None", "is another number"),
+        ("type('Decimal', (Decimal,), {})('0.12')", "0.12", "(text) -> Decimal", "None", "is a Decimal, as declared"),
+    ],
+)  # fmt: skip
+def test_a_number_of_an_exact_class_is_the_one_that_is_written_where_that_class_is_known(
+    project, made, returns, signature, base, wrong
+):
+    place = project({"kit.py": NUMBERS.format(made=base), "tests/test_kit.py": "def test_it(): pass\n"})
+    base_tree = place.tree()
+    tree = place.tree({"kit.py": NUMBERS.format(made=made)})
+    symbol = Symbol(name="slug", file="kit.py", kind="function", signature=signature)
+    claim = Claim(call="slug(0)", returns=returns, asked=True, firm=True)
+    verdict = check_claims(place.rig(), tree, (claim,), symbols=(symbol,), base_tree=base_tree)
+    assert bool(verdict.failed) is bool(wrong) and wrong in "".join(text for _, text, _ in verdict.failed), verdict
+    assert verdict.checked == 1 and bool(verdict.notes) is not bool(wrong), verdict
+
+
 HEADERS = (
     "import collections.abc\n"
     "class Headers(collections.abc.Sequence):\n"

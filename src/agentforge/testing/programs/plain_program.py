@@ -6,7 +6,7 @@ types' own methods, and writes to a pipe of its own.
 """
 
 # Plain strings for paths: pathlib is more code that a project could replace.
-# ruff: noqa: PTH118
+# ruff: noqa: PTH118, PTH120
 from __future__ import annotations
 
 import builtins
@@ -179,7 +179,7 @@ def _encoder() -> Callable[[Any], Any]:
     kind = type
     name_of, bases = type.__dict__["__name__"].__get__, type.__dict__["__mro__"].__get__
     plain, containers, pairs = _plain_types(), _container_types(), dict.items
-    iterators = {id(one) for one in _iterator_types()}
+    iterators, number = {id(one) for one in _iterator_types()}, _numbers()
     room = [_ITEMS]
 
     def encode(value: Any, depth: int = 0) -> list[Any]:
@@ -200,11 +200,38 @@ def _encoder() -> Callable[[Any], Any]:
             if id(base) in plain or id(base) in containers or base is dict:
                 like, faithful = _nature(exact, base)
                 return ["subclass", name_of(exact), like, faithful, encode(_bare(value, base), depth + 1)]
+        text = number(value, exact)
+        if text is not None:
+            return ["object", name_of(exact), False, ["number", text]]
         items = _items(value, bases(exact))
         told = None if items is None else encode(items, depth + 1)
         return ["object", name_of(exact), _equals_anything(value), told]
 
     return encode
+
+
+def _numbers() -> Callable[[Any, type], str | None]:
+    """A function that writes a decimal number or a fraction of the standard library; None of any other object.
+
+    Their modules are not imported here: a project may have modules of its own with the names of what those import.
+    """
+    home, loaded, taken = os.path.dirname(os.__file__), sys.modules, getattr
+
+    def number(value: Any, exact: type) -> str | None:
+        for name, attribute in (("decimal", "Decimal"), ("fractions", "Fraction")):
+            module = loaded.get(name)
+            if module is not None and taken(module, attribute, None) is exact:
+                ours = os.path.dirname(taken(module, "__file__", None) or "") == home
+                return written(value) if ours else None
+        return None
+
+    def written(value: Any) -> str | None:
+        try:
+            return str(value)
+        except ValueError:  # a fraction of more digits than Python writes
+            return None
+
+    return number
 
 
 def _items(value: Any, classes: tuple[type, ...]) -> Any:

@@ -22,6 +22,7 @@ from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checko
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of
+from agentforge.verification.examples.exact_numbers import number_of, of_a_known_class
 from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
 from agentforge.verification.examples.plain_answers import Answer, answers_of, genuine_records
@@ -244,7 +245,8 @@ def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
         return f"is an exception ({name})"
     returned = _annotation(claim, symbols)
     expected = literal(claim.returns)
-    if answer.value[0] == "object" and not answer.value[2] and answer.value[1] in re.findall(r"\w+", returned):
+    opaque = answer.value[0] == "object" and not answer.value[2] and number_of(answer.value) is None
+    if opaque and answer.value[1] in re.findall(r"\w+", returned):
         return f"is a {answer.value[1]}, as declared, and the example states a {type(expected).__name__}"
     if "float" in returned and type(expected) is int and answer.value[0] == "float":
         expected = float(expected)
@@ -322,11 +324,15 @@ def _only_another_type(claim: Claim, answer: Answer, symbols: Sequence[Symbol], 
     """Whether a result equals the expected one, and is only of another type of which nobody spoke.
 
     A tuple for a list, or a list for a tuple, is none: they are not equal. It is where the base already gives one for this call.
-    So is an object that holds the expected items, where the base gives one of the same class.
+    So is an object that holds the expected items, where the base gives one of the same class. A Decimal or Fraction is one where
+    that is the declared class, or that of the base.
     """
     if answer.value is None or claim.raises:
         return False
     expected, found = literal(claim.returns), str(answer.value[0])
+    known = of_a_known_class(answer.value, _annotation(claim, symbols), [one.value for one in before])
+    if known is not None:
+        return known and not difference(answer.value, expected, how="equal")
     if found == "object":
         habit = any(one.value is not None and one.value[:2] == answer.value[:2] for one in before)
         return habit and holds(answer.value[3], expected)

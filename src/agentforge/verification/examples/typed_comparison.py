@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from agentforge.verification.examples.exact_numbers import is_written, number_of, source_of
+
 How = Literal["exact", "equal", "loose"]
 """How alike a result has to be."""
 
@@ -25,8 +27,9 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
         found: as `programs/plain_program.py` encodes it: [type, value], a subclass or an object.
         expected: a value of built-in types.
         streams: a generator or the like may stand for a list or tuple.
-        how: "exact"; "equal": numbers may differ in type, and a subclass whose equality is that of the built-in type is accepted,
-            as `==` has it; "loose": an object of another type is accepted, too, unless it says that it equals anything.
+        how: "exact"; "equal": numbers may differ in type (a Decimal or Fraction has the very value that is written), and a
+            subclass whose equality is that of the built-in type is accepted, as `==` has it; "loose": an object of another type
+            is accepted, too, unless it says that it equals anything.
     """
     name = str(found[0])
     if name == "too much":
@@ -75,7 +78,13 @@ def decoded(found: Sequence[Any]) -> object:
 def _of_object(found: Sequence[Any], expected: object, *, how: How) -> str:
     if found[2]:
         return "is an object that says it equals anything"
-    return "" if how == "loose" else f"is an object of another class than {_named(expected)}"
+    if how == "loose":
+        return ""
+    if is_written(found, expected):
+        return "" if how == "equal" else f"is of type {found[1]}, not {_named(expected)}"
+    if number_of(found) is not None and type(expected) in (int, float):
+        return "is another number"
+    return f"is an object of another class than {_named(expected)}"
 
 
 def _of_subclass(found: Sequence[Any], expected: object, *, how: How) -> str:
@@ -155,7 +164,9 @@ def _named(expected: object) -> str:
 
 
 def _source(found: Sequence[Any], *, alike: bool = False) -> str:
-    name = str(found[0])
+    name, number = str(found[0]), number_of(found)
+    if number is not None:
+        return source_of(number, alike=alike)
     if name in ("object", "too much"):
         return f"an object of class {found[1]}" if name == "object" else "..."
     if name == "subclass":
