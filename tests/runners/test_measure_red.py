@@ -143,7 +143,27 @@ def test_real(): assert slugify("A b") == "a-b"
     names = ("test_type", "test_calls", "test_swallows", "test_real")
     facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(SLUG,))
     survived = {one["id"].partition("::")[2] for one in facts["stub_survivors"]}
-    assert survived == {"test_type", "test_calls", "test_swallows"}
+    assert survived == {"test_calls", "test_swallows"}
+    noticed = {one["id"].partition("::")[2] for one in facts["stubs_noticed"]}
+    assert noticed == {"test_type"}  # it asserts little, and another test refuses each stub that it accepts
+    alone, _ = _measure(
+        project(BASE), code.partition("def test_calls")[0], tests={"test_type": "target"}, symbols=(SLUG,)
+    )
+    assert {one["id"].partition("::")[2] for one in alone["stub_survivors"]} == {"test_type"}
+
+
+def test_that_an_argument_stays_as_it_was_is_a_whole_test_beside_one_of_the_result(project):
+    code = """
+from shop.text import slugify
+def test_real(): assert slugify("A b") == "a-b"
+def test_the_argument_stays():
+    words = ["A", "b"]
+    slugify(words[0])
+    assert words == ["A", "b"]
+"""
+    tests = dict.fromkeys(("test_real", "test_the_argument_stays"), "target")
+    facts, _ = _measure(project(BASE), code, tests=tests, symbols=(SLUG,))
+    assert facts["stub_survivors"] == []
 
 
 def test_a_constant_that_satisfies_every_target_is_a_survivor(project):
@@ -320,4 +340,4 @@ def test_a_new_method_of_a_changed_class_has_a_stub_too(project):
     total = {**TOTAL, "name": "Cart.total"}
     tests = {"test_type": "target", "test_total": "target"}
     facts, _ = _measure(project(BASE), code, tests=tests, symbols=(changed, total))
-    assert {one["id"].partition("::")[2] for one in facts["stub_survivors"]} == {"test_type"}
+    assert {one["id"].partition("::")[2] for one in facts["stubs_noticed"]} == {"test_type"}

@@ -53,6 +53,19 @@ def test_what_callers_cannot_notice_is_left_alone(source):
     assert _changes(source) == ()
 
 
+def test_an_entry_that_names_what_is_declared_changes_with_it():
+    before = 'METHODS = {"size": "size", "drain": "drain"}\nSKIPPED = [("class", "kit.Queue.drain"), ("class", "kit.Other")]\n'
+    asked = Asked(symbols=(Symbol(name="Queue.drain", file="kit.py", kind="method"),), told="take it out")
+
+    def found(after):
+        return unasked_changes(["m.py"], before=lambda _: before.encode(), after=lambda _: after.encode(), asked=asked)
+
+    assert found(before.replace('"drain": "drain"', '"drain": "take_all"')) == ()
+    assert found(before.replace('("class", "kit.Queue.drain"), ', "")) == ()
+    assert ["METHODS" in one for one in found(before.replace('"size": "size"', '"size": "length"'))] == [True]
+    assert ["SKIPPED" in one for one in found(before.replace(', ("class", "kit.Other")', ""))] == [True]
+
+
 def test_what_was_asked_for_is_no_finding():
     source = LOST["a function is gone"][0]
     assert _changes(source, Asked(symbols=ASKED.symbols, told="remove fade")) == ()

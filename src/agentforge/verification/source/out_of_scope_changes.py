@@ -71,7 +71,8 @@ def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked:
     pairs = list(_pairs(changed, before, after)) if asked.symbols else []
     part = _used(asked, [tree for _, *trees in pairs for tree in trees], after)
     for path, old, new in pairs:
-        found += [f"{path}: {text}" for name, text in _lost(old, new) if name not in part and not asked.speaks_of(name)]
+        lost = _lost(old, new, declared=frozenset(one.last for one in asked.symbols))
+        found += [f"{path}: {text}" for name, text in lost if name not in part and not asked.speaks_of(name)]
     return tuple(found)
 
 
@@ -159,8 +160,12 @@ def _pairs(changed: Iterable[str], before: Read, after: Read) -> Iterator[tuple[
                     continue  # a file that cannot be read is no Python of this version
 
 
-def _lost(old: ast.Module, new: ast.Module) -> Iterator[tuple[str, str]]:
-    """(name, what happened to it) of the public names that are not what they were."""
+def _lost(old: ast.Module, new: ast.Module, *, declared: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(name, what happened to it) of the public names that are not what they were.
+
+    Args:
+        declared: last names of what the specification declares; an entry of a table that names one changes with it.
+    """
     after, bound = _public(new.body), set(_bound(new))
     exported = _exported(old)
     for name, node in _public(old.body).items():
@@ -173,7 +178,12 @@ def _lost(old: ast.Module, new: ast.Module) -> Iterator[tuple[str, str]]:
             yield from ((name, f"{name}: {text}, and nobody spoke of it") for text in _signature_changes(node, now))
         elif isinstance(node, ast.ClassDef) and isinstance(now, ast.ClassDef):
             yield from _lost_methods(node, now)
-        elif isinstance(node, ast.expr) and isinstance(now, ast.expr) and _is_another(node, now):
+        elif (
+            isinstance(node, ast.expr)
+            and isinstance(now, ast.expr)
+            and _is_another(node, now)
+            and not _differing_words(node, now) & set(declared)
+        ):
             yield name, f"{name} was {ast.unparse(node)[:60]} and is {ast.unparse(now)[:60]}, and nobody spoke of it"
 
 
@@ -260,6 +270,20 @@ def _is_another(old: ast.expr, new: ast.expr) -> bool:
     if isinstance(before, (list, tuple, set, frozenset)) and type(before) is type(after):
         return any(one not in after for one in before)
     return type(before) is not type(after) or before != after
+
+
+def _differing_words(old: ast.expr, new: ast.expr) -> set[str]:
+    """The words of the texts in those entries of two tables that are not in both: {'drain': 'drain'} -> {'drain': 'take'}."""
+    before, after = ast.literal_eval(old), ast.literal_eval(new)
+
+    def entries(value: object) -> list[object]:
+        if isinstance(value, Mapping):
+            return list(value.items())
+        return list(value) if isinstance(value, (list, tuple, set, frozenset)) else []
+
+    first, second = entries(before), entries(after)
+    differing = [one for one in first if one not in second] + [one for one in second if one not in first]
+    return set(re.findall(r"\w+", repr(differing)))
 
 
 def _rewritten(old: ast.Module, new: ast.Module, asked: Asked, used: Collection[str]) -> Iterator[_Function]:

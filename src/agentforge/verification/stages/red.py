@@ -77,7 +77,9 @@ def measure_red(
     made = taken(made, stub_runs, rig)
     unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
+    vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
     noticed = _noticed(living, patience, red_tree, suite, entries=entries, made=made, runs=stub_runs, plain=run)
+    noticed |= _of_an_effect(living, entries, made=made, runs=stub_runs, hollow={row["id"] for row in vacuous})
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
@@ -90,7 +92,7 @@ def measure_red(
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
-        "vacuous": _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()]),
+        "vacuous": vacuous,
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
@@ -275,6 +277,32 @@ def _noticed(
         passing=frozenset(set(plain.passed_ids) - targets), files=near_tests(rig, red_tree, product, apart=suite.files),
     )  # fmt: skip
     return frozenset(pair for pair in pairs if pair[0] in stubs)
+
+
+def _of_an_effect(
+    living: Sequence[tuple[str, str]],
+    entries: Sequence[Mapping[str, Any]],
+    *,
+    made: Sequence[Variant],
+    runs: Mapping[str, SuiteRun],
+    hollow: Collection[str],
+) -> frozenset[tuple[str, str]]:
+    """The surviving (stub, target) pairs of tests that assert, where other targets refuse the stub: `the argument stays as it
+    was` holds of a stub that does nothing, and is a whole test beside those that say what the result is.
+
+    Args:
+        hollow: tests that by their shape assert nothing.
+    """
+    targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
+    known = {one.name for one in made}
+
+    def refused(stub: str, nodeid: str) -> bool:
+        parts = (stub,) if stub in known else ("empty", "other")
+        return all((targets - {nodeid}) & set(runs[part].failing_ids) for part in parts if part in runs)
+
+    return frozenset(
+        (stub, nodeid) for stub, nodeid in living if nodeid.partition("[")[0] not in hollow and refused(stub, nodeid)
+    )
 
 
 def _verdicts(
