@@ -1,4 +1,4 @@
-"""The honest corpus as data: ordinary requests, one folder each, solved as a good engineer would; none may be refused."""
+"""The honest corpus as data: ordinary requests, a folder or a file each, solved as a good engineer would; none may be refused."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from agentforge.evals import cheat_case
 from agentforge.evals.case import FOLDER, Case, chosen_of, read_case
+from agentforge.evals.case_file import FILES, unpacked
 
 _NEEDED = ("title", "idiom", "action", "language", "request")
 _NEEDS = {"python": "", "javascript": "node", "typescript": "node", "go": "go", "rust": "cargo"}
 _TWIN = "twin:"
+_HONEST = FOLDER / "honest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +30,14 @@ class HonestCase(Case):
 
 
 def honest_names() -> tuple[str, ...]:
-    """Name every case of the corpus: a folder that holds a `case.yaml`."""
-    return tuple(sorted(path.parent.name for path in (FOLDER / "honest").glob("*/case.yaml")))
+    """Name every case of the corpus: a folder that holds a `case.yaml`, or a file `NAME.yaml` that holds all of it."""
+    folders = (path.parent.name for path in _HONEST.glob("*/case.yaml"))
+    return tuple(sorted((*folders, *(path.stem for path in _HONEST.glob("*.yaml")))))
+
+
+def tricked_names() -> tuple[str, ...]:
+    """Name the cases that hold a dishonest solution of the same request, too: a side `trick`, with the proof in `hidden`."""
+    return tuple(name for name in honest_names() if (load_own(name).folder / "trick").is_dir())
 
 
 def twin_names() -> tuple[str, ...]:
@@ -65,8 +73,10 @@ def load_own(name: str) -> HonestCase:
     Raises:
         ConfigError: it cannot be read, a key is missing, or a key is not known.
     """
-    folder = FOLDER / "honest" / name
-    value = read_case(folder / "case.yaml", needed=_NEEDED, optional=("needs",))
+    page = _HONEST / f"{name}.yaml"
+    folder = unpacked(page) if page.is_file() else _HONEST / name
+    told = page if page.is_file() else folder / "case.yaml"
+    value = read_case(told, needed=_NEEDED, optional=("needs", FILES, "trick", "class"))
     language = str(value["language"])
     return HonestCase(
         name=name,
