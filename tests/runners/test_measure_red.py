@@ -152,20 +152,6 @@ def test_real(): assert slugify("A b") == "a-b"
     assert {one["id"].partition("::")[2] for one in alone["stub_survivors"]} == {"test_type"}
 
 
-def test_that_an_argument_stays_as_it_was_is_a_whole_test_beside_one_of_the_result(project):
-    code = """
-from shop.text import slugify
-def test_real(): assert slugify("A b") == "a-b"
-def test_the_argument_stays():
-    words = ["A", "b"]
-    slugify(words[0])
-    assert words == ["A", "b"]
-"""
-    tests = dict.fromkeys(("test_real", "test_the_argument_stays"), "target")
-    facts, _ = _measure(project(BASE), code, tests=tests, symbols=(SLUG,))
-    assert facts["stub_survivors"] == []
-
-
 def test_a_constant_that_satisfies_every_target_is_a_survivor(project):
     even = {
         "name": "is_even",

@@ -79,7 +79,7 @@ def measure_red(
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
     noticed = _noticed(living, patience, red_tree, suite, entries=entries, made=made, runs=stub_runs, plain=run)
-    noticed |= _of_an_effect(living, entries, made=made, runs=stub_runs, hollow={row["id"] for row in vacuous})
+    noticed |= _chance_survivors(living, entries, made=made, runs=stub_runs, hollow={row["id"] for row in vacuous})
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
@@ -279,7 +279,7 @@ def _noticed(
     return frozenset(pair for pair in pairs if pair[0] in stubs)
 
 
-def _of_an_effect(
+def _chance_survivors(
     living: Sequence[tuple[str, str]],
     entries: Sequence[Mapping[str, Any]],
     *,
@@ -287,21 +287,24 @@ def _of_an_effect(
     runs: Mapping[str, SuiteRun],
     hollow: Collection[str],
 ) -> frozenset[tuple[str, str]]:
-    """The surviving (stub, target) pairs of tests that assert, where other targets refuse the stub: `the argument stays as it
-    was` holds of a stub that does nothing, and is a whole test beside those that say what the result is.
+    """The surviving (stub, target) pairs of tests that some other stub makes fail by what it gives, where other targets refuse this
+    one: `numbers come in the order of their values` may hold of one stub by chance, and is a whole test beside the others.
 
     Args:
         hollow: tests that by their shape assert nothing.
     """
     targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
     known = {one.name for one in made}
+    failing = {nodeid for name, run in runs.items() if name != "raises" for nodeid in run.failing_ids}
 
     def refused(stub: str, nodeid: str) -> bool:
         parts = (stub,) if stub in known else ("empty", "other")
         return all((targets - {nodeid}) & set(runs[part].failing_ids) for part in parts if part in runs)
 
     return frozenset(
-        (stub, nodeid) for stub, nodeid in living if nodeid.partition("[")[0] not in hollow and refused(stub, nodeid)
+        (stub, nodeid)
+        for stub, nodeid in living
+        if nodeid in failing and nodeid.partition("[")[0] not in hollow and refused(stub, nodeid)
     )
 
 
