@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.stub_variant import Variant
@@ -16,6 +16,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     impatient,
     near_tests,
     noticed_by_others,
+    noticed_by_targets,
     run_stubs,
     stub_note,
     stubs_held,
@@ -78,8 +79,8 @@ def measure_red(
     unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
-    noticed = _noticed(living, patience, red_tree, suite, entries=entries, made=made, runs=stub_runs, plain=run)
-    noticed |= _chance_survivors(living, entries, made=made, runs=stub_runs, hollow={row["id"] for row in vacuous})
+    seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run, vacuous=vacuous)
+    noticed = _noticed(living, patience, red_tree, suite, seen)
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
@@ -97,8 +98,8 @@ def measure_red(
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
         **_ending(rig, run),
+        "stub_note": stub_note(made, rig, with_stubs=with_stubs),
     }
-    facts["stub_note"] = stub_note(made, rig, with_stubs=with_stubs)
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
 
 
@@ -253,59 +254,35 @@ def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], *, base_tree
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What RED's runs came to: the tests, the stubs and a run against each, the run without a stub, and what asserts nothing."""
+
+    entries: Sequence[Mapping[str, Any]]
+    made: Sequence[Variant]
+    runs: Mapping[str, SuiteRun]
+    plain: SuiteRun
+    vacuous: Sequence[Mapping[str, str]]
+
+
 def _noticed(
-    living: Sequence[tuple[str, str]],
-    rig: Rig,
-    red_tree: str,
-    suite: Suite,
-    *,
-    entries: Sequence[Mapping[str, Any]],
-    made: Sequence[Variant],
-    runs: Mapping[str, SuiteRun],
-    plain: SuiteRun,
+    living: Sequence[tuple[str, str]], rig: Rig, red_tree: str, suite: Suite, seen: _Seen
 ) -> frozenset[tuple[str, str]]:
-    """The surviving (stub, target) pairs that prove no weakness: the target fails by what the base does, and the suite as a whole
-    refuses the stub. `assert f("") is None` is a whole test of a bug where other tests say what else f gives."""
-    absent = {str(entry["id"]) for entry in entries if entry["kind"] != "target" or entry["absent"]}
+    """The surviving (stub, target) pairs that prove no weakness: another target refuses the stub, or the target fails by what the
+    base does, and the suite as a whole refuses the stub. `assert f("") is None` is a whole test where others say more."""
+    by_targets = noticed_by_targets(living, seen.entries, runs=seen.runs, hollow={row["id"] for row in seen.vacuous})
+    absent = {str(entry["id"]) for entry in seen.entries if entry["kind"] != "target" or entry["absent"]}
     pairs = [pair for pair in living if pair[1] not in absent]
     if not pairs:
-        return frozenset()
-    targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
-    product = [path for one in made for path in one.files]
+        return by_targets
+    targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
+    product = [path for one in seen.made for path in one.files]
     stubs = noticed_by_others(
-        rig, red_tree, pairs, made={one.name: one for one in made}, runs=runs,
-        passing=frozenset(set(plain.passed_ids) - targets), files=near_tests(rig, red_tree, product, apart=suite.files),
+        rig, red_tree, pairs, made={one.name: one for one in seen.made}, runs=seen.runs,
+        passing=frozenset(set(seen.plain.passed_ids) - targets),
+        files=near_tests(rig, red_tree, product, apart=suite.files),
     )  # fmt: skip
-    return frozenset(pair for pair in pairs if pair[0] in stubs)
-
-
-def _chance_survivors(
-    living: Sequence[tuple[str, str]],
-    entries: Sequence[Mapping[str, Any]],
-    *,
-    made: Sequence[Variant],
-    runs: Mapping[str, SuiteRun],
-    hollow: Collection[str],
-) -> frozenset[tuple[str, str]]:
-    """The surviving (stub, target) pairs of tests that some other stub makes fail by what it gives, where other targets refuse this
-    one: `numbers come in the order of their values` may hold of one stub by chance, and is a whole test beside the others.
-
-    Args:
-        hollow: tests that by their shape assert nothing.
-    """
-    targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
-    known = {one.name for one in made}
-    failing = {nodeid for name, run in runs.items() if name != "raises" for nodeid in run.failing_ids}
-
-    def refused(stub: str, nodeid: str) -> bool:
-        parts = (stub,) if stub in known else ("empty", "other")
-        return all((targets - {nodeid}) & set(runs[part].failing_ids) for part in parts if part in runs)
-
-    return frozenset(
-        (stub, nodeid)
-        for stub, nodeid in living
-        if nodeid in failing and nodeid.partition("[")[0] not in hollow and refused(stub, nodeid)
-    )
+    return by_targets | frozenset(pair for pair in pairs if pair[0] in stubs)
 
 
 def _verdicts(
