@@ -67,8 +67,7 @@ def measure_red(
     stub_runs = run_stubs(patience, red_tree, suite.files, made[:1])
     known = _known_before(rig, base_tree, red_tree, suite, run)
     raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
-    named = _names(rig, red_tree, suite, raising, broken_files([run], expected))
-    heard = [one for one in named if one not in known]
+    heard = [one for one in _names(rig, red_tree, suite, raising, broken_files([run], expected)) if one not in known]
     entries = entries_of(_without(run, known), heard, suite, expected, read=rig.read(red_tree))
     refuse_unreached(entries, rig, red_tree, suite)
     broken = _stranded(rig, red_tree, suite, symbols) + broken_files([run, *stub_runs.values()], expected)
