@@ -58,8 +58,7 @@ def measure_red(
     if not suite.tests:
         return _nothing_to_run(rig, suite, symbols, changed, base_tree=base_tree), {}
     expected = _expectation(rig, suite, symbols, base_tree=base_tree, red_tree=red_tree)
-    own = [path for path in changed if is_tests_own(path, suite)]
-    altered = _altered(rig, base_tree, red_tree, changed, suite)
+    own, altered = _own(changed, suite), _altered(rig, base_tree, red_tree, changed, suite)
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree), seed=red_tree) if with_stubs else ()
@@ -251,6 +250,10 @@ def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], *, base_tree
         language=rig.plan.language,
         to_come=names_to_come(rig, red_tree, suite.files, symbols=symbols, changing=suite.modified),
     )
+
+
+def _own(changed: Sequence[str], suite: Suite) -> list[str]:
+    return [path for path in changed if is_tests_own(path, suite)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
