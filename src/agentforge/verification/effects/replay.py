@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.errors import ToolchainError
@@ -14,6 +13,7 @@ from agentforge.suite.test_environment import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
 from agentforge.verification.examples.plain_check import Probe
+from agentforge.verification.examples.tests_of_checkout import paths_of_tests
 from agentforge.verification.examples.user_environment import everyday, furnish
 
 _NOT_STARTED = (1, 2, 126, 127)
@@ -181,20 +181,11 @@ def _run(one: Circumstance, place: Ground, calls: Sequence[Probe], limit_s: floa
         "calls": [{"source": call.source, "names": call.names} for call in calls], "timeout_s": limit_s,
         "variables": variables, "bare": bool(other.get("bare")), "flags": list(other.get("flags", ())),
         "folder": str(elsewhere) if other.get("elsewhere") else "", "program": str(other.get("program", "")),
-        "without": _tests(place) if other.get("no_tests") else [], "host": str(other.get("host", "")),
+        "without": paths_of_tests(place.checkout) if other.get("no_tests") else [], "host": str(other.get("host", "")),
         "seed": int(other.get("seed", 1)), "clock_s": float(other.get("clock_s", 0)), "times": int(other.get("times", 1)),
         "reversed": bool(other.get("reversed")), "shares": bool(other.get("shares")), "watched": one.name == "",
         "terminal": bool(other.get("terminal")), "tested": bool(other.get("tested")),
     }  # fmt: skip
-
-
-def _tests(place: Ground) -> list[str]:
-    """Folders of tests at the top, and test files elsewhere."""
-    found = [name for name in ("test", "tests") if (place.checkout / name).is_dir()]
-    for pattern in ("test_*.py", "*_test.py", "conftest.py"):
-        files = (str(file.relative_to(place.checkout)) for file in place.checkout.rglob(pattern))
-        found += [file for file in files if PurePosixPath(file).parts[0] not in ("test", "tests")]
-    return list(dict.fromkeys(found))
 
 
 def replayed_of(data: bytes, nonce: str, *, calls: int, runs: int) -> list[Replayed]:

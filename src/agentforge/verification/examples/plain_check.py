@@ -26,6 +26,7 @@ from agentforge.verification.examples.exact_numbers import number_of, of_a_known
 from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
 from agentforge.verification.examples.plain_answers import Answer, answers_of, genuine_records
+from agentforge.verification.examples.tests_of_checkout import paths_of_tests
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish
 from agentforge.workspace.files.file_access import remove_tree
@@ -34,7 +35,6 @@ Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
 
 TIME_LIMIT_S = 60.0
-_TEST_FOLDERS = ("test", "tests")
 _GROUP = 4
 _WIDER = {("int", "float"), ("bool", "int")}  # whoever states the second takes the first
 _NOT_STARTED = (1, 2, 126, 127)  # an error of the interpreter; a process that was killed ends otherwise
@@ -386,11 +386,11 @@ def _run(
 def _without_tests(checkout: Path) -> None:
     """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
 
-    for name in _TEST_FOLDERS:
-        remove_tree(checkout / name)
-    for pattern in ("test_*.py", "*_test.py", "conftest.py"):
-        for file in checkout.rglob(pattern):
-            file.unlink()
+    for path in paths_of_tests(checkout):
+        if (checkout / path).is_dir():
+            remove_tree(checkout / path)
+        else:
+            (checkout / path).unlink()
 
 
 def _script(setup: Mapping[str, Any]) -> bytes:
