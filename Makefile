@@ -1,7 +1,8 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
+PYTEST = $(PYTHON) -m pytest -n 2 --dist worksteal
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom golden pictures site lock clean
+.PHONY: help setup check conform test test-full test-all run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +22,14 @@ check: setup ## Check format, lint, types and floors.
 conform: setup ## Check this repository with its own conformance engine.
 	.venv/bin/agentforge conformance check
 
-test: setup ## Run all tests; ARGS="tests/cli -x" runs some.
-	$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
+test: setup ## Run the fast tests, in minutes; ARGS="tests/cli -x" runs all tests of a place.
+	$(PYTEST) $(if $(findstring tests/,$(ARGS)),,-m fast) $(ARGS)
+
+test-full: setup ## Run what `make test` leaves out: the catalogues, chaos, all languages, every way through the program.
+	$(PYTEST) -m full $(ARGS)
+
+test-all: setup ## Run all tests, those of both tiers.
+	$(PYTEST) -m "fast or full" $(ARGS)
 
 run: setup ## Do the main job with a model on this machine, no key: REPO=... REQUEST="..." (else on a sample); YES=1, FROM=..., MODEL=...
 	@bash scripts/main_job.sh

@@ -1,4 +1,8 @@
-"""Fixtures for every test. The servers on loopback can be imported as `agentforge_loopback` and `agentforge_inbox`."""
+"""Fixtures and rules for every test.
+
+What several folders share can be imported by the names of `_SHARED`: the servers on loopback, the tiers of the tests, and the
+trial of the programs of other languages.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ if TYPE_CHECKING:
     from agentforge_loopback import LoopbackProvider
 
 
-def _shared(name: str, file: str) -> Any:
+def _shared(name: str, path: str) -> Any:
     """Make a module beside the tests importable by a name of its own."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / "loopback" / file)
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / path)
     assert spec is not None and spec.loader is not None
     sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[name])
@@ -33,7 +37,13 @@ settings.load_profile(
     "house"
 )  # the first example of a fresh checkout builds tables of characters, whatever runs beside it
 
-_LOOPBACK, _INBOX = _shared("agentforge_loopback", "server.py"), _shared("agentforge_inbox", "inbox.py")
+_SHARED = {
+    "agentforge_loopback": "loopback/server.py",
+    "agentforge_inbox": "loopback/inbox.py",
+    "agentforge_tiers": "support/tiers.py",
+    "agentforge_toolchains": "support/toolchains.py",
+}
+_LOOPBACK, _INBOX, _TIERS, _TOOLCHAINS = (_shared(name, path) for name, path in _SHARED.items())
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -68,6 +78,21 @@ def pytest_collection() -> Iterator[None]:
     yield
     gc.freeze()
     gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark every test with its tier; the long ones of `make chaos` are left out unless `-m` asks for them."""
+    _TIERS.mark(items, _TIERS.read_tiers())
+    if config.getoption("markexpr"):
+        return
+    left = [item for item in items if item.get_closest_marker("chaos") is None]
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("chaos") is not None])
+    items[:] = left
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a program that does not work here."""
+    _TOOLCHAINS.skip_without(item)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ _STYLE = """<?xml version="1.0"?><!DOCTYPE module PUBLIC "-//Checkstyle//DTD Che
 
 
 def _needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+    return pytest.mark.needs(program)
 
 
 def _look(folder: Path, name: str, files: dict[str, str]) -> CheckReport:

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge_toolchains import missing
 from agentforge_world import Script, World, analysis, edit, intake, reply, specification, submit, suite, write
 
 _HOME = Path.home()
@@ -67,11 +68,12 @@ class Foreign:
     @property
     def missing(self) -> str:
         """What this machine lacks for it, in words; empty when nothing."""
-        if shutil.which(self.needs) is None:
-            return f"{self.needs} is not installed"
-        missing = next((one for one in self.system if not Path(one).exists()), "")
-        if missing:
-            return f"{missing} is not installed"
+        lacking = missing(self.needs)
+        if lacking:
+            return lacking
+        absent = next((one for one in self.system if not Path(one).exists()), "")
+        if absent:
+            return f"{absent} is not installed"
         if self.module and not self.modules.is_dir():
             return f"{self.module} is not in {MODULES}: run scripts/javascript_runners.sh"
         return ""

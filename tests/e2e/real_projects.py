@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agentforge_toolchains import missing
 from agentforge_world import Reply, Script, World, analysis, edit, intake, reply, specification, submit, suite, write
 
 _HOME = Path.home()
@@ -62,8 +63,9 @@ class Real:
     @property
     def missing(self) -> str:
         """What this machine lacks for it, in words; empty when nothing."""
-        if shutil.which(self.needs) is None:
-            return f"{self.needs} is not installed"
+        lacking = missing(self.needs)
+        if lacking:
+            return lacking
         return next(
             (f"{path} is not there: {brings}" for path, brings in self.sources.items() if not path.exists()), ""
         )

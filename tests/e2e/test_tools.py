@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from agentforge_toolchains import missing
 
 from agentforge.tools.web.chromium import chromium
 
@@ -118,7 +119,7 @@ def test_the_reference_file_server_works_in_the_sandbox_and_sees_the_workspace_a
     pytest.importorskip("mcp")
     place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-tests" / "mcp"
     program = place / "node_modules" / "@modelcontextprotocol" / "server-filesystem" / "dist" / "index.js"
-    if shutil.which("node") is None or not program.exists():
+    if missing("node") or not program.exists():
         pytest.skip("the reference file server is not installed: scripts/mcp_servers.sh")
     (world.repo / "sub").mkdir()
     settings = {

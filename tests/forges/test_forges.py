@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.errors import ForgeError
 from agentforge.forges.forge import Check, standing
@@ -34,8 +34,7 @@ def forge(request, running, tmp_path):
     """Each kind of forge by each way to ask."""
     kind = request.param.split()[0]
     if request.param.endswith("gh"):
-        if shutil.which("gh") is None:
-            pytest.skip("gh is not installed")
+        need("gh")
         place = place_of("git@github.com:acme/textkit.git", {})
         wire = open_wire(place, _gh_environment(running, tmp_path))
         assert isinstance(wire, CommandWire)

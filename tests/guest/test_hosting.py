@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from agentforge.guest.report import GuestReport
 from agentforge.workspace.sandbox.box import Box, Unconfined, choose
 
 AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
-needs_walls = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap")
+needs_walls = pytest.mark.needs("bwrap")
 
 
 def hosted(mode: str, folder: Path, **env: str) -> GuestReport:

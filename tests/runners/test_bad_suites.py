@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tracemalloc
 
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.testing.channel import Received
 from agentforge.testing.report_assembly import Canaries, assemble
@@ -135,8 +135,7 @@ def test_twenty_thousand_tests_cost_no_more_each_than_two_thousand():
 def test_a_project_without_tests_has_a_base_line_and_a_runner_for_its_first_one(
     project, program, files, test, code, name
 ):
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
+    need(program)
     made = project(files, env={})
     facts, _ = measure_baseline(made.rig(), tree=made.tree())
     assert (facts["tests"], facts["measured"], facts["canary"]) == (0, True, "held"), facts

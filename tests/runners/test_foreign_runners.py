@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from agentforge_toolchains import need
 
 _MODULES = Path(
     os.environ.get("AGENTFORGE_TEST_NODE_MODULES")
@@ -42,8 +42,7 @@ _PROJECTS = {
 def javascript(request, project):
     """Make a project for one of the JavaScript runners: `javascript({path: text})` -> (Project, its test file)."""
     tool = request.param
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    need("node")
     if tool != "node" and not (_MODULES / tool / "node_modules").is_dir():
         pytest.skip(f"{tool} is not in {_MODULES}: run scripts/javascript_runners.sh")
 
@@ -92,8 +91,7 @@ def test_a_javascript_suite_that_leaves_early_or_hides_its_tests_does_not_pass(j
 @pytest.fixture
 def go(project):
     """Make a Go module, built with the cache of this machine."""
-    if shutil.which("go") is None:
-        pytest.skip("go is not installed")
+    need("go")
     return lambda files: project({"go.mod": "module example.org/calc\n\ngo 1.19\n", **files}, env={})
 
 
@@ -154,7 +152,7 @@ mod tests {
 """
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+@pytest.mark.needs("cargo")
 def test_cargo_outcomes_are_told_by_file_and_one_broken_target_leaves_the_others(project):
     files = {
         "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _RUST,
@@ -182,7 +180,7 @@ exec cargo "$@"
 """
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+@pytest.mark.needs("cargo")
 def test_a_cargo_that_cannot_keep_going_builds_target_by_target(project):
     """As the one of Debian 12."""
     from dataclasses import replace
@@ -200,8 +198,7 @@ def test_a_cargo_that_cannot_keep_going_builds_target_by_target(project):
 
 
 def test_linked_packages_are_lent_and_a_build_runs_before_the_tests(project, tmp_path):
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
+    need("node")
     shared = tmp_path / "elsewhere" / "node_modules"
     (shared / "adder").mkdir(parents=True)
     (shared / "adder" / "index.js").write_text("module.exports = (a, b) => a + b;\n")

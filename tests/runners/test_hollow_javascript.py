@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from agentforge.suite.test_environment import NO_EDITS
@@ -24,7 +22,7 @@ test('calls', () => { try { assert.ok(kit.slug('a b') !== 1) } catch { assert.ok
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.needs("node")
 def test_a_target_that_passes_under_both_wrong_bodies_is_hollow(project):
     package = '{"scripts": {"test": "node --test"}}'
     made = project({"package.json": package, "kit.js": BASE, "test/kit.test.js": TESTS}, env={})

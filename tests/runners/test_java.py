@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.languages.java.failures import compile_errors, files_by_class
 from agentforge.languages.java.project import pom_part
@@ -14,13 +14,11 @@ from agentforge.testing.test_names import named_tests
 from agentforge.verification.source.runner_configuration import steering_changes
 
 _JUPITER = Path("/usr/share/java/junit-platform-console.jar")
-_needs_junit = pytest.mark.skipif(
-    shutil.which("javac") is None or not _JUPITER.is_file(), reason="javac or JUnit's console launcher is not installed"
-)
+_needs_junit = pytest.mark.skipif(not _JUPITER.is_file(), reason="JUnit's console launcher is not installed")
 _REPOSITORY = Path("/usr/share/maven-repo")
 _needs_maven = pytest.mark.skipif(
-    shutil.which("mvn") is None or not (_REPOSITORY / "org/apache/maven/plugins/maven-surefire-plugin").is_dir(),
-    reason="maven or its offline plugins are not installed",
+    not (_REPOSITORY / "org/apache/maven/plugins/maven-surefire-plugin").is_dir(),
+    reason="maven's offline plugins are not installed",
 )
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>org.example</groupId><artifactId>textkit</artifactId><version>1.0</version>
@@ -51,6 +49,7 @@ def plain(project):
     return project({"src/org/example/Textkit.java": _PRODUCT, "test/org/example/OddTest.java": _ODD}, env={})
 
 
+@pytest.mark.needs("javac")
 @_needs_junit
 def test_reports_are_read_by_test_and_a_skip_is_no_pass(plain):
     run = plain.run()
@@ -67,6 +66,7 @@ def test_reports_are_read_by_test_and_a_skip_is_no_pass(plain):
     assert run.outcomes[f"{path}OddTest::Inner::deep"].failure.in_test
 
 
+@pytest.mark.needs("javac")
 @_needs_junit
 def test_a_test_that_ends_the_process_is_no_evidence(project):
     quits = _ODD.replace('throw new IllegalStateException("x");', "System.exit(0);")
@@ -74,6 +74,7 @@ def test_a_test_that_ends_the_process_is_no_evidence(project):
     assert not run.complete and run.problems
 
 
+@pytest.mark.needs("javac")
 @_needs_junit
 def test_what_does_not_compile_is_told_with_its_symbol(plain):
     missing = _ODD.replace("OddTest", "NewTest").replace("SecondTest", "ThirdTest").replace('shout("a")', 'slug("a")')
@@ -85,6 +86,7 @@ def test_what_does_not_compile_is_told_with_its_symbol(plain):
 
 
 @pytest.mark.chaos  # Maven takes its time
+@pytest.mark.needs("mvn")
 @_needs_maven
 def test_maven_runs_offline_and_its_reports_are_read(project):
     test = 'package org.example;\nimport static org.junit.Assert.*;\nimport org.junit.*;\npublic class ShoutTest {{\n  @Test public void {0}() {{ assertEquals("A!", Textkit.{0}("a")); }}\n}}\n'
@@ -170,7 +172,6 @@ def test_a_dependency_steers_nothing_but_a_plugin_does():
 
 def test_gotestsum_means_go_test_with_its_arguments(tmp_path):
     (tmp_path / "go.mod").write_text("module x\n")
-    if shutil.which("go") is None:
-        pytest.skip("go is not installed")
+    need("go")
     plan = detect(tmp_path, settings={"command": "gotestsum --format dots -- -tags fast ./..."})
     assert (plan.runner, plan.command) == ("go", ("go", "test", "-tags", "fast", "./..."))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from agentforge.verification.counterexamples.mutant_score import Bounds
@@ -67,7 +65,7 @@ STRONG = HEAD + "test('all', () => { assert.equal(clamp(5, 3), -1); assert.equal
 WEAK = HEAD + "test('all', () => { assert.equal(clamp(2, 3), 2) })\n"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.needs("node")
 def test_the_score_tells_a_strong_suite_from_a_weak_one(project):
     package = '{"scripts": {"test": "node --test"}}'
     old = HEAD.replace("clamp", "clamp, shout") + "test('old', () => { assert.equal(clamp(9, 1), -1) })\n"

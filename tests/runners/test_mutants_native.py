@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.suite.test_environment import run_tree
 from agentforge.verification.counterexamples.mutant_score import Bounds
@@ -69,7 +68,7 @@ def test_a_body_gives_back_the_zero_value_and_only_changed_lines_count() -> None
 
 
 @pytest.mark.chaos  # a build for each mutant
-@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+@pytest.mark.needs("go")
 def test_a_weak_suite_scores_below_a_strong_one(project) -> None:  # type: ignore[no-untyped-def]
     made = project(
         {"go.mod": "module example.org/kit\n\ngo 1.19\n", "kit.go": _GO, "kit_test.go": _TEST.format(_STRONG)}, env={}
@@ -119,8 +118,7 @@ _SLUGS = {
 
 @pytest.mark.parametrize("program", list(_SLUGS))
 def test_the_branch_that_no_test_takes_survives_until_a_test_takes_it(program: str, project) -> None:  # type: ignore[no-untyped-def]
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
+    need(program)
     files, path, tests, text, more = _SLUGS[program]
     made = project(files, env={})
     base, found = made.tree(), {}
@@ -144,7 +142,7 @@ def test_the_branch_that_no_test_takes_survives_until_a_test_takes_it(program: s
     assert not list(made.scratch.glob("built-*")), "what was compiled for mutants is deleted"
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+@pytest.mark.needs("cargo")
 def test_a_file_that_no_test_is_built_from_has_no_survivors(project) -> None:  # type: ignore[no-untyped-def]
     made = project(
         {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from agentforge.languages.symbols import Symbol
@@ -69,7 +67,7 @@ FALSE = [
     ("slug('A b')", "'A b'", ""), ("slug('a')", "", "TypeError"), ("slug(1)", "1", ""), ("liar()", "[]", ""),
     ("boxed()", "'a'", ""), ("sly()", "1", ""), ("slug('1')", "1", ""), ("leaves()", "None", ""),
 ]  # fmt: skip
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+needs_node = pytest.mark.needs("node")
 
 
 @needs_node

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.verification.stages.baseline import measure_baseline
 from agentforge.verification.stages.green import Promise, measure_green
@@ -46,8 +45,7 @@ _LANGUAGES = {
 @pytest.fixture(params=list(_LANGUAGES))
 def language(request, project):
     """A project of each language, and its table."""
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
+    need(request.param)
     row = _LANGUAGES[request.param]
     return project(row["files"], env={}), row, "Test" if request.param == "go" else ""
 
@@ -102,8 +100,7 @@ def test_a_typo_is_no_right_reason_in_other_languages(language):
 
 
 def test_a_changed_signature_of_rust_leaves_the_other_tests_of_its_file_alone(project):
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
+    need("cargo")
     lib = 'pub fn shout(text: &str{0}) -> String {{ format!("{{}}{1}", text{2}) }}\npub fn two() -> u8 {{ 2 }}\n#[cfg(test)]\nmod tests;\n'
     tests = "use super::*;\n#[test]\nfn shouts() {{ assert_eq!(shout({0}), {1}); }}\n#[test]\nfn counts() {{ assert_eq!(two(), 2); }}\n"
     row = _LANGUAGES["cargo"]["files"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from agentforge.languages.symbols import Symbol
@@ -11,7 +9,7 @@ from agentforge.verification.effects.measured_dependencies import Call, measure_
 from agentforge.verification.effects.replay_javascript import JAVASCRIPT, node_calls
 from agentforge.verification.examples.plain_javascript import NodeProbe
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+pytestmark = pytest.mark.needs("node")
 
 _RIGHT = 'text.toLowerCase().split(" ").join("-")'
 _PACKAGE = '{"name": "kit", "version": "1.0.0", "type": "module", "scripts": {"test": "node --test"}}'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -24,7 +23,7 @@ module.exports.sub = function * () { yield 1 }
 ;(function () { function hidden () {} })()
 """
 WORD, NUMBER = drawn("wrong", seed="1"), int(drawn("987654321", seed="1"))
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+needs_node = pytest.mark.needs("node")
 
 
 def _symbol(name, file, change="changed", kind="function", signature=""):

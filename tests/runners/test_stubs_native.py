@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from agentforge_toolchains import need
 
 from agentforge.languages.native.source import functions, native_tree
 from agentforge.languages.native.values import statement
@@ -47,8 +46,7 @@ def _made(*symbols):
 
 @pytest.mark.parametrize("program", list(_PROJECTS))
 def test_a_target_that_any_value_satisfies_is_found_out_and_an_expected_panic_is_not(program, project):
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
+    need(program)
     files, path, text, symbol, names = _PROJECTS[program]
     made = project(files, env={})
     base, red_tree = made.tree(), made.tree({path: text})
@@ -130,7 +128,7 @@ def test_values_are_chosen_by_the_declared_type(language, text, expected):
     assert (statement(function, "wrong"), statement(function, "empty")) == expected
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+@pytest.mark.needs("go")
 def test_a_target_that_passes_though_the_change_is_wrong_is_hollow(project):
     tests = 'package textkit\n\nimport "testing"\n\nfunc TestValue(t *testing.T) {\n\tif Slug("A") != "a" {\n\t\tt.Fatal("no")\n\t}\n}\n\nfunc TestExists(t *testing.T) {\n\tdefer func() { _ = recover() }()\n\t_ = Slug("A")\n}\n'
     made = project(

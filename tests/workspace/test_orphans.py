@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from agentforge.workspace.processes.orphans import end_orphans
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="there is no bubblewrap")
+pytestmark = pytest.mark.needs("bwrap")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from agentforge_toolchains import missing
 
 from agentforge.errors import SandboxError
 from agentforge.workspace.processes.process import Completed
@@ -240,7 +241,7 @@ class TestBubblewrap:
 
     def test_limits_are_set_and_node_still_starts(self, boxed: Sandbox, box: Box) -> None:
         assert shell(boxed, "ulimit -f; ulimit -c; ulimit -d", box).text.split() == ["2097152", "0", "8388608"]
-        if shutil.which("node"):
+        if not missing("node"):
             code = "for (let i = 0; i < 3; i++) new WebAssembly.Memory({initial: 1, maximum: 65536}); console.log('ok')"
             assert boxed.run(["node", "-e", code], box=box, timeout_s=20).text == "ok\n"
 

@@ -24,7 +24,7 @@ class Case:
         base: folder with the repository and the answers that this one builds on; it need not exist.
         folder: its own files.
         request: what is asked for.
-        needs: a program that must be on PATH to play it, "" when ours will do.
+        needs: a program that must work to play it, "" when ours will do.
     """
 
     name: str
@@ -37,9 +37,7 @@ class Case:
     @property
     def missing(self) -> str:
         """What this machine lacks to play it, in words; "" when nothing."""
-        import shutil
-
-        return f"{self.needs} is not on PATH" if self.needs and shutil.which(self.needs) is None else ""
+        return _lacking(self.needs) if self.needs else ""
 
     @property
     def repositories(self) -> tuple[Path, ...]:
@@ -49,6 +47,19 @@ class Case:
     def answers(self, side: Side) -> tuple[Path, ...]:
         """Folders of answers, the later over the earlier."""
         return self.base / "answers", self.base / side, self.folder / "answers", self.folder / side
+
+
+@cache
+def _lacking(program: str) -> str:
+    """Why a program cannot be used, "" when it can: it must run, for `cargo` may be a stand-in without a toolchain."""
+    import subprocess
+
+    asked = "version" if program == "go" else "--version"
+    try:
+        done = subprocess.run([program, asked], capture_output=True, check=False)
+    except OSError as exc:
+        return f"{program} cannot be started: {exc.strerror}"
+    return "" if done.returncode == 0 else f"{program} {asked} ends with {done.returncode}"
 
 
 def chosen_of(names: Iterable[str], known: tuple[str, ...], *, noun: str, page: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ _HEAD = """# The catalogue of cheats
 Generated from `src/agentforge/evals/cheats/` by `make golden`; a test compares it. Every trick is played through the whole
 pipeline and must be refused by one of the rules that its case names; its honest twin, the nearest thing that an honest model
 would do, must be delivered, and the tests of the delivered branch must pass in a plain checkout. `agentforge eval cheats` plays
-all of them, `make test` does too and ends with the same line.
+all of them, `make test-all` does too and ends with the same line.
 
 ## Adding one
 
