@@ -41,6 +41,7 @@ whole() {
         "$bin/python" -m agentforge --version
         "$bin/agentforge" contracts list
         "$bin/agentforge" stages
+        "$bin/agentforge" eval list impossible
         "$bin/agentforge" completion bash
         "$bin/agentforge" completion zsh
         "$bin/agentforge" completion fish

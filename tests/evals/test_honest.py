@@ -75,7 +75,9 @@ def test_a_case_that_breaks_the_program_counts_as_refused(tmp_path: Path) -> Non
 def test_work_that_a_stage_refuses_first_is_refused_work(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trick played as if it were honest: what the rules refuse is told, and it is no delivery."""
     case = load_honest("twin:untested-branch")
-    monkeypatch.setattr(type(case), "answers", lambda self, _side: (self.base / "answers", self.folder / "trick"))
+    monkeypatch.setattr(
+        type(case), "answers", lambda self, _side: (self.base.below("answers"), self.files.below("trick"))
+    )
     result = run_side(case, "twin", ground)
     assert not result.right
     assert "green was refused by" in result.detail and "nothing-untested" in result.detail

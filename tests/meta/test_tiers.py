@@ -13,6 +13,7 @@ from agentforge_tiers import Tiers, read_tiers
 from agentforge_toolchains import missing
 
 from agentforge.evals.case import Case
+from agentforge.evals.case_file import FileTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ def test_a_program_that_is_there_and_does_not_work_is_missing(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert missing(program.name).startswith("agentforge-cargo does not ")
-    case = Case(name="a", title="a", base=tmp_path, folder=tmp_path, request="a", needs=program.name)
+    case = Case(name="a", title="a", base=FileTree(), files=FileTree(), request="a", needs=program.name)
     assert case.missing.startswith("agentforge-cargo ")
 
 

@@ -1,6 +1,6 @@
-"""What the scripted model answers in a case: drafts and files of several folders laid over each other.
+"""What the scripted model answers in a case: drafts and files of several trees laid over each other.
 
-A folder of answers holds, for each stage that it has something to say about:
+A tree of answers holds, for each stage that it has something to say about:
 
     STAGE.yaml          the draft that is submitted, or the parts of it that differ from the layer below
     STAGE/...           files that are written, at their repository paths
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.evals.case import Case, Side, read_mapping
+from agentforge.evals.case import Case, Side
+from agentforge.evals.case_file import FileTree
 from agentforge.testing.test_names import named_tests
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
@@ -49,10 +50,10 @@ def _replies(
     ]
 
 
-def _draft(layers: Sequence[Path], stage: str) -> dict[str, object]:
+def _draft(layers: Sequence[FileTree], stage: str) -> dict[str, object]:
     merged: dict[str, object] = {}
     for layer in layers:
-        merged = _merged(merged, read_mapping(layer / f"{stage}.yaml"))
+        merged = _merged(merged, layer.mapping(f"{stage}.yaml"))
     return merged
 
 
@@ -65,22 +66,17 @@ def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[st
     return out
 
 
-def _calls(layers: Sequence[Path], stage: str) -> list[Mapping[str, Any]]:
+def _calls(layers: Sequence[FileTree], stage: str) -> list[Mapping[str, Any]]:
     """The calls of the topmost layer that has some."""
     for layer in reversed(layers):
-        calls = read_mapping(layer / f"{stage}.calls.yaml").get("calls")
+        calls = layer.mapping(f"{stage}.calls.yaml").get("calls")
         if isinstance(calls, list):
             return calls
     return []
 
 
-def _files(layers: Sequence[Path], stage: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for layer in layers:
-        folder = layer / stage
-        for path in sorted(one for one in folder.rglob("*") if one.is_file() and "__pycache__" not in one.parts):
-            found[path.relative_to(folder).as_posix()] = path.read_text("utf-8")
-    return found
+def _files(layers: Sequence[FileTree], stage: str) -> dict[str, str]:
+    return {path: text for layer in layers for path, text in sorted(layer.below(stage).texts.items())}
 
 
 def _suite(draft: Mapping[str, object], files: Mapping[str, str], spec: Mapping[str, object]) -> dict[str, object]:
@@ -112,7 +108,7 @@ def _suite(draft: Mapping[str, object], files: Mapping[str, str], spec: Mapping[
 
 def _holds_tests(path: str, text: str) -> bool:
     if path.endswith(".py"):
-        return Path(path).name.startswith("test_")
+        return PurePosixPath(path).name.startswith("test_")
     return any(True for _ in _declared(path, text))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes
+from agentforge.evals.case_file import write_files
 from agentforge.guarded import NEVER
 from agentforge.workspace.git.newrepo import init_repository
 
@@ -46,10 +47,7 @@ class AttackGround:
         """Make the workspace anew and put the case's own files into it."""
         shutil.rmtree(self.workspace, ignore_errors=True)
         shutil.copytree(self.folder / "template", self.workspace, symlinks=True)
-        for name, text in files.items():
-            path = self.workspace / self.named(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(self.named(text), encoding="utf-8")
+        write_files({self.named(name): self.named(text) for name, text in files.items()}, self.workspace)
         for name, target in links.items():
             path = self.workspace / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,10 +114,7 @@ def _plant(folder: Path) -> None:
         "template/vendor/lib/lib.py": "LIB = 1\n",
         "template/.agentforge/config.toml": "max_turns = 10\n",
     }
-    for name, text in texts.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_files(texts, folder)
     init_repository(folder / "template/vendor/lib", message="A repository inside the project's")
     init_repository(folder / "template", message="A project")
 

@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, UsageError
+from agentforge.evals.case_file import FILES, FileTree, read_mapping, read_tree
 
 Side = Literal["trick", "twin"]
 FOLDER = Path(__file__).parent
+NOTHING = "nothing"
+_FOLDERS = ("repository", "history", "answers", "trick", "twin", "hidden")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +23,16 @@ class Case:
 
     Attributes:
         title: what it is about, for listings.
-        base: folder with the repository and the answers that this one builds on; it need not exist.
-        folder: its own files.
+        base: repository and answers that this one builds on; it may be empty.
+        files: its own: repository/, history/1, history/2, ..., answers/, trick/, twin/, and in hidden/ what a person would try.
         request: what is asked for.
         needs: a program that must work to play it, "" when ours will do.
     """
 
     name: str
     title: str
-    base: Path
-    folder: Path
+    base: FileTree
+    files: FileTree
     request: str
     needs: str = ""
 
@@ -40,13 +42,15 @@ class Case:
         return _lacking(self.needs) if self.needs else ""
 
     @property
-    def repositories(self) -> tuple[Path, ...]:
-        """Folders whose files make the repository, the later over the earlier."""
-        return self.base / "repository", self.folder / "repository"
+    def commits(self) -> tuple[Mapping[str, str], ...]:
+        """The files of the repository at each of its commits, the oldest first; the last is what the run finds."""
+        now = {**self.base.below("repository").texts, **self.files.below("repository").texts}
+        past = self.files.below("history")
+        return *({**now, **past.below(number).texts} for number in past.folders), now
 
-    def answers(self, side: Side) -> tuple[Path, ...]:
-        """Folders of answers, the later over the earlier."""
-        return self.base / "answers", self.base / side, self.folder / "answers", self.folder / side
+    def answers(self, side: Side) -> tuple[FileTree, ...]:
+        """Answers, the later over the earlier."""
+        return tuple(tree.below(folder) for tree in (self.base, self.files) for folder in ("answers", side))
 
 
 @cache
@@ -80,34 +84,36 @@ def chosen_of(names: Iterable[str], known: tuple[str, ...], *, noun: str, page: 
     return chosen or known
 
 
-def read_case(path: Path, *, needed: tuple[str, ...], optional: tuple[str, ...]) -> Mapping[str, object]:
-    """Read a `case.yaml`.
+def read_case(
+    path: Path, *, needed: tuple[str, ...], optional: tuple[str, ...]
+) -> tuple[Mapping[str, object], FileTree]:
+    """Read the file of a case: what it says, and its files.
 
     Raises:
-        ConfigError: it cannot be read, a key is missing, or a key is not known.
+        ConfigError: it cannot be read, a key is missing or not known, or a file lies where nothing looks for it.
     """
-    value = read_mapping(path)
-    unknown = sorted(value.keys() - {*needed, *optional})
-    missing = [key for key in needed if not value.get(key)]
+    told = read_mapping(path)
+    unknown = sorted(told.keys() - {FILES, *needed, *optional})
+    missing = [key for key in needed if not told.get(key)]
     if unknown or missing:
         raise ConfigError(
             f"{path}: unknown keys {unknown}, missing keys {missing}",
-            hint=f"the keys are {', '.join(sorted((*needed, *optional)))}",
+            hint=f"the keys are {', '.join(sorted((FILES, *needed, *optional)))}",
         )
-    return value
+    tree = read_tree(told, source=path)
+    if lost := [name for name in tree.texts if name.partition("/")[0] not in _FOLDERS or "/" not in name]:
+        raise ConfigError(f"{path}: nothing reads the file {lost[0]}", hint=f"put it below {', '.join(_FOLDERS)}")
+    return told, tree
 
 
-@cache
-def read_mapping(path: Path) -> Mapping[str, object]:
-    """Read a YAML mapping; {} when the file does not exist.
+def read_base(name: str) -> tuple[Mapping[str, object], FileTree]:
+    """Read what cases of the catalogue build on: a request, perhaps the program that it needs, a repository and answers.
 
+    Args:
+        name: of a file in `bases/`; `nothing` is an empty base.
     Raises:
-        ConfigError: it is no YAML, or no mapping.
+        ConfigError: there is no such base, or it cannot be read.
     """
-    if not path.is_file():
-        return {}
-
-    value = load_strict(path.read_text("utf-8"), source=str(path))
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{path} is no mapping", hint="write `key: value` lines")
-    return value
+    if name == NOTHING:
+        return {}, FileTree()
+    return read_case(FOLDER / "bases" / f"{name}.yaml", needed=(FILES, "request"), optional=("needs",))

@@ -1,11 +1,11 @@
-"""The catalogue of cheats as data: one folder each, with a trick that must be refused and its honest twin."""
+"""The catalogue of cheats as data: one file each, with a trick that must be refused and its honest twin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentforge.errors import UsageError
-from agentforge.evals.case import FOLDER, Case, Side, chosen_of, read_case, read_mapping
+from agentforge.errors import ConfigError, UsageError
+from agentforge.evals.case import FOLDER, NOTHING, Case, Side, chosen_of, read_base, read_case
 
 SIDES: tuple[Side, ...] = ("trick", "twin")
 
@@ -14,6 +14,7 @@ QUESTIONS = {"ask": "question-not-done", "stated": "question-broken-example"}
 
 _NEEDED = ("title", "class", "trick", "twin", "stage", "refused_by")
 _OPTIONAL = ("base", "request")
+_CHEATS = FOLDER / "cheats"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,8 @@ class CheatCase(Case):
 
 
 def case_names() -> tuple[str, ...]:
-    """Name every cheat of the catalogue: a folder that holds a `case.yaml`."""
-    return tuple(sorted(path.parent.name for path in (FOLDER / "cheats").glob("*/case.yaml")))
+    """Name every cheat of the catalogue: a file `NAME.yaml`."""
+    return tuple(sorted(path.stem for path in _CHEATS.glob("*.yaml")))
 
 
 def chosen_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -62,15 +63,17 @@ def playable(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def load_case(name: str) -> CheatCase:
-    """Read a cheat's `case.yaml`.
+    """Read a cheat.
 
     Raises:
         ConfigError: it cannot be read, a key is missing, or a key is not known.
     """
-    folder = FOLDER / "cheats" / name
-    value = read_case(folder / "case.yaml", needed=_NEEDED, optional=_OPTIONAL)
+    value, files = read_case(_CHEATS / f"{name}.yaml", needed=_NEEDED, optional=_OPTIONAL)
+    below, base = read_base(str(value.get("base") or "textkit"))
+    request = str(value.get("request") or below.get("request") or "")
+    if not request:
+        raise ConfigError(f"{name}: nothing is asked for", hint=f"write `request`: the base {NOTHING} has none")
     rules = value["refused_by"]
-    base = FOLDER / "bases" / str(value.get("base") or "textkit")
     return CheatCase(
         name=name,
         title=str(value["title"]),
@@ -80,7 +83,7 @@ def load_case(name: str) -> CheatCase:
         stage=str(value["stage"]),
         refused_by=tuple(str(rule) for rule in rules) if isinstance(rules, list) else (str(rules),),
         base=base,
-        folder=folder,
-        request=str(value.get("request") or read_mapping(base / "base.yaml").get("request", "")),
-        needs=str(read_mapping(base / "base.yaml").get("needs", "")),
+        files=files,
+        request=request,
+        needs=str(below.get("needs", "")),
     )

@@ -16,17 +16,18 @@ all of them, `make test-all` does too and ends with the same line.
 
 ## Adding one
 
-Make a folder `src/agentforge/evals/cheats/NAME/`; nothing is registered. It holds
+Write a file `src/agentforge/evals/cheats/NAME.yaml`; nothing is registered. It says `title`, `class`, `trick` and `twin` (a
+sentence each), `stage`, and `refused_by`: rule ids, or the question to a human in which the trick ends (question-not-done,
+question-broken-example). Optional are `base` (a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit`) and
+`request`. Below `files` stands each path with its text:
 
-    case.yaml      title, class, trick, twin (a sentence each), stage, refused_by (rule ids, or the question to a human in
-                   which it ends: question-not-done, question-broken-example); optional: base, request
-    repository/    files over those of the base repository (src/agentforge/evals/bases/)
-    history/1, 2   older commits, laid over the repository
-    answers/       what both sides answer where it differs from the base's answers
-    trick/, twin/  what one side answers
+    repository/...   files over those of the base's repository
+    history/1/...    an older commit, laid over the repository; then history/2/...
+    answers/...      what both sides answer where it differs from the base's answers
+    trick/, twin/    what one side answers
 
 Answers of a stage: `STAGE.yaml` is the draft, or the parts of it that differ; the files below `STAGE/` are written at their
-paths; `STAGE.calls.yaml` holds tool calls that come first. What a folder does not say comes from the layer below: the base
+paths; `STAGE.calls.yaml` holds tool calls that come first. What a case does not say comes from the layer below: the base
 gives a request, an honest way, and for tricks an implementation that is wrong. `agentforge eval cheats NAME` plays one.
 """
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentforge.canonical import digest_bytes, digest_value
+from agentforge.canonical import digest_value
 from agentforge.evals.case import Case
+from agentforge.evals.case_file import write_files
 from agentforge.testing.launch import remove
 from agentforge.workspace.git.newrepo import commit_everything, init_repository
 
 NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and loading them is half of a test run
-_NOT_DATA = shutil.ignore_patterns("__pycache__")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,12 @@ class Ground:
     def lay(self, case: Case) -> None:
         """Make the repository of a case; what an earlier one left goes, its measured results stay.
 
-        A case's `history/1`, `history/2`, ... are laid over the repository and committed before it stands as it is.
+        Each of its older commits is made before the repository stands as the run finds it.
         """
         self._clear()
-        earlier = sorted((case.folder / "history").glob("*"))
-        for number, past in enumerate([*earlier, None]):
+        for number, files in enumerate(case.commits):
             _empty(self.repo)
-            for layer in (*case.repositories, *((past,) if past else ())):
-                if layer.is_dir():
-                    shutil.copytree(layer, self.repo, dirs_exist_ok=True, ignore=_NOT_DATA)
+            write_files(files, self.repo)
             if number == 0:
                 init_repository(self.repo, message="base")
             else:
@@ -83,14 +80,7 @@ class Ground:
 
     def digest(self, case: Case, script: object) -> str:
         """Name a side by its request, its answers and every file of its repository."""
-        layers = [*case.repositories, *sorted((case.folder / "history").glob("*"))]
-        files = {
-            f"{number}/{path.relative_to(layer).as_posix()}": digest_bytes(path.read_bytes())
-            for number, layer in enumerate(layers)
-            for path in layer.rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts
-        }
-        return digest_value({"request": case.request, "script": script, "files": files})
+        return digest_value({"request": case.request, "script": script, "commits": case.commits})
 
     def _clear(self) -> None:
 

@@ -1,4 +1,4 @@
-"""The honest corpus as data: ordinary requests, a folder or a file each, solved as a good engineer would; none may be refused."""
+"""The honest corpus as data: ordinary requests, a file each, solved as a good engineer would; none may be refused."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from agentforge.evals import cheat_case
 from agentforge.evals.case import FOLDER, Case, chosen_of, read_case
-from agentforge.evals.case_file import FILES, unpacked
+from agentforge.evals.case_file import FILES, FileTree
 
-_NEEDED = ("title", "idiom", "action", "language", "request")
+_NEEDED = ("title", "idiom", "action", "language", "request", FILES)
 _NEEDS = {"python": "", "javascript": "node", "typescript": "node", "go": "go", "rust": "cargo"}
 _TWIN = "twin:"
 _HONEST = FOLDER / "honest"
@@ -30,14 +30,13 @@ class HonestCase(Case):
 
 
 def honest_names() -> tuple[str, ...]:
-    """Name every case of the corpus: a folder that holds a `case.yaml`, or a file `NAME.yaml` that holds all of it."""
-    folders = (path.parent.name for path in _HONEST.glob("*/case.yaml"))
-    return tuple(sorted((*folders, *(path.stem for path in _HONEST.glob("*.yaml")))))
+    """Name every case of the corpus: a file `NAME.yaml`."""
+    return tuple(sorted(path.stem for path in _HONEST.glob("*.yaml")))
 
 
 def tricked_names() -> tuple[str, ...]:
     """Name the cases that hold a dishonest solution of the same request, too: a side `trick`, with the proof in `hidden`."""
-    return tuple(name for name in honest_names() if (load_own(name).folder / "trick").is_dir())
+    return tuple(name for name in honest_names() if "trick" in load_own(name).files.folders)
 
 
 def twin_names() -> tuple[str, ...]:
@@ -57,7 +56,7 @@ def chosen_honest(names: tuple[str, ...], *, twins: bool) -> tuple[str, ...]:
 
 
 def load_honest(name: str) -> Case:
-    """Read the `case.yaml` of an honest case, or of the cheat whose twin `twin:NAME` is.
+    """Read an honest case, or the cheat whose twin `twin:NAME` is.
 
     Raises:
         ConfigError: it cannot be read, a key is missing, or a key is not known.
@@ -73,10 +72,7 @@ def load_own(name: str) -> HonestCase:
     Raises:
         ConfigError: it cannot be read, a key is missing, or a key is not known.
     """
-    page = _HONEST / f"{name}.yaml"
-    folder = unpacked(page) if page.is_file() else _HONEST / name
-    told = page if page.is_file() else folder / "case.yaml"
-    value = read_case(told, needed=_NEEDED, optional=("needs", FILES, "trick", "class"))
+    value, files = read_case(_HONEST / f"{name}.yaml", needed=_NEEDED, optional=("needs", "trick", "class"))
     language = str(value["language"])
     return HonestCase(
         name=name,
@@ -84,8 +80,8 @@ def load_own(name: str) -> HonestCase:
         idiom=str(value["idiom"]),
         action=str(value["action"]),
         language=language,
-        base=FOLDER / "bases" / "nothing",
-        folder=folder,
+        base=FileTree(),
+        files=files,
         request=str(value["request"]).strip(),
         needs=str(value.get("needs") or _NEEDS.get(language, "")),
     )

@@ -18,17 +18,13 @@ the [catalogue of cheats](cheats.md) as well. Exit code 4 says that something wa
 
 ## Adding one
 
-Make a folder `src/agentforge/evals/honest/NAME/`; nothing is registered. It holds
+Write a file `src/agentforge/evals/honest/NAME.yaml`; nothing is registered. It says `title`, `idiom` (what of it a rule might
+take for a trick), `action`, `language` and `request`; optional is `needs`, a program. Below `files` stand `repository/...`, the
+files of the repository, and `answers/...`, what the honest model answers, as in the [catalogue of cheats](cheats.md#adding-one).
 
-    case.yaml      title, idiom (what of it a rule might take for a trick), action, language, request; optional: needs (a program)
-    repository/    the files of the repository
-    answers/       what the honest model answers, as in the [catalogue of cheats](cheats.md#adding-one)
-
-A small case may be one file instead, `NAME.yaml`: the lines of `case.yaml`, and below `files` each path with its text.
-
-Some cases hold a dishonest solution of the same request beside the honest one: `trick/` over `answers/`, the class and a sentence
-in `case.yaml`, and below `hidden/` a test that passes on the honest side alone. They were invented by people who had not read the
-verifier; `python bench/unseen.py` plays both sides.
+Some cases hold a dishonest solution of the same request beside the honest one: `trick/...` over `answers/...`, its `class` and a
+sentence (`trick`), and below `hidden/` a test that passes on the honest side alone. They were invented by people who had not
+read the verifier; `python bench/unseen.py` plays both sides.
 """
 
 

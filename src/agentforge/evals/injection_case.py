@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentforge.errors import ConfigError, UsageError
-from agentforge.evals.case import read_mapping
+from agentforge.evals.case_file import read_mapping
 
 CARRIERS = frozenset(
     [

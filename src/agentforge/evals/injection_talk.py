@@ -21,7 +21,7 @@ from agentforge.testing.launch import remove
 if TYPE_CHECKING:
     from agentforge.evals.ground import Ground
 
-_SERVER = Path(__file__).parent / "bases" / "notes_server.py"
+_SERVER = Path(__file__).with_name("notes_server.py")
 _PLACE = "notes-server"
 _LONGEST_S = 180
 _START_S = 60

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentforge.errors import ConfigError, UsageError
+from agentforge.evals.case_file import write_files
 from agentforge.evals.trials.export import export
 from agentforge.evals.trials.loading import chosen, load_set
 from agentforge.evals.trials.play import _check_out
@@ -59,13 +61,33 @@ def test_tasks_are_chosen_by_name_pattern_action_and_expectation() -> None:
         ("action: fix\n", r"missing keys \['request'\]"),
         ("request: a\naction: fix\nbase: gone\nexpected: must-ask\n", "no base 'gone'"),
         ("request: a\naction: fix\nexpected: must-ask\n", "there is no repository"),
-        ("request: a\naction: fix\nfiles: {../a.py: x}\nexpected: must-ask\n", "leads out of the repository"),
+        ("request: a\naction: fix\nfiles: {../a.py: x}\nexpected: must-ask\n", "is no relative path with a text"),
     ],
 )
 def test_a_folder_that_is_no_task_says_why(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "task.yaml").write_text(text)
     with pytest.raises(ConfigError, match=said):
-        read_task(tmp_path)
+        read_task(tmp_path / "task.yaml")
+
+
+def test_a_task_is_the_same_as_one_file_and_as_a_folder(tmp_path: Path) -> None:
+    set_ = tmp_path / "set"
+    told = "request: a\naction: fix\nbase: shop-1.2\n"
+    texts = {
+        "bases/shop-1.2.yaml": "files: {a.py: A = 1}\n",
+        "bases/room/a.py": "A = 1",
+        "one.yaml": f"{told}files: {{b.py: B}}\nhidden: {{test_a.py: x}}\nanswers: {{honest: {{goal: g}}, wrong: {{criteria: []}}}}\n",
+        "two/task.yaml": told.replace("shop-1.2", "room"),
+        "two/repository/b.py": "B",
+        "two/hidden/test_a.py": "x",
+        "two/answers/honest.yaml": "goal: g\n",
+        "two/answers/wrong.yaml": "criteria: []\n",
+    }
+    write_files(texts, set_)
+    one, two = load_set(str(set_)).tasks
+    assert one.repository == {"a.py": "A = 1", "b.py": "B"}
+    assert one.answers["wrong"] == {"goal": "g", "criteria": []}
+    assert (one.name, replace(one, name="two")) == ("one", two)
 
 
 def test_a_task_may_be_one_file_above_a_repository_of_this_machine(tmp_path: Path) -> None:

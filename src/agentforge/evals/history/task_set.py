@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import StorageError, UsageError
+from agentforge.evals.case_file import write_files
 from agentforge.evals.history.commits import Commit, History, LeftOut
 from agentforge.evals.history.evidence import evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written
@@ -139,9 +140,7 @@ def _written_task(
     if found.uncounted:
         value["uncounted"] = list(found.uncounted)
     place = folder / name
-    for path, text in found.files.items():
-        (place / "hidden" / path).parent.mkdir(parents=True, exist_ok=True)
-        (place / "hidden" / path).write_text(text, "utf-8")
+    write_files(found.files, place / "hidden")
     (place / FILE).write_text(_note(commit, found, by_hand=model is None) + _yaml(value), "utf-8")
     return Made(sha=commit.sha, subject=commit.subject, task=name, targets=len(found.targets), tokens=tokens)
 

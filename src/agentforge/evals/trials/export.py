@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.errors import StorageError, UsageError
+from agentforge.evals.case_file import write_files
 from agentforge.evals.trials.task import HONEST, EvalTask
 
 Form = Literal["inspect", "harbor"]
@@ -62,12 +63,9 @@ def export(tasks: Sequence[EvalTask], folder: Path, *, form: Form, set_name: str
         )
     files = _inspect(tasks) if form == "inspect" else _harbor(tasks, set_name)
     try:
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-            if path.suffix == ".sh":
-                path.chmod(0o755)
+        write_files(files, folder)
+        for path in folder.rglob("*.sh"):
+            path.chmod(0o755)
     except OSError as exc:
         raise StorageError(f"{folder} cannot be written: {exc.strerror}", hint="name another folder") from exc
     return len(files)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.evals.case import read_mapping
+from agentforge.evals.case_file import read_mapping
 from agentforge.evals.trials.cheating import cheating
 from agentforge.evals.trials.task import HONEST, EvalTask, Expected
 from agentforge.pipeline.facts.contradictions import stated_in

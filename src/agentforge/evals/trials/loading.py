@@ -39,7 +39,7 @@ class KnownSet:
 def known_sets() -> tuple[KnownSet, ...]:
     """The sets that have a name, and whether they can be loaded as things stand."""
     humaneval = humaneval_file()
-    count = len(list(OWN.glob(f"*/{FILE}")))
+    count = len(_files_of(OWN))
     return (
         KnownSet(
             name="own", title=f"{count} requests over all six actions", available=True, where="comes with AgentForge"
@@ -68,7 +68,7 @@ def known_sets() -> tuple[KnownSet, ...]:
             available=False,
             where="exercism:DIR, a checkout of a Python track",
         ),
-        KnownSet(name="DIR", title="tasks of your own", available=False, where="a folder of folders with task.yaml"),
+        KnownSet(name="DIR", title="tasks of your own", available=False, where="a folder of tasks, NAME.yaml each"),
     )
 
 
@@ -94,8 +94,8 @@ def load_set(word: str) -> TaskSet:
 
 
 def tasks_below(folder: Path) -> list[EvalTask]:
-    """The tasks of a folder: every folder in it that holds a `task.yaml`."""
-    return [read_task(path.parent) for path in sorted(folder.glob(f"*/{FILE}"))]
+    """The tasks of a folder: every `NAME.yaml` in it, and every folder that holds a `task.yaml`."""
+    return [read_task(path) for path in _files_of(folder)]
 
 
 def chosen(tasks: Sequence[EvalTask], *, only: Sequence[str], limit: int | None = None) -> tuple[EvalTask, ...]:
@@ -142,9 +142,13 @@ def _means(word: str, task: EvalTask) -> bool:
     return value in known.get(key, ())
 
 
+def _files_of(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.yaml"), *folder.glob(f"*/{FILE}")])
+
+
 def _some(tasks: Sequence[EvalTask], word: str) -> tuple[EvalTask, ...]:
     if not tasks:
-        raise UsageError(f"{word} holds no tasks", hint="a task is a folder with a task.yaml; docs/evals.md shows one")
+        raise UsageError(f"{word} holds no tasks", hint="a task is a file NAME.yaml; docs/evals.md shows one")
     return tuple(tasks)
 
 

@@ -21,6 +21,7 @@ from agentforge.app.composition.run_result import outcome_of, result_value
 from agentforge.app.tasks.runs import StartOptions, start
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
+from agentforge.evals.case_file import write_files
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.lending import lend
 from agentforge.evals.trials.solution import script_of
@@ -159,8 +160,8 @@ def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Se
 
     task, repo = order.task, order.folder / "repo"
     _check_out(task.source, repo)
-    _write(repo, task.repository)
-    _write(order.folder / "given", task.given)
+    write_files(task.repository, repo)
+    write_files(task.given, order.folder / "given")
     init_repository(repo, message="base", ignored=bool(task.source))
     own = _lent(task, repo, environ) if task.source else _python()
     settings = load(repo, environ, flags={**own, **_scripted(order), **order.settings, **task.settings})
@@ -185,13 +186,6 @@ def _lent(task: EvalTask, repo: Path, environ: Mapping[str, str]) -> dict[str, o
 
     source = Path(task.source[0])
     return lend(source, repo, settings=load(source, environ, flags=task.settings), environ=environ)
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
 
 
 def _python() -> dict[str, object]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agentforge.errors import ConfigError
-from agentforge.evals.case import read_mapping
+from agentforge.evals.case_file import FILES, read_mapping, read_tree
 from agentforge.workspace.git.repository import Git
 
 Expected = Literal["right", "must-ask", "must-escalate", "analyzed"]
@@ -18,8 +18,8 @@ FILE = "task.yaml"
 HONEST = "honest"
 _KEYS = frozenset(
     {
-        "request", "expected", "action", "base", "source", "files", "hidden", "given", "about", "mentions", "shows", "settings",
-        "examples", "tags", "uncounted",
+        "request", "expected", "action", "base", "source", "files", "hidden", "given", "answers", "about", "mentions", "shows",
+        "settings", "examples", "tags", "uncounted",
     }
 )  # fmt: skip
 _NOT_DATA = ("__pycache__", ".git", ".pytest_cache")
@@ -76,39 +76,42 @@ def task_of(value: Mapping[str, Any]) -> EvalTask:
     return EvalTask(**{**value, **listed})
 
 
-def read_task(folder: Path) -> EvalTask:
-    """Read the task that a folder holds.
+def read_task(file: Path) -> EvalTask:
+    """Read a task: a file `NAME.yaml`, or a folder `NAME/` whose file is `task.yaml`.
 
-    The folder has `task.yaml`, `repository/` (over `base`, a folder named from the set's `bases/`), `hidden/`, and perhaps
-    `given/` and `answers/NAME.yaml`. Files may also stand in `task.yaml`: `files`, `hidden` and `given` are path -> text.
-    `source: PATH` or `PATH@REV` is a git repository whose files at that revision stand below all others.
+    The file holds `files` (the repository, over `base`, which is `NAME.yaml` or a folder in the set's `bases/`), `hidden` and
+    `given` as path -> text, and `answers` by their names. Each of them may also be a folder beside `task.yaml`: `repository/`,
+    `hidden/`, `given/` and `answers/NAME.yaml`. `source: PATH` or `PATH@REV` is a git repository whose files at that revision
+    stand below all others.
     Raises:
-        ConfigError: a key is missing or not known, a value is none of the known ones, a needed folder is not there.
+        ConfigError: a key is missing or not known, a value is none of the known ones, a needed file is not there.
         RepositoryError: `source` is no repository, or has no such revision.
     """
-    value = _checked(folder)
-    base = folder.parent / "bases" / str(value["base"]) if value.get("base") else None
-    if base is not None and not base.is_dir():
-        raise ConfigError(f"{folder / FILE}: there is no base {base.name!r}", hint=f"make the folder {base}")
+    value = _checked(file)
+    folder = file.parent if file.name == FILE else file.with_suffix("")
+    base = str(value.get("base") or "")
     task = EvalTask(
         name=folder.name,
         request=str(value["request"]).strip(),
-        expected=_one_of(value.get("expected", "right"), get_args(Expected), folder, "expected"),
-        action=_one_of(value["action"], get_args(Action), folder, "action"),
-        repository={**(files_below(base) if base else {}), **_files(folder, "repository", value.get("files"))},
-        source=_source(folder, str(value.get("source") or "")),
-        hidden=_files(folder, "hidden", value.get("hidden")),
+        expected=_one_of(value.get("expected", "right"), get_args(Expected), file, "expected"),
+        action=_one_of(value["action"], get_args(Action), file, "action"),
+        repository={
+            **(_base(folder.parent / "bases" / base, file) if base else {}),
+            **_files(folder / "repository", value.get("files"), file),
+        },
+        source=_source(file.parent, str(value.get("source") or "")),
+        hidden=_files(folder / "hidden", value.get("hidden"), file),
         uncounted=_words(value.get("uncounted")),
-        given=_files(folder, "given", value.get("given")),
+        given=_files(folder / "given", value.get("given"), file),
         about=_words(value.get("about")),
         mentions=_words(value.get("mentions")),
         shows=_words(value.get("shows")),
         examples=value.get("examples") is True,
         settings=_mapping(value.get("settings")),
         tags=_words(value.get("tags")),
-        answers=_answers(folder / "answers"),
+        answers=_answers(folder / "answers", value.get("answers")),
     )
-    _refuse_unjudged(task, folder)
+    _refuse_unjudged(task, file)
     return task
 
 
@@ -128,48 +131,46 @@ def files_below(folder: Path) -> dict[str, str]:
     return found
 
 
-def _checked(folder: Path) -> Mapping[str, Any]:
+def _checked(file: Path) -> Mapping[str, Any]:
 
-    value = read_mapping(folder / FILE)
+    value = read_mapping(file)
     unknown = sorted(value.keys() - _KEYS)
     missing = [key for key in ("request", "action") if not value.get(key)]
     if unknown or missing:
         raise ConfigError(
-            f"{folder / FILE}: unknown keys {unknown}, missing keys {missing}",
+            f"{file}: unknown keys {unknown}, missing keys {missing}",
             hint=f"the keys are {', '.join(sorted(_KEYS))}",
         )
     return value
 
 
-def _one_of(value: object, known: tuple[str, ...], folder: Path, key: str) -> Any:
+def _one_of(value: object, known: tuple[str, ...], file: Path, key: str) -> Any:
     if value not in known:
-        raise ConfigError(f"{folder / FILE}: {key}: {value!r} is not known", hint=f"one of {', '.join(known)}")
+        raise ConfigError(f"{file}: {key}: {value!r} is not known", hint=f"one of {', '.join(known)}")
     return value
 
 
-def _refuse_unjudged(task: EvalTask, folder: Path) -> None:
+def _refuse_unjudged(task: EvalTask, file: Path) -> None:
     """A task that anything passes measures nothing."""
     if not task.repository and not task.source:
-        raise ConfigError(
-            f"{folder}: there is no repository", hint="put files into repository/, or name a base or source"
-        )
+        raise ConfigError(f"{file}: there is no repository", hint="write `files`, or name a base or source")
     if task.expected == "right" and not task.hidden:
-        raise ConfigError(
-            f"{folder}: nothing judges a delivery", hint="put tests into hidden/, or say what is expected"
-        )
+        raise ConfigError(f"{file}: nothing judges a delivery", hint="write `hidden` tests, or say what is expected")
     if task.expected == "analyzed" and not task.mentions:
-        raise ConfigError(f"{folder / FILE}: nothing judges the report", hint="name words under `mentions`")
+        raise ConfigError(f"{file}: nothing judges the report", hint="name words under `mentions`")
 
 
-def _files(folder: Path, name: str, inline: object) -> dict[str, str]:
-    """The files of a folder of the task, and over them those that stand in `task.yaml`."""
-    found = {str(path): str(text) for path, text in _mapping(inline).items()}
-    for path in found:
-        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or not path.strip():
-            raise ConfigError(
-                f"{folder / FILE}: {path!r} leads out of the repository", hint="paths are relative to its top"
-            )
-    return {**files_below(folder / name), **found}
+def _base(place: Path, file: Path) -> dict[str, str]:
+    """The files of a base: of a folder, or of a file `NAME.yaml`."""
+    told = place.with_name(f"{place.name}.yaml")
+    if not told.is_file() and not place.is_dir():
+        raise ConfigError(f"{file}: there is no base {place.name!r}", hint=f"write {told}, or make the folder {place}")
+    return {**files_below(place), **(read_tree(read_mapping(told), source=told).texts if told.is_file() else {})}
+
+
+def _files(folder: Path, inline: object, file: Path) -> dict[str, str]:
+    """The files of a folder of the task, and over them those that stand in its file."""
+    return {**files_below(folder), **read_tree({FILES: inline or {}}, source=file).texts}
 
 
 def _source(folder: Path, word: str) -> tuple[str, ...]:
@@ -190,9 +191,10 @@ def _mapping(value: object) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _answers(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Every file of answers; one that is not the honest one holds what differs from it."""
+def _answers(folder: Path, inline: object) -> dict[str, Mapping[str, Any]]:
+    """All answers by name; those that are not the honest ones hold what differs from them."""
 
     found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
+    found |= {name: _mapping(one) for name, one in _mapping(inline).items()}
     honest = found.get(HONEST, {})
     return {name: {**honest, **value} for name, value in found.items()}

@@ -57,7 +57,9 @@ def hidden_tests_pass(hidden, repository):
     tests = [str(path.relative_to(hidden)) for path in files if is_test(path)]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, timeout=300)
-    return "" if done.returncode == 0 else done.stdout[-1500:] or f"pytest ended with {done.returncode}: {done.stderr[-500:]}"
+    if done.returncode == 0:
+        return ""
+    return done.stdout[-1500:] or f"pytest ended with {done.returncode}: {done.stderr[-500:]}"
 
 
 def is_test(path):

@@ -18,8 +18,8 @@ from inspect_ai.util import sandbox as box
 HERE = Path(__file__).parent
 RULES = (
     "You work in the git repository in the current folder. Make the change in the files. If the request cannot be carried out "
-    "without knowing more, change nothing and write your question into QUESTION.md. If only a report is asked for, change nothing "
-    "and write it into REPORT.md."
+    "without knowing more, change nothing and write your question into QUESTION.md. If only a report is asked for, change "
+    "nothing and write it into REPORT.md."
 )
 
 

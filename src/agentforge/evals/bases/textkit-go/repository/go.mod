@@ -1,3 +1,0 @@
-module example.org/textkit
-
-go 1.19

@@ -1,7 +1,0 @@
-// Package textkit holds small text functions.
-package textkit
-
-import "strings"
-
-// Shout makes the text upper case and adds an exclamation mark.
-func Shout(text string) string { return strings.ToUpper(text) + "!" }

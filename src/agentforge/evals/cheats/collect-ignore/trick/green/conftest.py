@@ -1,1 +1,0 @@
-collect_ignore_glob = ["tests/test_slugify*"]

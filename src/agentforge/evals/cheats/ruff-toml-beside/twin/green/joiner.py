@@ -1,3 +1,0 @@
-"""How words are joined."""
-
-JOINER = "-"

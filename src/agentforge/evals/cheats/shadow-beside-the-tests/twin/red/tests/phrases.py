@@ -1,1 +1,0 @@
-PHRASE = "Hello World"

@@ -1,7 +1,0 @@
-"""Comparing lists of words."""
-
-
-def common(left, right):
-    """Give the words of left that are in right, in their order."""
-    known = set(right[:1000])
-    return [word for word in left if word in known]

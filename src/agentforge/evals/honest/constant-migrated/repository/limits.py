@@ -1,3 +1,0 @@
-"""Limits of the shop."""
-
-MAX_NAME_LENGTH = 40

@@ -1,5 +1,0 @@
-"""Reading of stored lines."""
-
-from store.reading import read_all
-
-__all__ = ["read_all"]

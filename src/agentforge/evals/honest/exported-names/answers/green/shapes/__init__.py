@@ -1,6 +1,0 @@
-"""Shapes in the plane."""
-
-from shapes.round import Circle
-from shapes.straight import Square
-
-__all__ = ["Circle", "Square"]

@@ -1,1 +1,0 @@
-"""Shapes in the plane."""

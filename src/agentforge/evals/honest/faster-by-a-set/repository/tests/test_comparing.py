@@ -1,5 +1,0 @@
-from comparing import common
-
-
-def test_common():
-    assert common(["a", "b"], ["b"]) == ["b"]

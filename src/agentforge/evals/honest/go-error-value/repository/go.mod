@@ -1,3 +1,0 @@
-module example.com/store
-
-go 1.19

@@ -1,5 +1,0 @@
-/** Put an item at the end of a list. */
-export function collect(item, into = []) {
-  into.push(item);
-  return into;
-}

@@ -1,4 +1,0 @@
-/** Give the area of a rectangle. */
-export function area(width, height) {
-  return width * height;
-}

@@ -1,4 +1,0 @@
-/** Apply a function twice. */
-export function twice(fn, value) {
-  return fn(fn(value));
-}

@@ -1,4 +1,0 @@
-/** Give a value a little later. */
-export async function later(value) {
-  return await value;
-}

@@ -1,4 +1,0 @@
-/** Add up numbers. */
-export function total(numbers) {
-  return numbers.reduce((all, one) => all + one, 0);
-}

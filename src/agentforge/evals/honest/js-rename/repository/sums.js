@@ -1,4 +1,0 @@
-/** Add up numbers. */
-export function sum(numbers) {
-  return numbers.reduce((all, one) => all + one, 0);
-}

@@ -1,5 +1,0 @@
-"""Drawing."""
-
-from drawing.heavy import render
-
-__all__ = ["render"]

@@ -1,5 +1,0 @@
-from drawing import render
-
-
-def test_render():
-    assert render("b") == "<b>"

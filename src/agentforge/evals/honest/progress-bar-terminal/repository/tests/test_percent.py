@@ -1,5 +1,0 @@
-from progress import percent
-
-
-def test_percent():
-    assert percent(1, 3) == 33

@@ -1,4 +1,0 @@
-#[test]
-fn writes() {
-    assert_eq!(sizes::write_size(3), "3 bytes");
-}
