@@ -133,7 +133,7 @@ def test_in_a_pipe_nobody_is_asked_and_the_agent_is_told_so(place: Place) -> Non
     assert not (place.repo / "new.txt").exists()
     assert "write_file new.txt" in out
     assert "nobody" in out
-    assert "a person said no" not in out
+    assert "the user declined it" not in out
 
 
 def test_what_went_wrong_is_the_exit_code(place: Place) -> None:
@@ -177,7 +177,7 @@ def test_a_person_allows_rejects_and_allows_always(place: Place) -> None:
     terminal.send("y\n")
     assert "shell(git add *)" in terminal.until("(or say why not): ") + terminal.until("(or say why not): ")
     terminal.send("not now\n")
-    assert "They said: not now" not in terminal.until("allow?")
+    assert "The user declined this call and said: not now" in terminal.until("allow?")
     terminal.send("a\n")
     terminal.until("Done.")
     terminal.until("> ")

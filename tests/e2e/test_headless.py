@@ -214,7 +214,7 @@ def test_the_first_request_is_small(world: World, loopback: LoopbackProvider) ->
     from agentforge.tokens import count_tokens
 
     loopback.default = Say(text="Hello.")
-    for flags, most in ((("--bare",), 700), ((), 3_000)):
+    for flags, most in ((("--bare",), 720), ((), 3_000)):
         _served(world, loopback, "hi", *flags)
         assert count_tokens(json.dumps(loopback.asked[-1].body, separators=(",", ":"))) < most
 

@@ -42,7 +42,7 @@ def test_the_catalogue_covers_every_carrier_that_the_plan_names() -> None:
 
 def test_a_conversation_that_never_meets_its_injection_does_not_hold(ground: Ground) -> None:
     case = load_injection("talk-web-page")
-    talk = {**(case.talk or {}), "approval": "never", "calls": []}
+    talk = {**(case.talk or {}), "approval": "never", "allow": [], "calls": []}
     result = run_injection(replace(case, talk=talk), ground)
     assert (result.held, result.problems) == (False, ("the injection was never met",))
 

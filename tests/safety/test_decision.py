@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import Decision, Policy, decide_call, decide_command
 from agentforge.safety.policy.modes import Mode, Verdict
 from agentforge.safety.policy.path_policy import Ground
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass
 
 POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"), now="2026-01-01T00:00:00Z")
+
+YOLO = replace(POLICY, mode=Mode.YOLO, tainted=True)
 
 
 def rules(**texts: str) -> tuple[Rule, ...]:
@@ -70,6 +72,29 @@ def test_after_untrusted_text_what_leaves_the_machine_is_asked_about() -> None:
     assert verdict("ls", tainted=True) is Verdict.ALLOW
 
 
+@pytest.mark.parametrize(
+    "decision",
+    [
+        decide_command("curl https://x.org && pip install x && some-unknown-thing", YOLO),
+        decide_command("git push origin main", replace(YOLO, rules=rules(ask="shell(git push*)"))),
+        decide_command("cat notes/*.txt", replace(YOLO, rules=rules(deny="read_file(notes/secret.txt)"))),
+        decide_command('cat "$f"; cd "$d" && make', YOLO),
+        decide_call("web_fetch", YOLO, kind=CommandClass.NETWORK, url="https://x.org"),
+        decide_call("memory", YOLO, kind=CommandClass.WRITE, text="memory set"),
+        decide_call("read_file", YOLO, kind=CommandClass.READ_ONLY, reads=("/srv/x",)),
+    ],
+)
+def test_yolo_asks_about_nothing_whatever_was_read_before(decision: Decision) -> None:
+    assert decision.verdict is Verdict.ALLOW
+    assert Verdict.ASK not in {part.verdict for part in decision.parts}
+
+
+def test_yolo_is_refused_what_a_rule_or_the_floor_forbids_and_told_why() -> None:
+    for line, rule in (("git push", rules(deny="shell(git push*)")), ("cp x .git/config", ())):
+        decision = decide_command(line, replace(YOLO, rules=rule))
+        assert decision.verdict is Verdict.DENY and decision.reason
+
+
 def test_searching_below_a_folder_stops_before_closed_files() -> None:
     closed = rules(deny="read_file(notes/secret.txt)")
     assert verdict("grep -r x .", rules=closed) is Verdict.ASK
@@ -93,7 +118,7 @@ def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
     import sys
 
     code = (
-        "import sys; from agentforge.safety.policy.decision import Policy, decide_call; "
+        "import sys; from agentforge.safety.policy.decision import Decision, Policy, decide_call; "
         "from agentforge.safety.policy.path_policy import Ground; from agentforge.safety.shell.programs.classes import CommandClass; "
         "decide_call('read_file', Policy(ground=Ground(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
         "sys.exit('ast_grep_py' in sys.modules)"

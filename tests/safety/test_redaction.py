@@ -151,11 +151,48 @@ def test_a_key_block_that_was_cut_off_loses_no_text_behind_it() -> None:
         "-----BEGIN PRIVATE KEY-----",
         "-----BEGIN CERTIFICATE-----",
         "KEYBOARD=us",
+        "MAX_TOKENS=40960000",
+        "TOKEN=settings.TOKEN",
+        "Client(API_TOKEN=load_token())",
+        "PASSWORD_FILE=/run/secrets/db",
+        "TOKEN_URL=https://example.org/token",
+        "DB_PASSWORD=/run/secrets/database",
+        "GITHUB_TOKEN=${{ secrets.GITHUB_TOKEN }}",
+        "PASSWORD=$(pass show db/main)",
+        "PASSWORD=required",
+        "SECRET_NAME=my-app-secret",
+        "OLDPWD=/home/ada/project",
         "xoxo-hugs",
     ],
 )
 def test_ordinary_lines_stay_as_they_are(line: str) -> None:
     assert redact(line).text == line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("PASSWORD=hunter2hunter2", "PASSWORD=[redacted: assignment]"),
+        ("TOKEN=abcdefghijklmnop", "TOKEN=[redacted: assignment]"),
+        ("API_KEY=letmein-please", "API_KEY=[redacted: assignment]"),
+        ("SECRET='correct-horse'", "SECRET='[redacted: assignment]'"),
+        ("export DB_PASSWORD=tr0ub4dor && ./run", "export DB_PASSWORD=[redacted: assignment] && ./run"),
+        ("A=1 MYSQL_PWD=hunter22 mysql -u root", "A=1 MYSQL_PWD=[redacted: assignment] mysql -u root"),
+        (
+            "docker run -e POSTGRES_PASSWORD=hunter2hunter2 db",
+            "docker run -e POSTGRES_PASSWORD=[redacted: assignment] db",
+        ),
+        ('["API_TOKEN=abcdefghij", "A=b"]', '["API_TOKEN=[redacted: assignment]", "A=b"]'),
+        (
+            "PATH=/bin\nREFRESH_TOKEN=abcdefghij\nHOME=/root",
+            "PATH=/bin\nREFRESH_TOKEN=[redacted: assignment]\nHOME=/root",
+        ),
+        ("Environment=AWS_SECRET_ACCESS_KEY=abcdefghijkl", "Environment=AWS_SECRET_ACCESS_KEY=[redacted: assignment]"),
+    ],
+)
+def test_what_is_assigned_to_a_secret_is_taken_out_however_plain_it_looks(text: str, shown: str) -> None:
+    done = redact(text)
+    assert (done.text, done.kinds, done.count) == (shown, ("assignment",), 1)
 
 
 def test_known_values_are_taken_out_wherever_they_stand() -> None:

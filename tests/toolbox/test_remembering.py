@@ -83,6 +83,6 @@ def test_a_person_who_is_there_is_asked_at_once(context: ToolContext) -> None:
         return "blue" if len(asked) == 1 else None
 
     context = replace(context, ask=answer)
-    assert _call("ask_human", context, question="Which?", options=["red", "blue"]).text == "blue"
+    assert _call("ask_human", context, question="Which?", options=["red", "blue"]).note == "The user answered: blue"
     assert asked == [("Which?", ("red", "blue"))]
     assert _call("ask_human", context, question="And now?").error_type == "no-answer"

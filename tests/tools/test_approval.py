@@ -81,7 +81,7 @@ def test_a_person_may_agree_but_not_to_what_is_denied() -> None:
     assert judge(TOOLS["shell"], {"command": "curl x"}) is None
     assert judge(TOOLS["shell"], {"command": "rm -rf /"}) is not None
     assert [one.verdict for one in asked] == [Verdict.ASK]
-    assert "a person said no" in str(
+    assert "the user declined it" in str(
         approval(lambda: POLICY, ask=lambda _one: False)(TOOLS["shell"], {"command": "curl x"})
     )
 

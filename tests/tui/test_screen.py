@@ -50,7 +50,7 @@ def test_a_rejection_tells_the_agent_why(theatre: Theatre) -> None:
         await stage.idle()
         assert not (theatre.repo / "new.txt").exists()
         told = [entry.text for entry in stage.app.engine.chat.state.talk.entries if entry.kind == "tool"]
-        assert "They said: later" in told[0]
+        assert told[0].endswith("The user declined this call and said: later")
 
     theatre.play(steps, WRITE, {"text": "Well."})
 

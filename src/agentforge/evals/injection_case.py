@@ -10,8 +10,8 @@ A file of `injections/`:
     commit_message: text       of the commit that plants the files
     approve: [stage]           stages that wait for approval: the run must still wait for a human at the end
     calls: {stage: [{name: TOOL, args: {...}}]}   what the model does that obeys, each call in a reply of its own
-    talk: {approval, prompt, server: {description, result} | page: text | report: text, calls: [...]}   instead of calls: a
-        conversation whose carrier is a real MCP server, a page of the web, the report of a subagent
+    talk: {approval, allow: [rules], prompt, server: {description, result} | page: text | report: text, calls: [...]}   instead
+        of calls: a conversation whose carrier is a real MCP server, a page of the web, the report of a subagent
 
 In every text `@PORT@` is the port of the listener that nothing may reach, `@CANARY@` the planted secret, `@OUTSIDE@` a folder
 of the user's beside the repository.

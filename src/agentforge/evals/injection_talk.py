@@ -47,7 +47,8 @@ def converse(talk: Mapping[str, Any], ground: Ground, *, secret: str) -> Convers
     """Hold the conversation of a case.
 
     Args:
-        talk: approval, prompt, calls; server {description, result}, page, report: what carries the injection.
+        talk: approval, allow (the user's rules), prompt, calls; server {description, result}, page, report: what carries the
+            injection.
         secret: what may stand nowhere afterwards.
     Side effects: a home in the ground's folder; the repository gets the server's folder.
     """
@@ -95,7 +96,7 @@ def _lay_server(talk: Mapping[str, Any], ground: Ground, place: Path) -> None:
         remove(pins)
     settings = home / "config" / "config.toml"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.unlink(missing_ok=True)
+    settings.write_text(f"[permissions]\nallow = {json.dumps(talk.get('allow') or [])}\n", "utf-8")
     words = talk.get("server")
     if not words:
         return
@@ -103,11 +104,11 @@ def _lay_server(talk: Mapping[str, Any], ground: Ground, place: Path) -> None:
     (place / "server.py").write_bytes(_SERVER.read_bytes())
     (place / "words.json").write_text(json.dumps(words), "utf-8")
     given = ["-S", f"{_PLACE}/server.py", f"{_PLACE}/words.json", f"{_PLACE}/heard.jsonl"]
-    settings.write_text(
-        f"[mcp_servers.notes]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(given)}\n"
-        f"startup_timeout_sec = {_START_S}\n",
-        "utf-8",
-    )
+    with settings.open("a", encoding="utf-8") as file:
+        file.write(
+            f"[mcp_servers.notes]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(given)}\n"
+            f"startup_timeout_sec = {_START_S}\n"
+        )
 
 
 def _quiet(environ: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,13 @@ def prompt(name: str) -> str:
 
 def bare_prompt(*, work_mode: str, workspace: str) -> str:
     """The fewest instructions with which an agent works safely."""
-    return f"{prompt('bare')}\nMode: {work_mode}. Workspace: {workspace}\n"
+    return f"{prompt('bare')}\n{prompt('fence')}\nMode: {work_mode}. Workspace: {workspace}\n"
+
+
+def subagent_prompt(*, goal_prompt: str, workspace: str) -> str:
+    """The instructions of a subagent: those of its kind, nothing of the user's conversation."""
+    parts = (prompt("subagent"), prompt("fence"), goal_prompt, f"Workspace: {workspace}")
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def system_prompt(*, work_mode: str, workspace: str, parts: Sequence[str] = ()) -> str:
@@ -27,5 +33,5 @@ def system_prompt(*, work_mode: str, workspace: str, parts: Sequence[str] = ()) 
         workspace: the folder that the agent works in.
         parts: what the user adds: instructions of the project, memory, skills; in this order.
     """
-    own = [prompt("chat"), prompt(work_mode), f"Workspace: {workspace}"]
+    own = [prompt("chat"), prompt("fence"), prompt(work_mode), f"Workspace: {workspace}"]
     return "\n\n".join([*own, *(part for part in parts if part)]) + "\n"

@@ -33,7 +33,8 @@ def _answered(answer: str | None) -> Observation:
                 next_actions=("decide by what you know, and say what you assumed",),
             )
         )
-    return Observation(status="success", summary="answered", text=answer)
+    said = f"The user answered: {answer}"  # a note: the user's own words stand outside of the fence around foreign text
+    return Observation(status="success", summary=said, note=said)
 
 
 TOOL = Tool(

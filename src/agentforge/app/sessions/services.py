@@ -20,6 +20,7 @@ from agentforge.app.sessions.tool_permissions import rules_of
 from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
+from agentforge.safety.policy.modes import Mode
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.session import modes
 from agentforge.session.compaction import compacted
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from agentforge.safety.policy.permission import Rule
     from agentforge.store.log.run_log import RunLog
     from agentforge.tools.base import Tool, ToolContext
+    from agentforge.tools.dispatch.invocation import Refusal
     from agentforge.workspace.git.repository import Git
     from agentforge.workspace.sandbox.box import Sandbox
 
@@ -301,14 +303,15 @@ class Workshop:
         """The rules of all settings files."""
         return rules_of(self.settings)
 
-    def judge(self, tool: Tool, arguments: Mapping[str, object]) -> str | None:
-        """Judge a call: None lets it pass, a text says why not."""
+    def judge(self, tool: Tool, arguments: Mapping[str, object]) -> Refusal | None:
+        """Judge a call: None lets it pass."""
 
         return judged(self, tool, arguments)
 
     def confirm(self, reason: str) -> bool:
-        """Ask the person about what a hook wants decided."""
-
+        """Ask the person about what a hook wants decided; the mode `yolo` asks nothing."""
+        if self.policy().mode is Mode.YOLO:
+            return True
         return self.desk.asks(Question(tool="", text=reason, reason="a hook asks for a decision"))
 
     @cached_property

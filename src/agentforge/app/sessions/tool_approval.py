@@ -15,6 +15,7 @@ from agentforge.safety.policy.permission import read_rule
 from agentforge.session import modes
 from agentforge.store.log.clock import utc_now
 from agentforge.tools.dispatch.approval import decide_tool, refusal
+from agentforge.tools.dispatch.invocation import Refusal
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
@@ -52,8 +53,8 @@ def policy_of(workshop: Workshop) -> Policy:
     )
 
 
-def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> str | None:
-    """Judge a call: None lets it pass, a text says why not.
+def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> Refusal | None:
+    """Judge a call: None lets it pass.
 
     Side effects: the person is asked where the mode or a rule says so.
     """
@@ -61,7 +62,7 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> s
     if tool.effect in ("submit", "ask"):
         return None
     if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
-        return f"{workshop.work_mode} mode changes nothing"
+        return Refusal(reason=f"{workshop.work_mode} mode changes nothing")
     policy, desk = workshop.policy(), workshop.desk
     decision = decide_tool(tool, arguments, policy)
     if decision.verdict == "allow":
@@ -70,8 +71,8 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> s
         question = question_of(tool, arguments, decision, policy=policy, root=workshop.root, secrets=workshop.secrets)
         if desk.asks(question):
             return None
-    words = desk.words()
-    return refusal(decision, asked=desk.present, instead=_INSTEAD) + (f" They said: {words}" if words else "")
+    said = desk.words() if decision.verdict == "ask" else ""
+    return Refusal(reason=refusal(decision, asked=desk.present, instead=_INSTEAD), said=said)
 
 
 def _remembered(workshop: Workshop) -> tuple[Rule, ...]:

@@ -24,7 +24,7 @@ from agentforge.session import modes
 from agentforge.session.child import run_child_turn
 from agentforge.session.decide import SPAWNS
 from agentforge.session.performer import last_words
-from agentforge.session.prompting import prompt
+from agentforge.session.prompting import subagent_prompt
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
@@ -111,8 +111,7 @@ class ChildWorkshop(Workshop):
 
     def system(self) -> str:
         """Its own instructions; nothing of the user's conversation."""
-        parts = (prompt("subagent"), self._subagent.goal_prompt, f"Workspace: {self.root}")
-        return "\n\n".join(part for part in parts if part) + "\n"
+        return subagent_prompt(goal_prompt=self._subagent.goal_prompt, workspace=str(self.root))
 
     def situation(self, state: RunState) -> str:
         """Nothing but the end, when it is near."""

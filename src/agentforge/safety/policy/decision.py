@@ -1,7 +1,7 @@
 """May this call be made? One pure function for every tool; the answer explains itself part by part.
 
 Order: what is fatal or protected is refused in every mode; then rules (deny, ask, allow); then the mode's table. A line is
-judged by its strictest part.
+judged by its strictest part. In the mode `yolo` nothing is asked: what would be asked about passes, what is refused stays so.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Policy:
         now: ISO 8601 in UTC, for rules that expire.
         confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
             on without a question.
-        tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed.
+        tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed
+            (`yolo` excepted).
     """
 
     mode: Mode = Mode.ON_REQUEST
@@ -171,6 +172,8 @@ def _asked_when_tainted(part: Part, tool: str, policy: Policy) -> Part:
 
 
 def _decision(parts: Sequence[Part], policy: Policy) -> Decision:
+    if policy.mode is Mode.YOLO:  # whoever chose it wants no question: what nothing forbids passes
+        parts = [replace(part, verdict=Verdict.ALLOW) if part.verdict is Verdict.ASK else part for part in parts]
     return Decision(verdict=strictest(*(part.verdict for part in parts)), mode=policy.mode, parts=tuple(parts))
 
 

@@ -13,9 +13,10 @@ from agentforge.safety.text.shapes import SHAPES
 
 _REMEMBERED_CHARS = 8_000
 _SHORTEST_KNOWN_VALUE = 8
-_SHORTEST_ASSIGNED_VALUE = 16
+_SHORTEST_ASSIGNED_VALUE = 8
+_SHORTEST_RANDOM_VALUE = 16
 _BITS_PER_CHARACTER = 3.0
-_KEY_WORDS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL")
+_KEY_WORDS = ("KEY", "TOKEN", "SECRET", "PASS", "PWD", "CREDENTIAL")
 _KEY_VARIABLE = (
     r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE|AUTH)?_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?(?:_|$)"
 )
@@ -25,10 +26,22 @@ _PLACEHOLDER = (
     r"|^(?:my|the|some|test)?[-_]?(?:password|passwd|passphrase|secret|token|key)[-_]?\d{0,3}$"
 )
 _JUDGED = frozenset({"url-password", "bearer", "basic-auth", "openai-key"})
-_ASSIGNMENT = (
-    r"(?m)^(?P<head>[ \t]*(?:export[ \t]+|set[ \t]+)?(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
-    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)[ \t]*$"
+_SECRET_VARIABLE = (
+    r"(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|(?:API|ACCESS|AUTH|ENCRYPTION|PRIVATE|SECRET)_?KEY)"
+    r"(?:_?\d{1,3})?$"
 )
+"""Names that hold nothing but a secret: `SORT_KEY` and `TOKEN_URL` are none of them."""
+_NO_SECRET = (
+    r"^(?:[/~]|\.{1,2}/|[a-z]+://)"  # a place where one lies
+    r"|^\d+$"
+    r"|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$"  # an attribute in source code
+    r"|^(?i:required|optional|undefined|disabled|enabled|unlimited|password|null|none|true|false)$"
+)
+_ASSIGNMENT = (
+    r"(?<![\w$.{%-])(?P<head>(?P<name>[A-Z][A-Z0-9_]{2,60})=)(?P<quote>[\"']?)"
+    rf"(?P<secret>[A-Za-z0-9_+/.~!@#%^&*:-]{{{_SHORTEST_ASSIGNED_VALUE},512}}=*)(?P=quote)(?=[\s;|)\"'`,\\]|$)"
+)
+"""`NAME=value` as in files of variables, in the shell and in what programs print of them, wherever in a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +56,9 @@ class Redacted:
 def redact(text: str, *, secrets: tuple[str, ...] = (), shapes: bool = True) -> Redacted:
     """Replace every secret by `[redacted: kind]`.
 
-    A secret is a value that is known (`secrets`, of at least 8 characters), a token in the shape of a vendor's, or the
-    random-looking value of a key variable on a line of an environment file.
+    A secret is a value that is known (`secrets`, of at least 8 characters), a token in the shape of a vendor's, the value
+    that is assigned to a variable whose name ends in PASSWORD, SECRET, TOKEN, API_KEY and the like (`PASSWORD=hunter2hunter2`),
+    or the random-looking value of another key variable.
 
     Args:
         shapes: False takes out the known values alone.
@@ -158,15 +172,19 @@ def _looks_chosen(password: str) -> bool:
 
 
 def _cut_assigned(match: re.Match[str], found: list[str]) -> str:
-    secret = match["secret"]
-    if not re.search(_KEY_VARIABLE, match["name"]) or re.search(_PLACEHOLDER, secret) or not _looks_random(secret):
+    name, secret = match["name"], match["secret"]
+    if re.search(_PLACEHOLDER, secret) or re.search(_NO_SECRET, secret):
+        return match.group()
+    if not re.search(_SECRET_VARIABLE, name) and not (re.search(_KEY_VARIABLE, name) and _looks_random(secret)):
         return match.group()
     found.append("assignment")
     return f"{match['head']}{match['quote']}[redacted: assignment]{match['quote']}"
 
 
 def _looks_random(value: str) -> bool:
-    """Digits among letters, and many different signs for the length."""
+    """Long, digits among letters, and many different signs for the length."""
+    if len(value) < _SHORTEST_RANDOM_VALUE:
+        return False
     has_both = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
     counts = [value.count(sign) for sign in set(value)]
     bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)

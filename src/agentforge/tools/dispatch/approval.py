@@ -87,7 +87,7 @@ def refusal(decision: Decision, *, asked: bool, instead: Mapping[str, str] = Map
     told = "; ".join(dict.fromkeys(f"`{part.text}`: {part.rule or part.reason}" for part in parts))
     if decision.verdict == "ask":
         why = (
-            "a person said no"
+            "the user declined it"
             if asked
             else f"mode {decision.mode} asks a person about it, and nobody is here to answer"
         )

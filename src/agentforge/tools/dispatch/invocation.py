@@ -28,8 +28,21 @@ if TYPE_CHECKING:
     from agentforge.hooks.engine import HookEngine
     from agentforge.tools.base import Tool, ToolContext
 
-Judge = Callable[["Tool", Mapping[str, object]], str | None]
-"""Looks at a call before it is carried out: None lets it pass, a text is the reason why not."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a call is not carried out.
+
+    Attributes:
+        said: what the user said when they declined it, in their own words; "" = nothing.
+    """
+
+    reason: str
+    said: str = ""
+
+
+Judge = Callable[["Tool", Mapping[str, object]], "Refusal | str | None"]
+"""Looks at a call before it is carried out: None lets it pass, anything else is the reason why not."""
 
 _TRACE_LINES = 3
 _SUMMARY_LENGTH = 200
@@ -227,9 +240,12 @@ def _nearest_tools(name: str, tools: Mapping[str, Tool]) -> tuple[str, ...]:
 
 
 def _ask_approval(tool: Tool, arguments: Mapping[str, object], policy: InvocationPolicy) -> None:
-    reason = policy.approve(tool, arguments)
-    if reason is not None:
-        raise _denied(f"{tool.name}: not approved: {reason}", error_type="not-approved")
+    judged = policy.approve(tool, arguments)
+    if judged is None:
+        return
+    refusal = judged if isinstance(judged, Refusal) else Refusal(reason=judged)
+    note = f"The user declined this call and said: {refusal.said}" if refusal.said else ""
+    raise _denied(f"{tool.name}: not approved: {refusal.reason}", error_type="not-approved", note=note)
 
 
 def _check_scope(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> None:
@@ -249,12 +265,14 @@ def _real_path(tool: Tool, path: str, root: Path) -> str:
         raise _denied(f"{tool.name}: {exc}", error_type="out-of-scope") from exc
 
 
-def _denied(reason: str, *, error_type: str) -> ToolError:
+def _denied(reason: str, *, error_type: str, note: str = "") -> ToolError:
+    """Refuse a call; the user's own words go as a note, outside of the fence around foreign text."""
     return ToolError(
         Observation(
             status="denied",
-            summary=reason,
+            summary=note or reason,
             text=f"Nothing was executed. {reason}",
+            note=note,
             error_type=error_type,
             next_actions=("go on within what this stage may do",),
         )
