@@ -13,9 +13,10 @@ from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.answers import answer_by_itself
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.config.durations import parse_duration
 from agentforge.config.paths import data_dir
-from agentforge.errors import AgentForgeError, LockedError
+from agentforge.errors import AgentForgeError, IntegrityError, LockedError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import by_itself, choices_of
 from agentforge.frozen import dataclass
@@ -25,18 +26,14 @@ from agentforge.notify.notifier import notifiers
 from agentforge.notify.policy import Matter, Notice, Policy, Told, deadline_of, due, read_policy
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
-from agentforge.store.log.run_log import RunLog
 from agentforge.views.answering import answers_for
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import Escalation, RunState
-
-    pass
     from agentforge.notify.notifier import Notifier
-
-    pass
+    from agentforge.store.log.run_log import RunLog
 
 _ENDS = ("delivered", "failed")
 _LINK_S = 7 * 86_400
@@ -119,7 +116,7 @@ def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str
         for row in (row for place in places for row in listing(place)):
             if row.outcome == "damaged" or not _anything_due(row.folder, desk, now=at):
                 continue
-            log = _opened(row.folder, opened, settings)
+            log = _opened(row.folder, opened, settings, desk.environ)
             if log is not None:
                 tried += _deadlines(log, desk, now=at)
                 waiting += _waiting(log, desk, now=at)
@@ -270,13 +267,13 @@ def _record(matter: Matter, notice: Notice, way: Notifier, error: str) -> kinds.
 # -- below: what is due when nobody drives a run
 
 
-def _opened(folder: Path, opened: ExitStack, settings: Settings) -> RunLog | None:
-    """Become the writer of a run until `opened` ends; None = somebody else is."""
+def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mapping[str, str]) -> RunLog | None:
+    """Become the writer of a run until `opened` ends; None = somebody else is, or its log is not what was written."""
 
     try:
-        log = opened.enter_context(RunLog.open(folder, clock=utc_now))
+        log = opened.enter_context(task_log(folder, environ))
         opened.enter_context(shared(log, settings))
-    except LockedError:
+    except (LockedError, IntegrityError):
         return None
     return log
 

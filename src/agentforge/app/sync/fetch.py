@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from agentforge.app.tasks.log_heads import drop_head
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.errors import AgentForgeError, IntegrityError, ToolchainError, UsageError
 from agentforge.frozen import dataclass
@@ -179,6 +180,8 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str, keeps: bool) -> 
         return Fetched(task_id=task, outcome="ahead")
     if outcome in ("advanced", "replaced"):
         aside = _set_aside(git, place, keep=outcome == "replaced")
+    if outcome in ("new", "replaced"):  # what was seen here was another run's log, or the copy that is set aside
+        drop_head(os.environ, place)
     if outcome != "ahead":
         RunLog.open(folder, clock=utc_now).close()  # makes the views anew
         folder.rename(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,20 +13,18 @@ from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.limit_changes import used
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
 from agentforge.frozen import dataclass
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state
-from agentforge.store.log.run_log import RunLog
 from agentforge.views.answering import command_of
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.state.run_state import Escalation, RunState
-
-    pass
+    from agentforge.store.log.run_log import RunLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +71,7 @@ def resolve(
     by: str = "user",
     reopen: str = "",
     settings: Settings | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Record a human's answer; `resume` goes on with it.
 
@@ -79,11 +79,14 @@ def resolve(
         escalation_id: `TASK.E1`, or `E1` when only one task waits with that id.
         reopen: the earlier stage that is done again with the answer.
         settings: the answer travels where they name a remote.
+        environ: None = this process's own.
     Raises:
         ConflictError: it was answered already.
+        IntegrityError: the task's log is not what was written.
         UsageError: there is no such escalation, the id fits several, or the question does not offer that answer.
     """
 
+    environ = os.environ if environ is None else environ
     found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
     if not found:
         raise _no_escalation(cwd, escalation_id)
@@ -91,11 +94,11 @@ def resolve(
         options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
         raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
     row = found[0]
-    with RunLog.open(row.folder, clock=utc_now) as log:
+    with task_log(row.folder, environ) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         choice = _choice(log.state, row, decision=decision, text=text, reopen=reopen)
-        text = hidden_keys(choice.text or text, os.environ)
+        text = hidden_keys(choice.text or text, environ)
         with shared(log, settings):
             record_answer(log, row.item, decision=choice.decision, text=text, by=by, reopen=reopen)
         return RunResult(state=log.state, folder=row.folder, head=log.head, records=log.length)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge import __version__
 from agentforge.app.history.fork import fork_here
 from agentforge.app.tasks.attempt_limits import own_limits
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.app.tasks.runs import resume
 from agentforge.config.paths import data_dir
 from agentforge.events import kinds
@@ -20,9 +21,7 @@ from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
 from agentforge.pipeline.plugins.stage_order import names_of
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, LogScan, load_state, read
-from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import branch_name, worktree_of
 
@@ -149,7 +148,7 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
         state, broke = result.state, result.error.message if result.error else ""
     if state.outcome:
         return state
-    with RunLog.open(folder, clock=utc_now) as log:
+    with task_log(folder, environ) as log:
         asked = "; ".join(item.reason for item in state.open_escalations)
         message = asked or broke or str((state.error or {}).get("message", "it stopped"))
         log.append(

@@ -1,16 +1,73 @@
-"""The head files: how far each trail had come when its last process ended, kept outside of the run's own folder."""
+"""The head files: how far each trail had come when its last process ended, kept outside of the run's own folder.
+
+Whoever writes to a task's log opens it here: a log that does not hold what was seen of it from outside is refused before
+a record is added, because the new head would cover up what is missing.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.config.paths import data_dir
-from agentforge.proof.anchors import Anchor
+from agentforge.proof.anchors import NOTES_REF, Anchor, read_commit, read_note
+from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
+from agentforge.store.log.run_log import RunLog
+from agentforge.workspace.git.objects import commit_object, note_of
+from agentforge.workspace.git.repository import Git
+
+if TYPE_CHECKING:
+    from agentforge.events.state.run_state import RunState
+
+
+def open_task(folder: Path, environ: Mapping[str, str]) -> RunLog:
+    """Become the writer of the task in `folder`.
+
+    Raises:
+        IntegrityError: its log was altered, damaged, cut off or rewritten, by itself or by what was seen of it outside.
+        LockedError: another process drives it.
+        StorageError: the disk does not take it.
+    """
+
+    def anchors(state: RunState) -> list[Anchor]:
+        kept = kept_head(environ, folder)
+        return [*([kept] if kept is not None else []), *_anchors_in_git(folder, state)]
+
+    return RunLog.open(folder, clock=utc_now, anchors=anchors)
+
+
+@contextmanager
+def task_log(folder: Path, environ: Mapping[str, str]) -> Iterator[RunLog]:
+    """Be the writer of the task in `folder` for a while, and remember its head at the end.
+
+    Raises:
+        IntegrityError, LockedError, StorageError: as `open_task`.
+    """
+    with open_task(folder, environ) as log:
+        yield log
+        keep_head(environ, folder, head=log.head, records=log.length)
+
+
+def _anchors_in_git(folder: Path, state: RunState) -> list[Anchor]:
+    """What the commit of the task's branch and the note on it say of the trail; none before there is a delivery."""
+    if folder.parent.name != "tasks" or not state.branch:
+        return []
+    git = Git(folder.parents[2])
+    oid = str((state.delivered or {}).get("commit", "")) or f"refs/heads/{state.branch}"
+    oid = git.command.run("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}").text.strip()
+    raw = commit_object(git, oid) if oid else None
+    commit = read_commit(raw, oid=oid) if raw is not None else None
+    if commit is None or commit.task != state.run_id:
+        return []
+    text = note_of(git, oid, NOTES_REF)
+    seen = [commit.anchor, read_note(text).anchor if text is not None else None]
+    return [anchor for anchor in seen if anchor is not None]
 
 
 def keep_head(environ: Mapping[str, str], folder: Path, *, head: str, records: int) -> None:

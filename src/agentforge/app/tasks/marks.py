@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from agentforge import __version__
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.errors import ConflictError
 from agentforge.events import kinds
-from agentforge.store.log.clock import utc_now
-from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import find_task
 
 
-def mark(cwd: Path, task_id: str, word: Literal["rework", "defect"], *, note: str = "", by: str = "user") -> RunResult:
+def mark(
+    cwd: Path,
+    task_id: str,
+    word: Literal["rework", "defect"],
+    *,
+    environ: Mapping[str, str],
+    note: str = "",
+    by: str = "user",
+) -> RunResult:
     """Record a mark at the end of a delivered run's log.
 
     Raises:
         ConflictError: it was not delivered.
         LockedError: a process drives it.
+        IntegrityError: its log is not what was written.
     """
 
-    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
+    with task_log(find_task(repository(cwd), task_id)[1], environ) as log:
         if log.state.outcome != "delivered":
             raise ConflictError(
                 f"{log.state.run_id} was not delivered", hint="only what was delivered can need rework or have a defect"

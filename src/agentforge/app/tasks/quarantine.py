@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.intake.notifications import Teller, open_desk
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.errors import LockedError
 from agentforge.events import kinds
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state
-from agentforge.store.log.run_log import RunLog
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-
-    pass
+    from agentforge.store.log.run_log import RunLog
 
 _KEY = "quarantine"
 
@@ -34,11 +33,11 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
     Side effects: a record, and messages to people where the settings want them.
     """
 
-    try:
-        log = RunLog.open(folder, clock=utc_now)
-    except LockedError:
-        return False
-    with log:
+    with ExitStack() as opened:
+        try:
+            log = opened.enter_context(task_log(folder, environ))
+        except LockedError:
+            return False
         state = log.state
         if state.outcome or state.open_escalations:
             return False

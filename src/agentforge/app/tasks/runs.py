@@ -20,7 +20,7 @@ from agentforge.app.tasks.added_stages import added_now, taken_now
 from agentforge.app.tasks.dependents_hook import wake_on_the_way
 from agentforge.app.tasks.examiner import examiner_of
 from agentforge.app.tasks.limit_changes import GivenLimits, raised
-from agentforge.app.tasks.log_heads import keep_head
+from agentforge.app.tasks.log_heads import drop_head, keep_head, open_task
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, StorageError, UsageError
 from agentforge.events import kinds
@@ -170,6 +170,7 @@ def resume(
     Raises:
         LockedError: another process drives it.
         ConflictError: it is over.
+        IntegrityError: its log is not what was written.
         UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.tasks.workplace import moved
@@ -177,7 +178,7 @@ def resume(
 
     began = time.monotonic()
     git = Git.open(cwd)
-    log = RunLog.open(find_task(git.top, task_id)[1], clock=utc_now)
+    log = open_task(find_task(git.top, task_id)[1], environ)
     state = log.state
     if state.worktree:
         end_orphans(Path(state.worktree))
@@ -283,6 +284,7 @@ def _create(
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
         )
         first = replace(first, digests={**digests(settings, git.top, folder, tests, added), **options.bound})
+        drop_head(environ, folder)  # of a run of the same name whose folder was deleted
         log = RunLog.create(folder, first, clock=utc_now)
     log.subscribe(watch)
     watch(first, log.state)

@@ -11,11 +11,10 @@ from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.dependents import tell_waiting_runs
+from agentforge.app.tasks.log_heads import task_log
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.errors import ConflictError
 from agentforge.events import kinds
-from agentforge.store.log.clock import utc_now
-from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import find_task
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.orphans import end_orphans
@@ -40,7 +39,7 @@ def abort(
     """
 
     place = os.environ if environ is None else environ
-    with RunLog.open(find_task(repository(cwd), task_id)[1], clock=utc_now) as log:
+    with task_log(find_task(repository(cwd), task_id)[1], place) as log:
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"

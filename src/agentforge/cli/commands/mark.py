@@ -29,7 +29,7 @@ def mark(task_id: str, word: Literal["rework", "defect"], note: str, cwd: str | 
     """Record that the delivery of task ID needed rework or had a defect; `agentforge metrics` counts it."""
 
     place = open_place(cwd)
-    result = record_mark(place.cwd, task_id, word, note=note, by=user_name(place))
+    result = record_mark(place.cwd, task_id, word, environ=place.environ, note=note, by=user_name(place))
     if as_json:
         write_json({"task_id": result.state.run_id, "marks": list(result.state.marks)})
     else:

@@ -66,6 +66,7 @@ def resolve(escalation_id: str | None, resume: bool, output_format: Form, as_jso
         by=user_name(place),
         reopen=ALIASES.get(given["reopen"], given["reopen"]),
         settings=place.settings,
+        environ=place.environ,
     )
     if resume:
         return drive_on(result.state.run_id, limits={}, place=place, form=form)

@@ -142,6 +142,7 @@ def settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] 
                 reopen=reply.reopen,
                 by=user_name(place),
                 settings=place.settings,
+                environ=place.environ,
             )
     return limits
 

@@ -32,7 +32,8 @@ class Holder:
         process_start: clock ticks after boot, which tells a reused pid from the old one.
         since: when the lease was taken, as a record's time stamp.
         released: the holder let go of it in good order.
-        left: how the files of the run stood then (store.intact); "" = nobody looked.
+        left: how the files of the run stood when a writer last let go of it in good order (store.intact); "" = nobody
+            looked. A writer carries it on, so that a log that is shorter than that shows even after a crash.
     """
 
     fence: int = 0
@@ -55,10 +56,11 @@ class Holder:
 class Lease:
     """A lease that this process holds until `release`."""
 
-    def __init__(self, path: Path, descriptor: int, holder: Holder) -> None:
+    def __init__(self, path: Path, descriptor: int, holder: Holder, *, before: Holder) -> None:
         self._path = path
         self._descriptor = descriptor
         self._holder = holder
+        self._before = before
         self._content = _encode(holder)
 
     @classmethod
@@ -85,7 +87,9 @@ class Lease:
         except OSError as exc:
             os.close(descriptor)
             raise storage_error(exc, path) from exc
-        lease = cls(path, descriptor, _this_process(max(above, read_holder(folder).fence) + 1, since))
+        before = read_holder(folder)
+        holder = _this_process(max(above, before.fence) + 1, since, left=before.left)
+        lease = cls(path, descriptor, holder, before=before)
         try:
             lease._write(lease._content)
         except StorageError:
@@ -102,7 +106,7 @@ class Lease:
         """Take a higher token when the log turns out to hold `fence` already (the lease file was lost)."""
         if fence < self.fence:
             return
-        self._holder = _this_process(fence + 1, self._holder.since)
+        self._holder = replace(self._holder, fence=fence + 1)
         self._content = _encode(self._holder)
         self._write(self._content)
 
@@ -125,13 +129,24 @@ class Lease:
         """Let go. The file stays: the next token is counted from it.
 
         Args:
-            left: how the files of the run stand, of a writer that knows them to be right.
+            left: how the files of the run stand, of a writer that knows them to be right; "" = nothing was written, and
+                what the last writer left still holds.
         """
+        if left:
+            self._let_go(replace(self._holder, released=True, left=left))
+        else:
+            self._let_go(replace(self._before, fence=self.fence))
+
+    def abandon(self) -> None:
+        """Let go as a process does that dies: what was written may not be all, so the views may lag behind the log."""
+        self._let_go(replace(self._holder, boot_id=""))
+
+    def _let_go(self, holder: Holder) -> None:
         if self._descriptor < 0:
             return
         with suppress(LockedError, StorageError):  # lost, or a full disk: the kernel's lock is let go of all the same
             self.check()
-            self._write(_encode(replace(self._holder, released=True, left=left)))
+            self._write(_encode(holder))
         os.close(self._descriptor)
         self._descriptor = -1
 
@@ -159,7 +174,7 @@ def _holder(value: object) -> Holder:
     return Holder(fence=value["fence"], pid=value["pid"], released=value.get("released") is not False, **texts)
 
 
-def _this_process(fence: int, since: str) -> Holder:
+def _this_process(fence: int, since: str, *, left: str) -> Holder:
     pid = os.getpid()
     return Holder(
         fence=fence,
@@ -169,6 +184,7 @@ def _this_process(fence: int, since: str) -> Holder:
         host=os.uname().nodename,
         since=since,
         released=False,
+        left=left,
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agentforge.errors import IntegrityError
 from agentforge.events.fold.evolve import evolve
@@ -14,7 +14,11 @@ from agentforge.frozen import dataclass
 from agentforge.store.log.records import GENESIS, Record, check_link, read_line
 from agentforge.store.log.snapshot import Snapshot, read_snapshot
 
+if TYPE_CHECKING:
+    from agentforge.proof.anchors import Anchor
+
 LOG = "events.jsonl"
+_REFUSED = "see `agentforge verify ID`, and restore the folder from a copy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,21 +77,25 @@ class LogScan:
         self.fence, self.at = snapshot.fence, snapshot.at
         return True
 
-    def follow(self) -> None:
+    def follow(self, *, anchors: Sequence[Anchor] = ()) -> None:
         """Check the chain to its end without reading what the records say; a last line that is being written is left out.
 
+        Args:
+            anchors: records that were seen from outside the folder.
         Raises:
-            IntegrityError: there is no log, or a record was altered or damaged.
+            IntegrityError: there is no log, or a record was altered or damaged, or is not the one that was seen.
         """
         with self._opened() as lines:
             for line in lines:
                 if _is_torn(line):
                     self.torn = line + lines.read()
                     self._refuse_lines_after_torn()
-                    return
+                    break
                 self.head = self._linked(line, self.length + 1, self.head)
                 self.length += 1
                 self.size_bytes += len(line)
+                self._refuse_other_than(anchors)
+        self._refuse_shorter_than(anchors)
 
     def __iter__(self) -> Iterator[Record]:
         """Yield the good records.
@@ -110,11 +118,26 @@ class LogScan:
         except FileNotFoundError as exc:
             raise IntegrityError(f"{self.path} is missing", hint="restore it from a copy of the run") from exc
 
+    def _refuse_shorter_than(self, anchors: Sequence[Anchor]) -> None:
+        for anchor in anchors:
+            if anchor.records > self.length:
+                raise IntegrityError(
+                    f"{self.path} has {self.length} records, and the {anchor.source} saw {anchor.records}: "
+                    "its end was cut off",
+                    hint=_REFUSED,
+                )
+
     def _linked(self, line: bytes, seq: int, prev: str) -> str:
         try:
             return check_link(line, seq=seq, prev=prev)
         except IntegrityError as exc:
             raise IntegrityError(f"{self.path}: {exc.message}", hint=exc.hint) from exc
+
+    def _refuse_other_than(self, anchors: Sequence[Anchor]) -> None:
+        for anchor in anchors:
+            if anchor.records == self.length and anchor.head != self.head:
+                told = f"the {anchor.source} saw another record {self.length}: the log was rewritten"
+                raise IntegrityError(f"{self.path}: {told}", hint=_REFUSED)
 
     def _next(self, line: bytes) -> Record:
         try:

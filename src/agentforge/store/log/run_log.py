@@ -7,7 +7,7 @@ only then, the event counts: state, views, subscribers.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -23,7 +23,7 @@ from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before
 from agentforge.store.log.files import make_folder, replace_file, storage_error, sync_folder, write_all
-from agentforge.store.log.intact import what_is_left
+from agentforge.store.log.intact import refuse_cut, what_is_left
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, LogScan, begin
 from agentforge.store.log.records import GENESIS, Record, read_line, write_line
@@ -33,8 +33,11 @@ from agentforge.store.views.projector import Projector
 if TYPE_CHECKING:
     from typing import Self
 
+    from agentforge.proof.anchors import Anchor
+
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]
+Anchors = Callable[[RunState], "Sequence[Anchor]"]
 
 
 class Views(Protocol):
@@ -106,6 +109,7 @@ class RunLog:
         self._subscribers: list[Subscriber] = []
         self._descriptor = -1
         self._sealed = 0
+        self._written = False
 
     @classmethod
     def create(cls, folder: Path, first: Event, *, clock: Clock, views: type[Views] = Projector) -> RunLog:
@@ -138,13 +142,18 @@ class RunLog:
         return log
 
     @classmethod
-    def open(cls, folder: Path, *, clock: Clock, views: type[Views] = Projector) -> RunLog:
+    def open(
+        cls, folder: Path, *, clock: Clock, views: type[Views] = Projector, anchors: Anchors | None = None
+    ) -> RunLog:
         """Go on with a run: become its writer and fold its log.
 
         The remains of a write that never ended are moved to `quarantine/`, which is recorded.
 
+        Args:
+            anchors: tells what was seen of the log from outside its folder. Nothing is written to a log that does not hold them:
+                whoever goes on with it would make them anew, and nobody could see any more what is missing.
         Raises:
-            IntegrityError: there is no log, or it was altered or damaged.
+            IntegrityError: there is no log, or it was altered, damaged, cut off or rewritten.
             LockedError: another process drives the run.
             StorageError: the disk does not take it.
         """
@@ -152,7 +161,8 @@ class RunLog:
             raise IntegrityError(f"{folder / LOG} is missing", hint="restore it from a copy of the run")
         log = cls(folder, clock=clock, lease=Lease.take(folder, since=not_before(clock(), "")), views=views)
         try:
-            log._fold()
+            refuse_cut(folder)
+            log._fold(anchors)
         except BaseException:
             log.close()
             raise
@@ -188,6 +198,7 @@ class RunLog:
         self._require_open()
         self._lease.check()
         self._settle()
+        self._written = True
         self._pending = pending = self._next(event)
         self._write(pending.line)
         self._acknowledge(pending)
@@ -214,7 +225,10 @@ class RunLog:
                 left = what_is_left(self.folder) if ours else ""
         finally:
             self._close_descriptor()
-            self._lease.release(left=left)
+            if self._written and not left:
+                self._lease.abandon()
+            else:
+                self._lease.release(left=left)
 
     def __enter__(self) -> RunLog:
         """Return the log itself."""
@@ -224,7 +238,7 @@ class RunLog:
         """Close the log."""
         self.close()
 
-    def _fold(self) -> None:
+    def _fold(self, anchors: Anchors | None) -> None:
         scan = LogScan(self.folder)
         state, snapshot = begin(scan, self.folder)
         projector = self._views.resumed(self.folder, self.blobs, after=snapshot)
@@ -234,6 +248,9 @@ class RunLog:
             self._sealed = record.seq if isinstance(record.event, StateSealed) else self._sealed
         if not scan.length:
             raise IntegrityError(f"{scan.path} holds no complete record", hint="the run never began: start it again")
+        if anchors is not None and (seen := anchors(state)):
+            LogScan(self.folder).follow(anchors=seen)
+        self._written = True
         self._position = _Position(
             state=state, head=scan.head, length=scan.length, size_bytes=scan.size_bytes, at=scan.at
         )
