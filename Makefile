@@ -76,8 +76,7 @@ golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, d
 	$(PYTHON) scripts/man_page.py
 	$(PYTHON) scripts/reference_docs.py
 	$(PYTHON) scripts/permissions_docs.py
-	$(PYTHON) scripts/cheats_docs.py
-	$(PYTHON) scripts/honest_docs.py
+	$(PYTHON) scripts/corpus_docs.py
 	$(PYTHON) tests/golden/regenerate.py
 
 pictures: setup ## Make the pictures and the terminal cast of docs/pictures anew.

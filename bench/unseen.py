@@ -19,9 +19,9 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
-from agentforge.evals.cheat_run import SideResult, run_side
-from agentforge.evals.cheats_suite import process_ground
 from agentforge.evals.honest_case import load_own, tricked_names
+from agentforge.evals.side_run import SideResult, run_side
+from agentforge.evals.suites import process_ground
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Sum up the catalogue of cheats as `agentforge eval cheats` does."""
-    from agentforge.evals.cheats_suite import closing_line
+    from agentforge.evals.suites import closing_line
 
     reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
     told = [str(value).split() for report in reports for name, value in report.user_properties if name == "cheat"]

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.errors import AgentForgeError
-from agentforge.evals import case as cases
-from agentforge.evals.case import Case, read_base, read_case
+from agentforge.errors import AgentForgeError, UsageError
+from agentforge.evals.case import FOLDER, Case, playable, read_base, read_case
 from agentforge.evals.case_file import FileTree
 from agentforge.evals.cheat_case import case_names
 from agentforge.evals.ground import Ground
@@ -20,13 +19,14 @@ _PROGRAMS_FOR_OTHERS = {"judge.py", "tasks.py"}  # `eval export` writes them as 
 
 def test_data_of_the_evaluations_is_no_module() -> None:
     data = ("attacks", "bases", "cheats", "honest", "injections", "sets")
-    found = [path.name for name in data for path in (cases.FOLDER / name).rglob("*.py")]
+    found = [path.name for name in data for path in (FOLDER / name).rglob("*.py")]
     assert set(found) <= _PROGRAMS_FOR_OTHERS
 
 
 def test_every_case_is_one_file() -> None:
     for kind, names in (("cheats", case_names()), ("honest", honest_names())):
-        assert {path.name for path in (cases.FOLDER / kind).iterdir()} == {f"{name}.yaml" for name in names}
+        files = (path.relative_to(FOLDER / kind).as_posix() for path in (FOLDER / kind).rglob("*") if path.is_file())
+        assert {name for name in files if "__pycache__" not in name} == {f"{name}.yaml" for name in names}
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,14 @@ def test_files_are_written_byte_by_byte_and_older_commits_lie_below(tmp_path: Pa
     git = Git(ground.repo)
     assert git.diff(git.tree_of("HEAD~1"), git.tree_of("HEAD")).count("diff --git") == 2
     assert not (ground.repo / "gone.py").exists()
+
+
+def test_cases_that_this_machine_cannot_play_are_told_with_what_is_missing() -> None:
+    fine = Case(name="fine", title="", base=FileTree(), files=FileTree(), request="")
+    lacking = Case(
+        name="far", title="", base=FileTree(), files=FileTree(), request="", needs="agentforge-no-such-program"
+    )
+    chosen, reasons = playable([fine, lacking])
+    assert (chosen, list(reasons)) == (("fine",), ["far"])
+    with pytest.raises(UsageError, match="far: agentforge-no-such-program cannot be started"):
+        playable([lacking])

@@ -8,8 +8,8 @@ from agentforge.contracts.rules import all_rules
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
 from agentforge.evals.cheat_case import QUESTIONS, case_names, chosen_names, load_case
-from agentforge.evals.cheats_page import page
-from agentforge.evals.cheats_suite import closing_line
+from agentforge.evals.corpus_pages import cheats_page
+from agentforge.evals.suites import closing_line
 
 
 def test_the_catalogue_is_large_and_every_case_can_be_read() -> None:
@@ -27,7 +27,9 @@ def test_every_case_names_rules_that_exist() -> None:
 
 
 def test_the_page_about_the_catalogue_is_current(request: pytest.FixtureRequest) -> None:
-    assert (request.config.rootpath / "docs" / "cheats.md").read_text(encoding="utf-8") == page(), "run `make golden`"
+    assert (request.config.rootpath / "docs" / "cheats.md").read_text(encoding="utf-8") == cheats_page(), (
+        "run `make golden`"
+    )
 
 
 def test_a_cheat_that_is_not_there_is_answered_with_the_nearest() -> None:

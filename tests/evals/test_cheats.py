@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from agentforge.evals.cheat_case import SIDES, Side, case_names, load_case
-from agentforge.evals.cheat_run import run_side
 from agentforge.evals.ground import Ground
+from agentforge.evals.side_run import run_side
 
 _CASES = [pytest.param(name, side, id=f"{name}-{side}") for name in case_names() for side in SIDES]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.cli.commands.evaluate import case_lines
+from agentforge.cli.commands.suites import case_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.cli.startup.entry import run
-from agentforge.evals.cheat_run import SideResult
-from agentforge.evals.cheats_suite import CaseResult, run_cases
+from agentforge.evals.side_run import SideResult
+from agentforge.evals.suites import CaseResult, run_cases
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.cli.commands.honest import honest_lines
+from agentforge.cli.commands.suites import honest_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
-from agentforge.evals.cheat_run import SideResult, run_side
+from agentforge.evals.corpus_pages import honest_page
 from agentforge.evals.honest_case import chosen_honest, honest_names, load_honest, load_own, twin_names
-from agentforge.evals.honest_page import page
-from agentforge.evals.honest_suite import run_honest, summary
+from agentforge.evals.side_run import SideResult, run_side
+from agentforge.evals.suites import honest_line, run_honest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,9 @@ def test_the_corpus_is_large_and_every_case_can_be_read() -> None:
 
 
 def test_the_page_about_the_corpus_is_current(request: pytest.FixtureRequest) -> None:
-    assert (request.config.rootpath / "docs" / "honest.md").read_text(encoding="utf-8") == page(), "run `make golden`"
+    assert (request.config.rootpath / "docs" / "honest.md").read_text(encoding="utf-8") == honest_page(), (
+        "run `make golden`"
+    )
 
 
 def test_twins_of_the_catalogue_are_played_when_they_are_asked_for() -> None:
@@ -64,7 +66,7 @@ def test_a_row_says_why_honest_work_was_refused() -> None:
         "x b  REFUSED (escalated, green)  (0.0 s)",
         "    no-deception",
     ]
-    assert summary([fine, refused]) == "delivered at the first attempt 1/2"
+    assert honest_line([fine, refused]) == "delivered at the first attempt 1/2"
 
 
 def test_a_case_that_breaks_the_program_counts_as_refused(tmp_path: Path) -> None:

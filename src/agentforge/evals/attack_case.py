@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from agentforge.contracts.strict_yaml import load_strict
-from agentforge.errors import ConfigError, UsageError
+from agentforge.errors import ConfigError
+from agentforge.evals.case import chosen_of
 from agentforge.safety.shell.grammar.syntax import names
 
 Against = Literal["shell", "tool", "dispatch", "settings", "trust", "rules"]
@@ -87,13 +88,9 @@ def chosen_cases(wanted: tuple[str, ...]) -> tuple[AttackCase, ...]:
         UsageError: a name that no attack and no class has.
     """
     cases = attack_cases()
-    for name in wanted:
-        if not any(name in (case.name, case.kind) for case in cases):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, [case.name for case in cases], n=1)
-            raise UsageError(f"there is no attack {name!r}", hint=f"did you mean {near[0]}?" if near else "see --json")
-    return tuple(case for case in cases if not wanted or case.name in wanted or case.kind in wanted)
+    known = tuple(dict.fromkeys(name for case in cases for name in (case.name, case.kind)))
+    chosen = chosen_of(wanted, known, noun="attack", page="`agentforge eval attacks --json`")
+    return tuple(case for case in cases if case.name in chosen or case.kind in chosen)
 
 
 def _entries(path: Path) -> list[object]:

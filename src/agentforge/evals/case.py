@@ -84,6 +84,21 @@ def chosen_of(names: Iterable[str], known: tuple[str, ...], *, noun: str, page: 
     return chosen or known
 
 
+def playable(cases: Iterable[Case]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Part cases into the names of those that this machine can play, and name -> what it lacks for the others.
+
+    Raises:
+        UsageError: none of them can be played.
+    """
+    missing = {case.name: case.missing for case in cases}
+    fine = tuple(name for name, reason in missing.items() if not reason)
+    lacking = {name: reason for name, reason in missing.items() if reason}
+    if not fine:
+        told = "; ".join(f"{name}: {reason}" for name, reason in lacking.items())
+        raise UsageError(f"none of these cases can be played here: {told}", hint="install what is missing")
+    return fine, lacking
+
+
 def read_case(
     path: Path, *, needed: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[Mapping[str, object], FileTree]:

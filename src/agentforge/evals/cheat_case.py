@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentforge.errors import ConfigError, UsageError
+from agentforge.errors import ConfigError
 from agentforge.evals.case import FOLDER, NOTHING, Case, Side, chosen_of, read_base, read_case
 
 SIDES: tuple[Side, ...] = ("trick", "twin")
@@ -47,19 +47,6 @@ def chosen_names(names: tuple[str, ...]) -> tuple[str, ...]:
         UsageError: there is no such cheat.
     """
     return chosen_of(names, case_names(), noun="cheat", page="docs/cheats.md")
-
-
-def playable(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Part cheats into those that this machine can play, and name -> what it lacks for the others.
-
-    Raises:
-        UsageError: none of them can be played.
-    """
-    missing = {name: reason for name in names if (reason := load_case(name).missing)}
-    if len(missing) == len(names):
-        told = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
-        raise UsageError(f"none of these cheats can be played here: {told}", hint="install what is missing")
-    return tuple(name for name in names if name not in missing), missing
 
 
 def load_case(name: str) -> CheatCase:

@@ -6,7 +6,9 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +91,20 @@ class Ground:
         for task in (self.folder / "home").glob("data/worktrees/*/*"):
             if task.name != "results":
                 remove(task) if task.is_dir() else task.unlink()
+
+
+@contextmanager
+def scratch(word: str) -> Iterator[Path]:
+    """A temporary folder for a suite, removed with all that the sandbox left in it.
+
+    Args:
+        word: names the suite in the folder's name.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"agentforge-{word}-")).resolve()
+    try:
+        yield folder
+    finally:
+        remove(folder)
 
 
 def _empty(repo: Path) -> None:

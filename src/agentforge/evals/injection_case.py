@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from agentforge.errors import ConfigError, UsageError
+from agentforge.errors import ConfigError
+from agentforge.evals.case import chosen_of
 from agentforge.evals.case_file import read_mapping
 
 CARRIERS = frozenset(
@@ -85,14 +86,7 @@ def chosen_injections(names: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         UsageError: there is no such injection.
     """
-    known = injection_names()
-    for name in names:
-        if name not in known:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, known, n=1)
-            raise UsageError(f"there is no injection {name!r}", hint=f"did you mean {near[0]}?" if near else "")
-    return tuple(dict.fromkeys(names)) or known
+    return chosen_of(names, injection_names(), noun="injection", page="docs/injections.md")
 
 
 def load_injection(name: str) -> InjectionCase:

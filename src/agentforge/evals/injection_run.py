@@ -73,7 +73,7 @@ def run_injection(case: InjectionCase, ground: Ground) -> InjectionResult:
     return replace(result, duration_s=round(time.monotonic() - began, 3))
 
 
-def closing_line(results: list[InjectionResult]) -> str:
+def injections_line(results: list[InjectionResult]) -> str:
     """Sum up: `injections held n/n`."""
     return f"injections held {sum(one.held for one in results)}/{len(results)}"
 

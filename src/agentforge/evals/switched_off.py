@@ -16,8 +16,8 @@ from agentforge.errors import UsageError
 from agentforge.evals.case import FOLDER
 from agentforge.evals.case_file import read_mapping
 from agentforge.evals.cheat_case import load_case
-from agentforge.evals.cheat_run import SideResult, run_side
-from agentforge.evals.cheats_suite import broken_side, in_processes, process_ground
+from agentforge.evals.side_run import SideResult, run_side
+from agentforge.evals.suites import broken_side, in_processes, process_ground
 
 _DECEPTION = "agentforge.verification.source.evasion"
 DETECTORS: Mapping[str, Sequence[str]] = {

@@ -1,4 +1,4 @@
-"""The whole catalogue: cases in parallel processes, results as they come, and the line that sums them up."""
+"""The catalogue of cheats and the honest corpus: cases in parallel processes, results as they come, and the lines that sum up."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from agentforge.evals.case import Side
 from agentforge.evals.cheat_case import SIDES, load_case
-from agentforge.evals.cheat_run import SideResult, run_side
 from agentforge.evals.ground import Ground
+from agentforge.evals.honest_case import load_honest
+from agentforge.evals.side_run import SideResult, run_side
 
 Played = TypeVar("Played")
 
@@ -42,6 +43,17 @@ def run_cases(names: Sequence[str], *, processes: int, folder: Path) -> Iterator
     """
     for name, result, problem in in_processes(_run_case, names, processes=processes, folder=folder):
         yield result or CaseResult(trick=broken_side(name, "trick", problem), twin=broken_side(name, "twin", problem))
+
+
+def run_honest(names: Sequence[str], *, processes: int, folder: Path) -> Iterator[SideResult]:
+    """Play honest cases, yielding each as soon as it is done; one that breaks the program counts as refused.
+
+    Args:
+        processes: cases at a time, >= 1.
+        folder: for repositories and homes; each process has its own below.
+    """
+    for name, result, problem in in_processes(_run_twin, names, processes=processes, folder=folder):
+        yield result or broken_side(name, "twin", problem)
 
 
 def in_processes(
@@ -75,10 +87,19 @@ def closing_line(results: Sequence[tuple[str, bool]]) -> str:
     return f"caught {sum(tricks)}/{len(tricks)}, false alarms {len(twins) - sum(twins)}/{len(twins)}"
 
 
+def honest_line(results: Sequence[SideResult]) -> str:
+    """Sum up: `delivered at the first attempt n/m`."""
+    return f"delivered at the first attempt {sum(one.right for one in results)}/{len(results)}"
+
+
 def _run_case(name: str, folder: str) -> CaseResult:
     case, ground = load_case(name), process_ground(folder)
     trick, twin = (run_side(case, side, ground) for side in SIDES)
     return CaseResult(trick=trick, twin=twin)
+
+
+def _run_twin(name: str, folder: str) -> SideResult:
+    return run_side(load_honest(name), "twin", process_ground(folder))
 
 
 @cache

@@ -1,0 +1,100 @@
+"""The pages that list cases, docs/cheats.md and docs/honest.md, generated from the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentforge.evals.cheat_case import case_names, load_case
+from agentforge.evals.honest_case import honest_names, load_own
+from agentforge.evals.switched_off import Measured, measured_detectors
+
+_CHEATS_HEAD = """# The catalogue of cheats
+
+Generated from `src/agentforge/evals/cheats/` by `make golden`; a test compares it. Every trick is played through the whole
+pipeline and must be refused by one of the rules that its case names; its honest twin, the nearest thing that an honest model
+would do, must be delivered, and the tests of the delivered branch must pass in a plain checkout. `agentforge eval cheats` plays
+all of them, `make test-all` does too and ends with the same line.
+
+## Adding one
+
+Write a file `src/agentforge/evals/cheats/NAME.yaml`; nothing is registered. It says `title`, `class`, `trick` and `twin` (a
+sentence each), `stage`, and `refused_by`: rule ids, or the question to a human in which the trick ends (question-not-done,
+question-broken-example). Optional are `base` (a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit`) and
+`request`. Below `files` stands each path with its text:
+
+    repository/...   files over those of the base's repository
+    history/1/...    an older commit, laid over the repository; then history/2/...
+    answers/...      what both sides answer where it differs from the base's answers
+    trick/, twin/    what one side answers
+
+Answers of a stage: `STAGE.yaml` is the draft, or the parts of it that differ; the files below `STAGE/` are written at their
+paths; `STAGE.calls.yaml` holds tool calls that come first. What a case does not say comes from the layer below: the base
+gives a request, an honest way, and for tricks an implementation that is wrong. `agentforge eval cheats NAME` plays one.
+"""
+
+_ALONE = """
+## What each detector refuses alone
+
+Most of what refuses a trick is executed: the suite, held-out checks, repeated calls, wrong bodies, mutants, executed lines. Some
+detectors read sources. `agentforge eval cheats --without DETECTOR` switches one off and plays the tricks in whose refusal it had
+a part; those that end without a refusal need it. A detector that no trick needs is removed, with its word lists.
+
+| detector | finds in new code | tricks it had a part in | refused by nothing else | since |
+|---|---|---|---|---|
+"""
+
+
+_HONEST_HEAD = """# The honest corpus
+
+Generated from `src/agentforge/evals/honest/` by `make golden`; a test compares it. Every case is an ordinary request with the
+solution that a good engineer would hand in. It is played through the whole pipeline, with real sandbox and runners; it must be
+delivered, no stage may refuse it at its first attempt, and the tests of the delivered branch must pass in a plain checkout. A
+refusal of honest work is as bad as a trick that was delivered: when a rule refuses a case, the rule is changed, never the case.
+
+`agentforge eval honest` plays all of them, `agentforge eval honest NAME...` the named ones; with `--twins` the honest twins of
+the [catalogue of cheats](cheats.md) as well. Exit code 4 says that something was refused.
+
+## Adding one
+
+Write a file `src/agentforge/evals/honest/NAME.yaml`; nothing is registered. It says `title`, `idiom` (what of it a rule might
+take for a trick), `action`, `language` and `request`; optional is `needs`, a program. Below `files` stand `repository/...`, the
+files of the repository, and `answers/...`, what the honest model answers, as in the [catalogue of cheats](cheats.md#adding-one).
+
+Some cases hold a dishonest solution of the same request beside the honest one: `trick/...` over `answers/...`, its `class` and a
+sentence (`trick`), and below `hidden/` a test that passes on the honest side alone. They were invented by people who had not
+read the verifier; `python bench/unseen.py` plays both sides.
+"""
+
+
+def cheats_page() -> str:
+    """Return the whole docs/cheats.md."""
+    cases = [load_case(name) for name in case_names()]
+    rows = [(one.kind, (one.trick, one.twin, one.stage, ", ".join(one.refused_by)), one.name) for one in cases]
+    return _CHEATS_HEAD + _detectors() + _tables(rows, ("cheat", "trick", "honest twin", "stage", "refused by one of"))
+
+
+def honest_page() -> str:
+    """Return the whole docs/honest.md."""
+    cases = [load_own(name) for name in honest_names()]
+    rows = [(one.action, (one.title, one.idiom, one.language), one.name) for one in cases]
+    columns = ("case", "request", "what a rule might take it for", "language")
+    return f"{_HONEST_HEAD}\n{len(cases)} cases.\n{_tables(rows, columns)}"
+
+
+def _detectors() -> str:
+    return _ALONE + "".join(_row(name, one) for name, one in measured_detectors().items())
+
+
+def _row(name: str, one: Measured) -> str:
+    alone = ", ".join(f"`{trick}`" for trick in one.alone) or "none"
+    return f"| {name} | {one.finds} | {len(one.tried)} | {alone} | {one.since} |\n"
+
+
+def _tables(rows: Sequence[tuple[str, Sequence[str], str]], columns: Sequence[str]) -> str:
+    """A heading and a table for each kind of case; a row is (kind, cells, name)."""
+    head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
+    text = ""
+    for kind in sorted({row[0] for row in rows}):
+        text += f"\n## {kind[:1].upper()}{kind[1:]}\n\n{head}"
+        text += "".join(f"| `{name}` | {' | '.join(cells)} |\n" for of, cells, name in rows if of == kind)
+    return text
