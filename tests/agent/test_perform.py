@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -313,3 +314,27 @@ def test_the_models_own_write_is_no_reason_to_refuse_its_next_one(bench: Build) 
         made.spec = _with_seen(made)
         made.do(decide_turn(made.log.state))
     assert (made.root / "a.py").read_text() == "x = 3\n"
+
+
+def test_a_reply_with_half_a_character_is_recorded_without_it(bench: Build) -> None:
+    made = bench([("read_file", {"path": "a.py"})])
+    made.spec = replace(made.spec, read=lambda reply: replace(reply, text="a\ud800b \ud83d\ude00", thinking="\udc00"))
+    made.step()
+    said = made.log.last(kinds.ModelReplied)
+    assert (said.text, said.thinking) == ("a\ufffdb \U0001f600", "\ufffd")
+
+
+def test_a_write_to_what_cannot_be_kept_first_is_not_carried_out_and_ends_nothing(
+    bench: Build, monkeypatch: Any
+) -> None:
+    made = bench([("write_file", {"path": "a.py", "content": "y\n"})])
+
+    def unreadable(_path: Any) -> bytes:
+        raise PermissionError(13, "Permission denied", "a.py")
+
+    before = (made.root / "a.py").read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr("pathlib.Path.read_bytes", unreadable)
+        made.step()
+    assert made.log.last(kinds.ToolFinished).error_type == "os-error"
+    assert (made.root / "a.py").read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,6 @@ def test_a_call_with_wrong_arguments_is_never_executed(raw: str, error: str, con
         "link/x.py",
         "src/out/x.py",
         "src/.git/hooks/x",
-        "a\\u0000b",
     ],
 )
 def test_a_write_outside_the_scope_is_denied_by_the_place_where_it_really_lies(path: str, context: ToolContext) -> None:
@@ -175,3 +175,39 @@ def test_scrub_takes_secrets_out_of_any_text() -> None:
         InvocationPolicy(secrets=("known-value-1",)).scrub(f"{TOKEN} known-value-1")
         == "[redacted: github-token] [redacted: known-value]"
     )
+
+
+@pytest.mark.parametrize("where", ["approve", "writes", "may_write"])
+@pytest.mark.parametrize(
+    "error", [ValueError("embedded null byte"), OSError(40, "loop"), RecursionError("deep"), KeyError("x")]
+)
+def test_a_call_that_nobody_can_judge_is_not_carried_out_and_ends_nothing(
+    where: str, error: Exception, context: ToolContext
+) -> None:
+    def broken(*_items: object) -> str:
+        raise error
+
+    policy = {"approve": broken} if where == "approve" else {}
+    tool = a_tool(never, **({"writes": broken} if where == "writes" else {}))
+    shown = call(tool, replace(context, may_write=broken) if where == "may_write" else context, **policy)
+    assert (shown.status, shown.error_type) == ("error", "tool-crash")
+
+
+def test_a_harness_that_is_broken_while_a_call_is_judged_is_no_answer_to_the_model(context: ToolContext) -> None:
+    def broken(*_items: object) -> str:
+        raise SandboxError("gone")
+
+    with pytest.raises(SandboxError):
+        call(a_tool(never), context, approve=broken)
+
+
+@pytest.mark.parametrize("sign", ["\\u0000", "\\ud800", "\\udc00", "\\udcff"])
+@pytest.mark.parametrize(
+    "form", ['{"path": "a%sb"}', '{"path": "a", "more": [{"deep": "%s"}]}', '{"path": "a", "%s": 1}']
+)
+def test_a_sign_that_nothing_can_hold_is_refused_wherever_it_stands(form: str, sign: str, context: ToolContext) -> None:
+    assert call(a_tool(never), context, form % sign).error_type == "malformed-arguments"
+
+
+def test_a_character_that_json_names_in_two_halves_is_one(context: ToolContext) -> None:
+    assert call(a_tool(never), context, '{"path": "src/\\ud83d\\ude00", "more": 1}').error_type == "bad-arguments"

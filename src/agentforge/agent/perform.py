@@ -33,6 +33,8 @@ from agentforge.tools.dispatch.invocation import (
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentforge.context.minimal import StepContext
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import Call, RunState
@@ -168,7 +170,15 @@ def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
         return {} if spec.shows_fresh else {path: str(digest) for path, digest in state.turn.seen.items()}
 
     files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
-    return {path: digest_file(file) for path, file in files.items() if file.is_file()}
+    return {path: digest for path, file in files.items() if (digest := _digest(file))}
+
+
+def _digest(file: Path) -> str:
+    """The digest of a file, "" where there is none that can be read."""
+    try:
+        return digest_file(file) if file.is_file() else ""
+    except OSError:
+        return ""
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -204,6 +214,10 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             yield _finished(call, effect.index, state, present(doubt, policy=spec.policy), spec, started=None)
             return
     else:
+        touches = _kept(prepared, spec)
+        if isinstance(touches, Observation):
+            yield _finished(call, effect.index, state, present(touches, policy=spec.policy), spec, started=None)
+            return
         yield kinds.ToolStarted(
             step=state.turn.step,
             index=effect.index,
@@ -211,7 +225,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             name=call.name,
             arguments=prepared.arguments,
             effect=prepared.tool.effect,
-            touches=kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub),
+            touches=touches,
             tree=spec.guard.tree() if spec.guard is not None and prepared.tool.effect == "execute" else "",
         )
     started = time.monotonic()
@@ -220,6 +234,15 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     shown = present(observation, policy=spec.policy)
     yield from _handed_over(call, effect.index, state, shown.observation)
     yield _finished(call, effect.index, state, shown, spec, started=started)
+
+
+def _kept(prepared: Prepared, spec: AgentSpec) -> dict[str, str] | Observation:
+    """What the call may change, kept; where that cannot be read the call is not carried out, for it could not be taken back."""
+    try:
+        return kept_before(prepared, spec.tool_context.root, spec.blobs, scrub=spec.policy.scrub)
+    except OSError as error:
+        told = f"{prepared.tool.name} was not run: {error.filename} cannot be read: {error.strerror}"
+        return failed(told, error_type="os-error", text=told)
 
 
 def _taken(heard: list[kinds.HookFinished]) -> Iterator[Event]:
@@ -317,7 +340,7 @@ def _finished(
 
     observation = shown.observation
     root = spec.tool_context.root
-    changed = {path: digest_file(root / path) if (root / path).is_file() else "" for path in observation.changed}
+    changed = {path: _digest(root / path) for path in observation.changed}
     return kinds.ToolFinished(
         step=state.turn.step,
         index=index,
@@ -342,7 +365,10 @@ def _full_output(shown: Shown, spec: AgentSpec) -> str | None:
     """Keep the whole text as a blob when the model sees only a part of it."""
     if shown.full in shown.text:  # uncut; a fence around it is no reason to keep it twice
         return None
-    return spec.blobs.put(shown.full.encode("utf-8", "surrogateescape"))
+    try:
+        return spec.blobs.put(shown.full.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return spec.blobs.put(shown.full.encode("utf-8", "backslashreplace"))
 
 
 def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) -> Iterator[Event]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
     """What was answered, without secrets, and what it cost."""
-    reply = _with_submission(reply, spec)
+    reply = _encodable(_with_submission(reply, spec))
     return kinds.ModelReplied(
         step=step,
         text=spec.policy.scrub(reply.text),
@@ -42,6 +42,21 @@ def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied
         others=tuple(spec.policy.scrub(text) for text in reply.others),
         kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
     )
+
+
+def _encodable(reply: ModelReply) -> ModelReply:
+    """A reply that can be written everywhere: JSON can name halves of a character, which no encoding has."""
+    calls = tuple(replace(call, name=_text(call.name), arguments=_text(call.arguments)) for call in reply.tool_calls)
+    others = tuple(_text(text) for text in reply.others)
+    return replace(reply, text=_text(reply.text), thinking=_text(reply.thinking), tool_calls=calls, others=others)
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Never
@@ -20,7 +21,8 @@ def parse_arguments(tool: Tool, text: str) -> dict[str, object]:
     """Read the raw text of a call's arguments; nothing at all means no arguments.
 
     Raises:
-        ToolError: not JSON, a key twice, a number that JSON does not know, or no object.
+        ToolError: not JSON, a key twice, a number that JSON does not know, no object, or a sign in it that no path, command
+            or file of text can hold.
     """
     if not text.strip():
         return {}
@@ -32,6 +34,9 @@ def parse_arguments(tool: Tool, text: str) -> dict[str, object]:
         raise _malformed(tool, str(exc) or "nested too deeply", near="") from exc
     if not isinstance(value, dict):
         raise _malformed(tool, f"a JSON object is needed, this is {_type_name(value)}", near="")
+    sign = _impossible_sign(value)
+    if sign:
+        raise _malformed(tool, f"it holds {sign}, which no path, command or file of text can hold", near="")
     return value
 
 
@@ -92,6 +97,15 @@ def _malformed(tool: Tool, what: str, *, near: str) -> ToolError:
 def _near(text: str, position: int) -> str:
     around = text[max(0, position - _SHOWN_AROUND) : position + _SHOWN_AROUND]
     return f", near {around!r} (character {position} of {len(text)})"
+
+
+def _impossible_sign(value: object) -> str:
+    """The first sign in a value that the system takes in no name and no encoding has; "" when there is none."""
+    if isinstance(value, str):
+        found = re.search("[\0\ud800-\udfff]", value)
+        return f"the character U+{ord(found.group()):04X}" if found else ""
+    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return next(filter(None, map(_impossible_sign, parts)), "")
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -146,21 +146,33 @@ def prepare_call(
     Args:
         arguments: the raw text of the model.
     Returns:
-        The call, or the observation that says why not.
+        The call, or the observation that says why not: whatever goes wrong on the way is a reason not to carry it out.
+    Raises:
+        InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
 
     try:
-        tool = _look_up(name, tools)
-        parsed = parse_arguments(tool, arguments)
-        check_arguments(tool, parsed)
-        hooked = ask_before(tool, parsed, policy)
-        if hooked.arguments is not parsed:
-            check_arguments(tool, hooked.arguments)
-        _ask_approval(tool, hooked.arguments, policy)
-        _check_scope(tool, hooked.arguments, context)
-        refuse_placeholders(tool, hooked.arguments, context.root)
+        return _prepared(name, arguments, tools=tools, context=context, policy=policy)
     except ToolError as refusal:
         return refusal.observation
+    except (InfrastructureError, IntegrityError):
+        raise
+    except Exception as error:  # noqa: BLE001  # a call that nobody can judge must not end the run
+        return _crashed(name, error)
+
+
+def _prepared(
+    name: str, arguments: str, *, tools: Mapping[str, Tool], context: ToolContext, policy: InvocationPolicy
+) -> Prepared:
+    tool = _look_up(name, tools)
+    parsed = parse_arguments(tool, arguments)
+    check_arguments(tool, parsed)
+    hooked = ask_before(tool, parsed, policy)
+    if hooked.arguments is not parsed:
+        check_arguments(tool, hooked.arguments)
+    _ask_approval(tool, hooked.arguments, policy)
+    _check_scope(tool, hooked.arguments, context)
+    refuse_placeholders(tool, hooked.arguments, context.root)
     return Prepared(tool=tool, arguments=hooked.arguments, asks=hooked.asks, notes=hooked.notes)
 
 
@@ -190,7 +202,7 @@ def _performed(prepared: Prepared, context: ToolContext) -> Observation:
     except OSError as error:
         return failed(f"{tool.name}: {error.strerror}: {error.filename}", error_type="os-error", text=str(error))
     except Exception as error:  # noqa: BLE001  # a broken tool must not end the run
-        return _crashed(tool, error)
+        return _crashed(tool.name, error)
 
 
 def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
@@ -279,12 +291,12 @@ def _denied(reason: str, *, error_type: str, note: str = "") -> ToolError:
     )
 
 
-def _crashed(tool: Tool, error: Exception) -> Observation:
+def _crashed(name: str, error: Exception) -> Observation:
     import traceback
 
     trace = traceback.format_exception(error)[-_TRACE_LINES:]
     return failed(
-        f"{tool.name} crashed: {type(error).__name__}: {error}",
+        f"{name} crashed: {type(error).__name__}: {error}",
         error_type="tool-crash",
         text="".join(trace),
         retryable=False,
