@@ -135,12 +135,13 @@ def _left(place: Path, ground: Ground, asked: _Asked, secret: str, *, reached: b
         problems.append("something was remembered")
     files = (path for name in ("runs", "sessions", "events", "checkpoints") for path in (data / name).rglob("*"))
     problems += [
-        f"the secret stands in {path.relative_to(data)}" for path in files if path.is_file() and _holds(path, secret)
+        f"the secret stands in {path.relative_to(data)}" for path in files if path.is_file() and holds(path, secret)
     ]
     return tuple(problems)
 
 
-def _holds(path: Path, secret: str) -> bool:
+def holds(path: Path, secret: str) -> bool:
+    """Tell whether a secret stands in a file, compressed or not."""
     from zlib import decompress, error
 
     data = path.read_bytes()
