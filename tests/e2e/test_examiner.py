@@ -12,31 +12,41 @@ if TYPE_CHECKING:
     from agentforge_world import Reply, Script, World
 
 _SETTINGS = '[verification]\nexaminer = "auto"\n'
-_AGREES = {
-    "examples": [
-        {
-            "call": "slugify('Hello World')",
-            "returns": "'hello-world'",
-            "says": "as the request",
-            "confidence": "stated",
-        },
-        {"call": "slugify('Hello World')", "returns": "'x'", "says": "a slip", "confidence": "guess"},
-        {"call": "slugify('One Two')", "returns": "'one-two'", "says": "lower, joined", "confidence": "implied"},
-    ],
-    "properties": [
-        {"property": "slugify(slugify(x)) == slugify(x)", "inputs": ["'A b'", "''"], "says": "twice is once"}
-    ],
-}
-_OPEN = {"examples": [{"call": "slugify('a, b')", "returns": "'a-b'", "says": "a slug", "confidence": "implied"}]}
+_HEAD = "import pytest\n\nfrom textkit import slugify\n\n\n"
+_GOES = """# says: "slugify('Hello World')"
+def test_two_words():
+    assert slugify("Hello World") == "hello-world"
 
 
-def _answers(value: Any) -> list[Reply]:
-    text = value if isinstance(value, str) else f"```json\n{json.dumps(value)}\n```"
-    return [reply(text=text)]
+# says: "Add slugify(text)"
+def test_twice_is_once():
+    assert slugify(slugify("A b")) == "a-b"
+"""
+_COMMA = """# says: "Add slugify(text)"
+def test_a_comma():
+    assert slugify("a, b") == "a-b"
+"""
+_MADE_UP = """# says: "all slugs are blue"
+def test_blue():
+    assert slugify("x") == "blue"
+"""
 
 
-def _script(value: Any, **replaced: Any) -> Script:
-    return good_script(examine=_answers(value), **replaced)
+def _file(*tests: str) -> list[Reply]:
+    return [reply(text=f"```python\n{_HEAD}{chr(10).join(tests)}```")]
+
+
+def _ruling(verdict: str, quote: str = "") -> list[Reply]:
+    told = json.dumps({"verdicts": [{"test": 1, "verdict": verdict, "quote": quote, "why": "a comma is no letter"}]})
+    return [reply(text=f"```json\n{told}\n```")]
+
+
+_AGREES = _file(_GOES, _MADE_UP)
+_OPEN = [*_file(_GOES, _COMMA), *_ruling("open")]
+
+
+def _script(examine: list[Reply], **replaced: Any) -> Script:
+    return good_script(examine=examine, **replaced)
 
 
 def _examined(world: World) -> dict[str, Any]:
@@ -64,24 +74,24 @@ def test_what_agrees_is_told_with_its_cost_and_the_examiner_sees_neither_specifi
     world.settings(_SETTINGS)
     done = world.start(_script(_AGREES))
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    assert _verdicts(world) == ["dropped", "dropped", "agrees", "agrees", "agrees"]
+    assert _verdicts(world) == ["agrees", "agrees", "dropped"]
     call = world.events("ModelCalled")[-1]["data"]
-    assert (call["stage"], call["context_tokens"] < 4000) == ("examine", True)
+    assert (call["stage"], call["context_tokens"] < 8000) == ("examine", True)
     sent = json.dumps(world.run("inspect", world.task, "--step", str(call["step"]), "--show", "context", "--json").json)
     assert "def slugify(text: str) -> str" in sent and "slugify('Hello World')" in sent
-    assert not [word for word in ("test_slugify", ".join(", "REQ-001", "it does what was asked") if word in sent]
+    assert not [word for word in ("test_slugify", "lower().split", "REQ-001", "it does what was asked") if word in sent]
     assert "examine" in {row["stage"] for row in world.run("cost", world.task, "--json").json["by_stage"]}
     (note,) = [row for row in _report(world)["notes"] if row["stage"] == "examine"]
-    assert "3 agrees" in note["note"] and "1 calls" in note["note"]
+    assert "2 agrees" in note["note"] and "1 calls" in note["note"]
     _holds(world)
 
 
 def test_another_reading_is_an_assumption_of_the_report(world: World) -> None:
     world.settings(_SETTINGS)
     done = world.start(_script(_OPEN))
-    assert (done.code, _verdicts(world)) == (0, ["open"]), done.out + done.err
+    assert (done.code, _verdicts(world)) == (0, ["agrees", "agrees", "open"]), done.out + done.err
     told = str(_report(world)["assumptions"])
-    assert "slugify('a, b')" in told and "'a,-b'" in told and "'a-b'" in told
+    assert "a comma is no letter" in told and "a,-b" in told and 'slugify("a, b")' in told
     _holds(world)
 
 
@@ -98,9 +108,11 @@ def test_another_reading_is_a_question_where_that_is_wanted_and_its_answer_count
 
 
 _REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'. A slug of 'A_b' must be 'a-b'."
-_STATED = {
-    "examples": [{"call": "slugify('A_b')", "returns": "'a-b'", "says": "A slug of 'A_b'", "confidence": "stated"}]
-}
+_DEMANDED = """# says: "A slug of 'A_b' must be 'a-b'."
+def test_underscore():
+    assert slugify("A_b") == "a-b"
+"""
+_STATED = [*_file(_DEMANDED), *_ruling("demanded", "A slug of 'A_b' must be 'a-b'")]
 
 
 def _stated(*green: Reply) -> Script:
@@ -116,10 +128,10 @@ def test_a_result_that_the_request_states_sends_the_run_back_once_and_the_right_
     done = world.start(_stated(reply(right, IMPLEMENTED)), request=_REQUEST)
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
     (back,) = [one["data"] for one in world.events("StageReopened") if one["data"]["by"] == "examine"]
-    assert (back["stage"], "slugify('A_b')" in str(back["findings"])) == ("green", True)
+    assert (back["stage"], 'slugify("A_b")' in str(back["findings"])) == ("green", True)
     assert 'replace("_", " ")' in world.git("show", f"{done.json['branch']}:textkit.py")
     assert _verdicts(world) == ["agrees"]
-    assert len([one for one in world.events("ModelCalled") if one["data"]["stage"] == "examine"]) == 1
+    assert len([one for one in world.events("ModelCalled") if one["data"]["stage"] == "examine"]) == 2
     _holds(world)
 
 
@@ -127,16 +139,46 @@ def test_where_it_stays_a_human_decides_over_both(world: World) -> None:
     world.settings(_SETTINGS)
     done = world.start(_stated(reply(IMPLEMENTED)), request=_REQUEST)
     (asked,) = done.json["escalations"]
-    assert (done.code, "'a_b'" in asked["question"], "'a-b'" in asked["question"]) == (3, True, True), done.out
+    assert (done.code, "a_b" in asked["question"], '"a-b"' in asked["question"]) == (3, True, True), done.out
     done = world.run("resolve", "E1", "--answer", "as implemented", "--resume", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
-    assert "slugify('A_b')" in str(_report(world)["assumptions"])
+    assert 'slugify("A_b")' in str(_report(world)["assumptions"])
+
+
+def test_a_file_that_cannot_be_run_is_sent_back_once(world: World) -> None:
+    world.settings(_SETTINGS)
+    broken = [reply(text="```python\nimport nothing_of_the_kind\n```")]
+    done = world.start(_script([*broken, *_file(_GOES)]))
+    assert (done.code, _verdicts(world)) == (0, ["agrees", "agrees"]), done.out + done.err
+    calls = [one["data"] for one in world.events("ModelCalled") if one["data"]["stage"] == "examine"]
+    sent = json.dumps(
+        world.run("inspect", world.task, "--step", str(calls[1]["step"]), "--show", "context", "--json").json
+    )
+    assert "could not be run" in sent and "nothing_of_the_kind" in sent
+    _holds(world)
+
+
+def test_one_that_cannot_be_run_twice_keeps_nothing_from_its_delivery(world: World) -> None:
+    world.settings(_SETTINGS)
+    broken = reply(text="```python\nimport nothing_of_the_kind\n```")
+    done = world.start(_script([broken, broken]))
+    assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
+    (line,) = [one for one in _report(world)["limits"] if one.startswith("not examined")]
+    assert "nothing_of_the_kind" in line
+    _holds(world)
+
+
+def test_where_the_second_reader_is_away_the_reading_is_open(world: World) -> None:
+    world.settings(_SETTINGS)
+    done = world.start(_script(_file(_GOES, _COMMA)))
+    assert (done.code, _verdicts(world)) == (0, ["agrees", "agrees", "open"]), done.out + done.err
+    _holds(world)
 
 
 @pytest.mark.parametrize(
     ("settings", "replies", "why"),
     [
-        (_SETTINGS, _answers("I think it is fine."), "no examples"),
+        (_SETTINGS, [reply(text="I think it is fine.")], "no test file"),
         (_SETTINGS, [{"error": {"status": 400, "message": "no such thing"}}], "no such thing"),
         (_SETTINGS, [], "no reply"),
         ('[verification]\nexaminer = "openai/gpt-5.5"\n', [], "OPENAI_API_KEY"),
@@ -165,9 +207,9 @@ def test_a_run_that_was_killed_while_it_was_examined_goes_on(world: World, last:
     kept = next(number for number in range(begun, len(lines)) if records[number]["type"] == last)
     log.write_text("".join(lines[: kept + 1]), "utf-8")
     done = world.run("resume", world.task, "--json")
-    assert (done.code, _verdicts(world)) == (3, ["open"]), done.out + done.err
+    assert (done.code, _verdicts(world)) == (3, ["agrees", "agrees", "open"]), done.out + done.err
     replied = [one for one in world.events("ModelReplied") if one["seq"] > begun]
-    assert len(replied) == 1
+    assert len(replied) == 2
     checked = world.run("replay", world.task)
     assert checked.code == 0, checked.out + checked.err
 

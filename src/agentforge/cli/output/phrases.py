@@ -199,10 +199,15 @@ def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
 def _examined(event: kinds.Examined, _state: RunState) -> Notice:
     if event.reason:
         return Notice(text=f"not examined: {event.reason}", sign="note")
+    if event.unrunnable:
+        return Notice(text="examining: the tests could not be run, the examiner is asked once more", sign="note")
     held = sum(row.get("verdict") == "agrees" for row in event.rows)
-    open_ = [f"{row.get('call')} gives {row.get('got')}" for row in event.rows if row.get("verdict") == "open"]
-    text = f"examined: {held} of {counted(len(event.rows), 'example')} of the request hold"
-    return Notice(text=text, sign="done", more=tuple(open_[:_FINDINGS_SHOWN]))
+    failing = [row for row in event.rows if row.get("verdict") in ("disputed", "open", "contradicts")]
+    told = [f'{row.get("test")}: "{row.get("says")}"' for row in failing]
+    text = f"examined: {held} of {counted(len(event.rows), 'test')} written from the request alone pass"
+    if any(row.get("verdict") == "disputed" for row in failing):
+        text += "; a second reader decides about the others"
+    return Notice(text=text, sign="done", more=tuple(told[:_FINDINGS_SHOWN]))
 
 
 def _asked(event: kinds.EscalationRaised, _state: RunState) -> Notice:

@@ -19,6 +19,8 @@ def blobs_named(event: Event) -> tuple[str, ...]:
         found += (row.get("digest") for row in event.added)
     elif isinstance(event, kinds.StageStarted):
         found.append(event.material)
+    elif isinstance(event, kinds.Examined):
+        found.append(event.source)
     elif isinstance(event, kinds.ModelCalled):
         found.append(event.request)
     elif isinstance(event, kinds.ToolStarted):

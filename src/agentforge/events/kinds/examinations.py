@@ -1,4 +1,4 @@
-"""What an examiner that saw the request and the interface alone expected, and what the delivered tree gives. Event and fold."""
+"""What the tests of an examiner, who saw the request and not the work, showed on the delivered tree. Event and fold."""
 
 from __future__ import annotations
 
@@ -19,19 +19,26 @@ EXAMINE = "examine"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined(Event):
-    """The examiner's examples were run on a tree and settled.
+    """The examiner's tests were run on a tree, or a second reader settled those that fail.
 
     Attributes:
         tree: the git tree that they were run on.
         asked: digest of the words that the examiner was given.
-        rows: {call, returns or raises, says, confidence, held, got, unchecked, verdict, why} for every example; the verdict is
-            "agrees", "contradicts" (a result that the request states), "open" (a reading that it does not settle) or "dropped".
+        path: where the test file stood while it was run.
+        source: blob of the test file, "" = there is none.
+        unrunnable: what the runner said of a file that it could not run; it is sent back once.
+        rows: {test, says, code, held, got, before, unchecked, verdict, why, ruled} for every test; the verdict is "agrees",
+            "disputed" (it fails, and a second reader is asked), "contradicts" (the request demands it), "open" (a reading that
+            the request does not settle) or "dropped".
         reason: why nothing was examined, "" when something was.
     """
 
     attempt: int
     tree: str
     asked: str = ""
+    path: str = ""
+    source: str = ""
+    unrunnable: str = ""
     rows: tuple[Json, ...] = ()
     reason: str = ""
 
@@ -42,7 +49,12 @@ def examined(state: RunState, event: Examined, _at: str) -> RunState:
 
     known = state.stages.get(EXAMINE, StageState())
     known = replace(known, status="skipped" if event.reason else "verified", reason=event.reason)
-    facts = {"tree": event.tree, "asked": event.asked, "rows": list(event.rows), "reason": event.reason}
+    before = state.facts.get(EXAMINE, {})
+    repairs = int(str(before.get("repairs", 0))) if before.get("asked") == event.asked else 0
+    facts = {
+        "tree": event.tree, "asked": event.asked, "path": event.path, "source": event.source, "rows": list(event.rows),
+        "unrunnable": event.unrunnable, "repairs": repairs + bool(event.unrunnable), "reason": event.reason,
+    }  # fmt: skip
     return replace(
         state,
         stage="",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.examination.settlement import expected_of
 from agentforge.pipeline.ledger.shown import left_to_see
 from agentforge.pipeline.model.stage import Json, items
 
@@ -58,18 +57,21 @@ def assumptions(state: RunState) -> list[Assumption]:
 
 
 def open_readings(state: RunState) -> list[Json]:
-    """The results that an examiner who saw the request alone expected otherwise, and nobody decided about."""
+    """The tests of an examiner who saw the request alone that fail, and about which nobody decided."""
     rows = items(state.facts.get(EXAMINE, {}).get("rows"))
     asked = {item.context.get("key") for item in state.escalations.values() if item.resolution is not None}
     found = [row for row in rows if row.get("verdict") in ("open", "contradicts")]
-    left = [row for row in found if f"{EXAMINE}:open:{row.get('call')}" not in asked]
-    return sorted(left, key=lambda row: row.get("confidence") == "guess")[:_READINGS]
+    left = [row for row in found if f"{EXAMINE}:open:{row.get('test')}" not in asked]
+    return sorted(left, key=lambda row: row.get("verdict") == "open")[:_READINGS]
 
 
 def _of_examiner(row: Json) -> Assumption:
-    says = f", where the request says: {row.get('says')}" if row.get("says") else ""
-    other = f"it {expected_of(row)}, as was expected from the request alone"
-    return Assumption(question=f"What {row.get('call')} gives{says}", taken=str(row.get("got")), alternative=other)
+    why = str(row.get("why") or "").strip()
+    return Assumption(
+        question=f'What "{row.get("says")}" means{f": {why}" if why else ""}',
+        taken=f"as implemented ({row.get('got')})",
+        alternative=f"what this test expects, which was written from the request alone:\n{row.get('code')}",
+    )
 
 
 def words_for_spec(state: RunState) -> bool:

@@ -67,7 +67,7 @@ def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
 
 
 def _examined(state: RunState) -> str:
-    """What came of the examiner's examples, and what it cost; "" where there were none."""
+    """What came of the examiner's tests, and what it cost; "" where there were none."""
     counts = Counter(str(row.get("verdict")) for row in items(state.facts.get(EXAMINE, {}).get("rows")))
     if not counts:
         return ""
@@ -75,7 +75,7 @@ def _examined(state: RunState) -> str:
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
-    return f"examples written from the request and the public interface alone: {told}; {cost}"
+    return f"tests written from the request and the public interface alone: {told}; {cost}"
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -137,11 +137,11 @@ class Performer:
         """What the agent loop works with in the current stage: model, tools, workspace."""
         return agent_spec(state, self._runtime, self._pieces(state))
 
-    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
-        """Run the examiner's examples."""
+    def looked_at(self, state: RunState, source: str) -> Looks:
+        """Run the examiner's tests."""
         from agentforge.pipeline.examination.examiner_run import looked_at
 
-        return looked_at(state, rows, self._runtime)
+        return looked_at(state, source, self._runtime)
 
     def measured_base(self, state: RunState, *, attempt: int) -> Measured:
         """Measure the base line."""

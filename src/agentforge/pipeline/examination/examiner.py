@@ -1,8 +1,14 @@
-"""When the examiner is asked, and what follows from what it expected. Pure; what is sent and run is in `examining.py`."""
+"""When the examiner is asked, and what follows from what its tests showed. Pure; what is sent and run is in `examiner_run.py`.
+
+write    the examiner writes a test file; one that cannot be run is sent back to it once, with what the runner said
+settle   a second reader of the request decides about the tests that fail
+rerun    the tree was changed since: the same file is run again, and nobody is asked
+"""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from dataclasses import replace
+from typing import Literal
 
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, Effect, FinishStep
@@ -14,15 +20,18 @@ from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.assumptions import open_readings
-from agentforge.pipeline.examination.settlement import expected_of
+from agentforge.pipeline.examination.settlement import disputed
 from agentforge.pipeline.model.effects import Ask, Examine, Reopen, StartStage
 from agentforge.pipeline.model.rollback import undone_from
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import language_of
 
-_ACTIONS = ("create", "modify", "fix")
-_JAVASCRIPT = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
+Phase = Literal["write", "settle", "rerun"]
+
+_ACTIONS = ("create", "modify", "fix", "refactor", "delete")
 _ASKED_AT_MOST = 3
+_REPAIRS = 1
 
 
 def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
@@ -31,38 +40,43 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
     Args:
         order: the names of all stages.
     """
-    if not state.examiner or action_of(state) not in _ACTIONS or not language(state):
+    if not state.examiner or action_of(state) not in _ACTIONS or not changed_files(state):
         return None
     known = state.facts.get(EXAMINE, {})
-    if known.get("tree") != judged(state.trees, ""):
+    if known.get("tree") != judged(state.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
         return StartStage(stage=EXAMINE, attempt=(state.stages[EXAMINE].attempt if EXAMINE in state.stages else 0) + 1)
     return _against_the_tree(state, order) or _open_questions(state)
 
 
 def examining(state: RunState) -> Effect:
-    """The next effect of an examination that is under way: one call at most, then its examples are run."""
+    """The next effect of an examination that is under way: one call at most, then what it is for."""
     turn = state.turn
     if turn.replied:
         return FinishStep(step=turn.step)
     asked = bool(turn.steps_in_attempt) and not turn.calling
-    if asked or kept_rows(state) or not turn.material or exhausted(state):
+    if asked or phase(state) == "rerun" or not turn.material or exhausted(state):
         return Examine()
     effect = decide_turn(state)
     return effect if isinstance(effect, CallModel) else Examine()
 
 
-def language(state: RunState) -> str:
-    """The language of the changed product files in which examples can be run, "" = none."""
-    suffixes = {PurePosixPath(path).suffix for path in changed_files(state)}
-    return "python" if ".py" in suffixes else "javascript" if suffixes & _JAVASCRIPT else ""
+def phase(state: RunState) -> Phase:
+    """What comes next of an examination."""
+    known = state.facts.get(EXAMINE, {})
+    if known.get("asked") != asked_digest(state) or not known.get("source"):
+        return "write"
+    if known.get("unrunnable"):
+        return "write" if int(str(known.get("repairs", 0))) <= _REPAIRS else "rerun"
+    same = known.get("tree") == judged(state.trees, "")
+    return "settle" if same and disputed(kept_rows(state)) else "rerun"
 
 
 def changed_files(state: RunState) -> list[str]:
-    """The changed files of the product that are there."""
+    """The changed source files of the product that are there."""
     facts = judged(state.facts, {})
     own = texts(facts.get("test_files"))
     found = [str(row.get("path")) for row in items(facts.get("changes")) if row.get("status") != "deleted"]
-    return [path for path in found if path not in own and not is_test_path(path)]
+    return [path for path in found if path not in own and not is_test_path(path) and language_of(path)]
 
 
 def request_words(state: RunState) -> str:
@@ -84,7 +98,7 @@ def asked_digest(state: RunState) -> str:
 
 
 def kept_rows(state: RunState) -> list[Json]:
-    """The examples that an earlier examination of the same request has: they are run again, and nobody is asked again."""
+    """The tests of an earlier examination of the same request, as they were settled."""
     known = state.facts.get(EXAMINE, {})
     return items(known.get("rows")) if known.get("asked") == asked_digest(state) else []
 
@@ -100,22 +114,20 @@ def _against_the_tree(state: RunState, order: tuple[str, ...]) -> Effect | None:
     key = f"{EXAMINE}:contradicts:{state.facts[EXAMINE].get('tree')}"
     if not rows or _was_asked(state, key):
         return None
-    told = "\n".join(
-        f"- {row.get('call')} {expected_of(row)} by the request; it gives {row.get('got')}" for row in rows
-    )
+    told = "\n\n".join(f"{told_of(row)}\n\n{row.get('code')}" for row in rows)
     return Ask(
         stage="deliver",
         kind="question",
-        reason="the request states a result that the implementation does not give",
-        question=f"What is right?\n{told}",
+        reason="a test that was written from the request alone fails, and a second reader says that the request demands it",
+        question=f"What is right?\n\n{told}",
         context=(("key", key),),
         choices=(
-            fixed("as implemented", "It is delivered as it is; the report names both results."),
+            fixed("as implemented", "It is delivered as it is; the report names the tests that fail."),
             Choice(
-                label="as the request says",
-                then="The specification is written again with these results, and all that follows is measured again.",
+                label="as the test says",
+                then="The specification is written again with what these tests demand, and all that follows is measured again.",
                 decision="answer",
-                text="as the request says",
+                text="as the tests of the examiner say",
                 reopen="spec",
             ),
         ),
@@ -132,35 +144,39 @@ def _open_questions(state: RunState) -> Effect | None:
     if not wanted:
         return None
     first, *others = wanted
-    from dataclasses import replace
-
     return replace(first, also=tuple(others))
 
 
 def _open_question(row: Json) -> Ask:
-    call, other = row.get("call"), expected_of(row)
     return Ask(
         stage="deliver",
         kind="question",
         reason="the request can be read in two ways",
-        question=f"{call} gives {row.get('got')}. Who read the request alone expected that it {other}: {row.get('says')}",
-        context=(("key", f"{EXAMINE}:open:{call}"),),
+        question=f"Who read the request alone wrote a test that fails. {told_of(row)}\n\n{row.get('code')}",
+        context=(("key", f"{EXAMINE}:open:{row.get('test')}"),),
         choices=(
             fixed("as implemented", "It is delivered as it is."),
             Choice(
                 label="the other reading",
                 then="The specification is written again with this reading, and all that follows is measured again.",
                 decision="answer",
-                text=f"{call} {other}",
+                text=f"This has to hold:\n{row.get('code')}",
                 reopen="spec",
             ),
         ),
     )
 
 
+def told_of(row: Json) -> str:
+    """Say in a sentence or two what a test that fails demands, by which words, and what was measured."""
+    why = str(row.get("why") or "").strip().rstrip(".")
+    before = " Before the change it passed." if row.get("before") == "passed" else ""
+    return f'"{row.get("says")}"{f" ({why})" if why else ""}. Measured: {row.get("got")}.{before}'
+
+
 def _finding(row: Json) -> dict[str, object]:
-    message = f"{row.get('call')} gives {row.get('got')}; by the request it {expected_of(row)}: {row.get('says')}"
-    return {"stage": "green", "rule": "examined", "path": "", "message": message, "passed": False}
+    told = f"A test that was written from the request alone fails, and the request demands it. {told_of(row)}\n{row.get('code')}"
+    return {"stage": "green", "rule": "examined", "path": "", "message": told, "passed": False}
 
 
 def _was_asked(state: RunState, key: str) -> bool:

@@ -1,11 +1,13 @@
-"""The examiner at work: what it is shown, its one call, and its examples run on the delivered tree in a plain process."""
+"""The examiner at work: what it is shown, its calls, and its tests run on the delivered tree and on the base."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.effects import CallModel, FinishStep
@@ -13,47 +15,65 @@ from agentforge.agent.limits import exhausted, time_left_s
 from agentforge.agent.perform import AgentSpec, perform_call_model, perform_finish_step
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import canonical_bytes
+from agentforge.context.budget import counted_limit, one_line
 from agentforge.context.minimal import StepContext
+from agentforge.context.packer import fill
+from agentforge.context.sections import Level, Piece, Section
 from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.judged import judged
 from agentforge.events.kinds.examinations import EXAMINE
-from agentforge.languages.symbols import Symbol
 from agentforge.messages import Message, Text
-from agentforge.pipeline.engine.disputes import decided_calls
+from agentforge.pipeline.context.excerpts import code_view, likely_views
+from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
-from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, language, request_words
-from agentforge.pipeline.examination.settlement import Row, rows_in, settled
+from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
+from agentforge.pipeline.examination.settlement import Row, disputed, measured_rows, ruled_rows
+from agentforge.pipeline.examination.written_tests import file_in, place_beside
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.effects import StartStage
-from agentforge.pipeline.model.stage import Json, Stage
+from agentforge.pipeline.model.prompt_text import terms_of
+from agentforge.pipeline.model.scope import suite_files
+from agentforge.pipeline.model.stage import Json, Stage, texts
 from agentforge.safety.text.redaction import redact
-from agentforge.tokens import count_tokens, cut_end
+from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.outcome import SuiteRun, TestOutcome
+from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
-from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import Claim
-from agentforge.verification.examples.plain_check import claim_looks
-from agentforge.verification.examples.plain_javascript import node_looks
-from agentforge.workspace.code.symbols import implementations, outline_of
+from agentforge.workspace.code.relevance import rank
+from agentforge.workspace.code.symbols import implementations, language_of, outline_of
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from agentforge.agent.effects import Effect
     from agentforge.events.state.run_state import RunState
     from agentforge.pipeline.model.runtime import Runtime
 
-    pass
-
-Looks = tuple[Mapping[int, Json], str]
-"""{held, got, unchecked} of the examples by their number; and why nothing was measured, "" when something was."""
-
-_TOKENS = 3_600
-"""The whole prompt by our count, which may lie a tenth under a provider's."""
-_STAGE = Stage(
-    name=EXAMINE, produces="", consumes=(), purpose="examples from the request and the public interface alone"
-)
+_STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
 _SHOWN = ("function", "class", "method", "type", "variable")
+_CANDIDATES = 8
+_TIME_LIMIT_S = 180.0
+_TEST_LIMIT_S = 30.0
+_SAID = 1500
+_OVERHEAD = 60
+"""Tokens of headings and message framing."""
+_FALLBACK = {"javascript": "test/examined.test.js", "go": "examined_test.go", "rust": "tests/examined.rs"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """What running the examiner's tests gave.
+
+    Attributes:
+        path: where the file stood.
+        tests: {held, got, before, unchecked} by the test's id.
+        unrunnable: what the runner said of a file that it could not run.
+        reason: why nothing was measured, "" when something was.
+    """
+
+    path: str = ""
+    tests: Mapping[str, Json] = field(default_factory=dict)
+    unrunnable: str = ""
+    reason: str = ""
 
 
 class World(Protocol):
@@ -62,8 +82,8 @@ class World(Protocol):
     def spec(self, state: RunState) -> AgentSpec:
         """What the one call needs."""
 
-    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
-        """Run the examples."""
+    def looked_at(self, state: RunState, source: str) -> Looks:
+        """Run the examiner's test file."""
 
 
 def performed(effect: Effect, state: RunState, runtime: Runtime, world: World) -> Iterator[kinds.Event]:
@@ -74,25 +94,66 @@ def performed(effect: Effect, state: RunState, runtime: Runtime, world: World) -
         return _called(effect, state, world)
     if isinstance(effect, FinishStep):
         return perform_finish_step(effect, state, world.spec(state))
-    return _settled(state, world)
+    return _settled(state, world, runtime)
 
 
 def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds.Event]:
-    """Begin: what is shown is recorded, nothing where there is nothing to call or no room for the request."""
-    shown, _ = interface(state, runtime)
-    words = request_words(state)
-    room = _TOKENS - count_tokens(_prompt()) - count_tokens(words)
+    """Begin: what is shown is recorded, nothing where nobody is asked, nothing can be called, or the request has no room."""
+    now = phase(state)
     material = ""
-    if shown and room > count_tokens(shown[:400]):
-        text = f"# The request, word for word\n{words}\n\n# The public interface\n{cut_end(shown, limit=room)}\n"
-        material = runtime.blobs.put(
-            canonical_bytes([{"name": "request and interface", "text": redact(text, secrets=runtime.secrets).text}])
-        )
+    shown = interface(state, runtime) if now != "rerun" else ""
+    if shown:
+        law = [
+            Piece(name="the request, word for word", text=request_words(state), level=Level.LAW),
+            *_of_phase(state, runtime),
+            Piece(name="public names of the changed files, as they are now", text=shown, level=Level.LAW, order=2),
+        ]
+        room = counted_limit(runtime.step_tokens) - count_tokens(_prompt(state, runtime)) - _OVERHEAD
+        if sum(count_tokens(one.text) for one in law) < room:
+            page = fill([*law, *_before(state, runtime)], room=room)
+            text = redact(page.text, secrets=runtime.secrets).text
+            material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))
     yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
 
 
+def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
+    """What a call is about besides the request: the file that could not be run, or the tests that fail."""
+    known = state.facts.get(EXAMINE, {})
+    if phase(state) == "settle":
+        rows = [
+            f"### Test {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
+            f"Before the change it {row.get('before') or 'could not be run'}."
+            for number, row in enumerate(disputed(kept_rows(state)), start=1)
+        ]
+        return [Piece(name="the tests that fail", text="\n\n".join(rows), level=Level.LAW, order=1)]
+    if not known.get("unrunnable"):
+        return []
+    text = runtime.blobs.get(str(known["source"])).decode("utf-8", "replace")
+    told = f"{text}\n\nThe runner said:\n{known['unrunnable']}"
+    return [
+        Piece(
+            name=f"your file {known.get('path')} could not be run: write it again", text=told, level=Level.LAW, order=1
+        )
+    ]
+
+
+def _before(state: RunState, runtime: Runtime) -> list[Section]:
+    """The project before the change: the files that were changed, how tests look there, and what else fits the request."""
+    files, words = changed_files(state), request_words(state)
+    tests = texts(state.facts.get("baseline", {}).get("test_files"))
+    told = "as it was before the change"
+    with TemporaryDirectory(prefix="agentforge-base-") as folder:
+        root, terms = Path(folder) / "tree", terms_of(words)
+        runtime.git.materialise(state.trees["baseline"], root)
+        views = [code_view(root, path, names=terms, state=told) for path in files]
+        found = rank(root, terms, text=words, limit=_CANDIDATES)
+        sources = [one for one in found if not one.is_test and one.path not in files]
+        styles = style_views(root, near=files, tests=tests, words=terms)
+        return [*(one for one in views if one is not None), *likely_views(root, sources, named=terms), *styles]
+
+
 def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:
-    """Everything the one call needs: two messages and no tools.
+    """Everything one call needs: two messages and no tools.
 
     Raises:
         ModelNotConfigured: its model cannot be asked.
@@ -116,17 +177,27 @@ def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:
 def _context(state: RunState, runtime: Runtime) -> StepContext:
     rows = json.loads(runtime.blobs.get(state.turn.material))
     text = "\n".join(str(row["text"]) for row in rows)
+    system = _prompt(state, runtime)
     messages = (
-        Message(role="system", parts=(Text(text=_prompt()),)),
+        Message(role="system", parts=(Text(text=system),)),
         Message(role="user", parts=(Text(text=text),)),
     )
-    sections = {"system_prompt": count_tokens(_prompt()), "current_state": count_tokens(text)}
+    sections = {"system_prompt": count_tokens(system), "current_state": count_tokens(text)}
     return StepContext(messages=messages, tools=(), sections=sections)
 
 
+def _prompt(state: RunState, runtime: Runtime) -> str:
+    """The system prompt of the phase, in the words of the project's runner."""
+    if phase(state) == "settle":
+        return _template("examine_settle")
+    runner = str(state.facts.get("baseline", {}).get("runner", ""))
+    text = _template("examine").replace("{RUNNER}", "node:test" if runner == "node" else runner)
+    return text.replace("{PATH}", _place(state, runtime))
+
+
 @cache
-def _prompt() -> str:
-    return (Path(__file__).parents[1] / "prompts" / "examine.md").read_text("utf-8")
+def _template(name: str) -> str:
+    return (Path(__file__).parents[1] / "prompts" / f"{name}.md").read_text("utf-8")
 
 
 def _called(effect: CallModel, state: RunState, world: World) -> Iterator[kinds.Event]:
@@ -142,100 +213,141 @@ def _called(effect: CallModel, state: RunState, world: World) -> Iterator[kinds.
         return  # the failure is recorded
 
 
-def _settled(state: RunState, world: World) -> Iterator[kinds.Event]:
-    """Run the examples and settle them."""
-    rows, reason = _rows(state)
-    looks: Mapping[int, Json] = {}
-    if rows:
-        looks, reason = world.looked_at(state, rows)
-    if reason:
-        yield _examined(state, reason=reason)
+def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.Event]:
+    """Take what came of the call: run the tests that were written, or settle those that fail."""
+    known, words = state.facts.get(EXAMINE, {}), request_words(state)
+    answer = state.turn.recent[-1].said if state.turn.recent else ""
+    if phase(state) == "settle":
+        rows = ruled_rows(kept_rows(state), answer, words)
+        yield _examined(state, path=str(known.get("path")), source=str(known.get("source")), rows=rows)
         return
-    decided = decided_calls(state)
-    yield _examined(state, rows=settled(rows, looks, request_words(state), _reader(state), decided=decided))
+    rerun = phase(state) == "rerun"
+    source = runtime.blobs.get(str(known["source"])).decode("utf-8") if rerun else file_in(answer)
+    if not source:
+        yield _examined(state, reason=_why_nothing(state))
+        return
+    looks = world.looked_at(state, source)
+    stored = runtime.blobs.put(source.encode("utf-8"))
+    rows = measured_rows(source, looks.tests, words, kept_rows(state))
+    again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
+    reason = looks.reason or (f"its tests could not be run: {one_line(looks.unrunnable.splitlines()[-1])}" if again else "")
+    yield _examined(state, path=looks.path, source=stored, rows=rows, reason=reason, unrunnable=looks.unrunnable)
 
 
-def _examined(state: RunState, *, rows: tuple[Row, ...] = (), reason: str = "") -> kinds.Examined:
-    attempt = state.stages[EXAMINE].attempt
-    tree = judged(state.trees, "")
-    return kinds.Examined(attempt=attempt, tree=tree, asked=asked_digest(state), rows=rows, reason=reason)
-
-
-def _rows(state: RunState) -> tuple[list[Row], str]:
-    """The examples, and why there are none."""
-    known = kept_rows(state)
-    if known:
-        return [_unsettled(row) for row in known], ""
+def _why_nothing(state: RunState) -> str:
     turn = state.turn
     if not turn.material:
-        return [], "nothing that is new or changed can be called by its name, or the request is too long"
-    if not turn.recent:
-        failed = str(state.error.get("message", "")) if turn.steps_in_attempt and state.error else ""
-        return [], failed or exhausted(state) or "the model was not asked"
-    found = rows_in(turn.recent[-1].said, _reader(state))
-    return (found, "") if found else ([], "the examiner's answer holds no examples")
+        return "nothing that is new or changed can be called by its name, or the request is too long"
+    if turn.recent:
+        return "the examiner's answer holds no test file"
+    failed = str(state.error.get("message", "")) if turn.steps_in_attempt and state.error else ""
+    return failed or exhausted(state) or "the model was not asked"
 
 
-def _unsettled(row: Json) -> Row:
-    left = ("held", "got", "unchecked", "verdict", "why")
-    return {name: value for name, value in row.items() if name not in left}
+def _examined(
+    state: RunState,
+    *,
+    path: str = "",
+    source: str = "",
+    rows: tuple[Row, ...] = (),
+    reason: str = "",
+    unrunnable: str = "",
+) -> kinds.Examined:
+    return kinds.Examined(
+        attempt=state.stages[EXAMINE].attempt,
+        tree=judged(state.trees, ""),
+        asked=asked_digest(state),
+        path=path,
+        source=source,
+        rows=rows,
+        reason=reason,
+        unrunnable=unrunnable,
+    )
 
 
-def looked_at(state: RunState, rows: Sequence[Mapping[str, object]], runtime: Runtime) -> Looks:
-    """Run what can be run, within the time that the run has left.
+def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
+    """Run the examiner's test file on the delivered tree, and what fails there on the base, too, within the time that is left.
 
     Side effects: processes in the sandbox.
     """
-
-    look = claim_looks if language(state) == "python" else node_looks
-    wanted = {number: row for number, row in enumerate(rows) if not row.get("dropped")}
-    claims = [
-        Claim(call=str(row["call"]), returns=str(row.get("returns") or ""), raises=str(row.get("raises") or ""))
-        for row in wanted.values()
-    ]
+    rig = bounded_rig(state, runtime)
+    rig = replace(rig, timeout_s=min(rig.timeout_s, _TIME_LIMIT_S), test_limit_s=rig.test_limit_s or _TEST_LIMIT_S)
+    path = _place(state, runtime)
     try:
-        _, symbols = interface(state, runtime)
         with for_at_most(time_left_s(state)):
-            found = look(
-                bounded_rig(state, runtime),
-                judged(state.trees, ""),
-                list(dict.fromkeys(claims)),
-                symbols=symbols,
-                base_tree=state.trees["baseline"],
-            )
+            run = _run(rig, judged(state.trees, ""), path, source)
+            if not sound(run, rig.plan) or not run.outcomes:
+                return Looks(path=path, unrunnable=_unrunnable(run))
+            failing = [one for one in run.outcomes.values() if one.outcome in ("failed", "error")]
+            before = _run(rig, state.trees["baseline"], path, source).outcomes if failing else {}
     except TimeIsUp:
-        return {}, "the deadline came while its examples were run"
+        return Looks(path=path, reason="the deadline came while its tests were run")
     except AgentForgeError as error:
-        return {}, str(error)
-    known = {one.claim: one for one in found}
+        return Looks(path=path, reason=str(error))
+    return Looks(path=path, tests={one.id: _look(one, before.get(one.id)) for one in run.outcomes.values()})
+
+
+def recorded_looks(event: kinds.Examined) -> Looks:
+    """What running the tests gave, as the record has it."""
+    told = ("held", "got", "before", "unchecked")
+    tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows}
+    return Looks(path=event.path, tests=tests, unrunnable=event.unrunnable, reason=event.reason)
+
+
+def _run(rig: Rig, tree: str, path: str, source: str) -> SuiteRun:
+    return run_tree(rig, tree, tests=(path,), edits=Edits(files={path: source.encode("utf-8")}))
+
+
+def _look(now: TestOutcome, before: TestOutcome | None) -> Json:
+    failure = now.failure
+    got = f"{failure.exc_type}: {failure.message}".strip(": ") if failure else ""
+    ran = now.outcome in ("passed", "failed", "error")
     return {
-        number: {"held": not one.wrong, "got": one.got, "unchecked": one.unchecked}
-        for number, claim in zip(wanted, claims, strict=True)
-        if (one := known.get(claim)) is not None
-    }, ""
+        "held": now.passed,
+        "got": got,
+        "before": before.outcome if before else "",
+        "unchecked": "" if ran else f"it was {now.outcome}",
+    }
 
 
-def interface(state: RunState, runtime: Runtime) -> tuple[str, list[Symbol]]:
+def _unrunnable(run: SuiteRun) -> str:
+    """What a runner said of a file that it could not run."""
+    errors = [one.text or (one.failure.text if one.failure else "") for one in run.collection_errors]
+    told = "\n".join([*errors, *run.problems]).strip() or run.output_tail.strip()
+    return told[-_SAID:] or "no test of it was found"
+
+
+def _place(state: RunState, runtime: Runtime) -> str:
+    """Where the examiner's file stands while it is run."""
+    known = str(state.facts.get(EXAMINE, {}).get("path") or "")
+    suite = [*suite_files(state), *texts(state.facts.get("baseline", {}).get("test_files"))]
+    suite = [path for path in suite if not path.endswith(("conftest.py", "__init__.py"))]
+    trees = (judged(state.trees, ""), state.trees["baseline"])
+    fallback = _FALLBACK.get(language_of(changed_files(state)[0]) or "", "test_examined.py")
+
+    def taken(path: str) -> bool:
+        return any(runtime.git.show(tree, path) is not None for tree in trees)
+
+    return known or place_beside(suite, taken, fallback)
+
+
+def interface(state: RunState, runtime: Runtime) -> str:
     """The public names of the changed files with signature and first line of the docstring, what is new or changed first.
 
     Returns:
-        the text, "" where nothing public is new or changed; and the same names for calling them.
+        "" where no file has a public name any more.
     """
-
     tree, base = judged(state.trees, ""), state.trees["baseline"]
     parts: list[str] = []
-    symbols: list[Symbol] = []
     for path in changed_files(state):
         now, before = (_source(runtime, one, path) for one in (tree, base))
         known = {one.qualified: _lines(before, one.line, one.end_line) for one in outline_of(path, before).symbols}
         public = [one for one in implementations(outline_of(path, now).symbols) if _is_public(one.qualified)]
-        public = [one for one in public if one.kind in _SHOWN]
-        symbols += [Symbol(name=one.qualified, file=path, kind=one.kind, signature=one.signature) for one in public]
         rows = [(known.get(one.qualified) != _lines(now, one.line, one.end_line), one) for one in public]
-        if any(changed and one.kind in ("function", "method", "class") for changed, one in rows):
-            rows.sort(key=lambda row: not row[0])
-            parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
-    return "\n".join(parts), symbols
+        rows = [row for row in rows if row[1].kind in _SHOWN]
+        rows.sort(key=lambda row: not row[0])
+        parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
+    return "\n".join(parts)
 
 
 def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:
@@ -254,8 +366,3 @@ def _source(runtime: Runtime, tree: str, path: str) -> str:
 
 def _lines(text: str, first: int, last: int) -> str:
     return "\n".join(text.splitlines()[first - 1 : last])
-
-
-def _reader(state: RunState) -> ModuleType:
-
-    return claims if language(state) == "python" else claims_javascript

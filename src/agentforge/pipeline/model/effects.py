@@ -158,7 +158,7 @@ class PassStage(Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examine(Effect):
-    """Run the examiner's examples on the verified tree and settle them."""
+    """Run the examiner's tests on the verified tree, or settle those that fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

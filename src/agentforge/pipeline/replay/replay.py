@@ -23,6 +23,7 @@ from agentforge.events.storage.codec import encode
 from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.controller import Performer
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
 from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAttempts
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.plugins.external_agents import along_record
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import Contract
     from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.pipeline.examination.examiner_run import Looks
 
     pass
     from agentforge.pipeline.model.runtime import Runtime
@@ -270,11 +270,10 @@ class ReplayPerformer(Performer):
             self._runtime.guard.put_back(measured.tree)
         return measured
 
-    def looked_at(self, state: RunState, rows: Sequence[Mapping[str, object]]) -> Looks:
-        """What the examples gave then."""
-        del state, rows
-        recorded = self._recorded(kinds.Examined)
-        return dict(enumerate(recorded.rows)), recorded.reason
+    def looked_at(self, state: RunState, source: str) -> Looks:
+        """What the tests gave then."""
+        del state, source
+        return recorded_looks(self._recorded(kinds.Examined))
 
     def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
         """The repairs of the record."""
