@@ -214,7 +214,18 @@ def test_a_run_that_was_killed_while_it_was_examined_goes_on(world: World, last:
     assert checked.code == 0, checked.out + checked.err
 
 
-def test_a_run_without_one_asks_nobody(world: World) -> None:
+def test_who_agreed_to_do_without_is_asked_nothing(world: World) -> None:
+    world.settings('[verification]\nexaminer = "off"\n', trusted=True)
+    assert world.start(_script(_AGREES)).code == 0
+    assert not world.events("Examined")
+
+
+def test_a_project_that_nobody_trusts_does_not_do_away_with_it(world: World) -> None:
     world.settings('[verification]\nexaminer = "off"\n')
     assert world.start(_script(_AGREES)).code == 0
+    assert _verdicts(world) == ["agrees", "agrees", "dropped"]
+
+
+def test_a_script_without_a_word_of_it_is_not_asked(world: World) -> None:
+    assert world.start(good_script()).code == 0
     assert not world.events("Examined")

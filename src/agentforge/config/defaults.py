@@ -44,7 +44,7 @@ DEFAULTS: Mapping[str, object] = {
         "survivors": "report",
         "untested": 0,
         "impact_s": 120,
-        "examiner": "off",
+        "examiner": "auto",
         "examiner_asks": False,
     },
     "attempts": {"parallel": 1},

@@ -25,6 +25,8 @@ from agentforge.models.api.catalogue import open_model
 from agentforge.models.api.fallback import Breaker, FallbackModel
 from agentforge.models.api.limited import LimitedModel
 from agentforge.models.api.prices import cost_usd
+from agentforge.models.stand_ins.recorded import RecordedModel
+from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.model.runtime import Runtime, no_guest
 from agentforge.testing.cache import ResultCache
 
@@ -82,6 +84,14 @@ class Models:
                 [self._limited(open_model(spec), spec.provider) for spec in (first, *others)]
             )
         return self._open[key]
+
+    def answers(self, stage: str) -> bool:
+        """Whether the model of a stage can answer there: a script or a recording that has nothing for it cannot."""
+        spec = choose(self.settings, self.environ, flag=flag_of(self.settings, stage, self.flag), stage=stage)
+        if spec.provider not in ("scripted", "recorded"):
+            return True
+        model = open_model(spec)
+        return not isinstance(model, ScriptedModel | RecordedModel) or stage in model.stages
 
     def profile(self) -> str:
         """The road that the run's model is for: "small", else "".

@@ -24,6 +24,7 @@ from agentforge.app.tasks.log_heads import drop_head, keep_head, open_task
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, StorageError, UsageError
 from agentforge.events import kinds
+from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.controller import run_pipeline
 from agentforge.store.log.clock import utc_now
@@ -233,6 +234,14 @@ def _model_name(options: StartOptions, models: Models) -> str:
         raise
 
 
+def _is_examined(models: Models) -> bool:
+    """Whether the examiner's model can answer; one that is not to be had is told in the report."""
+    try:
+        return models.answers(EXAMINE)
+    except AgentForgeError:
+        return True
+
+
 def _create(
     options: StartOptions,
     git: Git,
@@ -280,7 +289,7 @@ def _create(
             after=options.after,
             pull=options.pull,
             added=tuple(one.row for one in added),
-            examiner={} if options.workflow or profile else examiner_of(settings),
+            examiner={} if options.workflow or profile or not _is_examined(models) else examiner_of(settings),
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
         )
         first = replace(first, digests={**digests(settings, git.top, folder, tests, added), **options.bound})

@@ -40,6 +40,11 @@ class RecordedModel:
         self._strict = strict
         self._replies = _load(self._path)
 
+    @property
+    def stages(self) -> frozenset[str]:
+        """The stages of which it has a reply."""
+        return frozenset(stage for stage, _ in self._replies)
+
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
         """Give the reply that was recorded at the request's place.
 

@@ -75,6 +75,11 @@ class ScriptedModel:
         self.name = f"scripted/{path}"
         self._stages, self._repeat_last = _load(self._path)
 
+    @property
+    def stages(self) -> frozenset[str]:
+        """The stages that it names."""
+        return frozenset(self._stages) - {_ANY_STAGE}
+
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
         """Give the reply that stands at the request's place.
 

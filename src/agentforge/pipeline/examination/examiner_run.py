@@ -230,7 +230,9 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
     stored = runtime.blobs.put(source.encode("utf-8"))
     rows = measured_rows(source, looks.tests, words, kept_rows(state))
     again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
-    reason = looks.reason or (f"its tests could not be run: {one_line(looks.unrunnable.splitlines()[-1])}" if again else "")
+    reason = looks.reason or (
+        f"its tests could not be run: {one_line(looks.unrunnable.splitlines()[-1])}" if again else ""
+    )
     yield _examined(state, path=looks.path, source=stored, rows=rows, reason=reason, unrunnable=looks.unrunnable)
 
 

@@ -12,7 +12,7 @@ _BLOCK = re.compile(
     r"^[ ]{0,3}(?P<mark>`{3,})[^\n`]*\n(?P<text>.*?)(?:^[ ]{0,3}(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 _ROW = re.compile(r"\[.*\]$", re.DOTALL)
-_LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*")
+_LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*|[\"”]\s*(?:and|,|;|\+|/)?\s*[\"“](?=\w)")
 _STEM = "examined"
 _OWN_PART = re.compile(
     r"^(?P<before>test[_-]|Test)?(?P<stem>.*?)(?P<after>(?:[._-](?:test|spec|tests))|Tests?|_test)?$"
