@@ -205,7 +205,7 @@ def test_a_run_that_was_killed_while_it_was_examined_goes_on(world: World, last:
     records = [json.loads(line) for line in lines]
     begun = next(number for number, one in enumerate(records) if one["data"].get("stage") == "examine")
     kept = next(number for number in range(begun, len(lines)) if records[number]["type"] == last)
-    log.write_text("".join(lines[: kept + 1]), "utf-8")
+    world.died_after(kept + 1)
     done = world.run("resume", world.task, "--json")
     assert (done.code, _verdicts(world)) == (3, ["agrees", "agrees", "open"]), done.out + done.err
     replied = [one for one in world.events("ModelReplied") if one["seq"] > begun]
