@@ -1,6 +1,8 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
-PYTEST = $(PYTHON) -m pytest -n 2 --dist worksteal
+JOBS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 7 ? n + 1 : 8)))
+# What was compiled of the tests is kept, and one worker more than there are cores works while another one waits for a disk.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -n $(JOBS) --dist worksteal
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform test test-full test-all run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom golden pictures site lock clean
 

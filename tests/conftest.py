@@ -42,8 +42,9 @@ _SHARED = {
     "agentforge_inbox": "loopback/inbox.py",
     "agentforge_tiers": "support/tiers.py",
     "agentforge_toolchains": "support/toolchains.py",
+    "agentforge_warm": "support/warm.py",
 }
-_LOOPBACK, _INBOX, _TIERS, _TOOLCHAINS = (_shared(name, path) for name, path in _SHARED.items())
+_LOOPBACK, _INBOX, _TIERS, _TOOLCHAINS, _ = (_shared(name, path) for name, path in _SHARED.items())
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -61,6 +61,7 @@ def test_slugify_of_nothing_is_nothing():
 """
 REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"
 EXIT_LIMIT = 6
+_PATIENCE_S = 280.0
 _INTERRUPTIBLE = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of some shells ignores it
@@ -197,6 +198,8 @@ class World:
     Attributes:
         results: where results of test runs are kept between tests of the same repository path, None = in the home.
         environ: variables on top of the minimal ones.
+        fresh: whether every command starts an interpreter, as a user's does; else it comes from a process that has imported the
+            program before, where there is one (`agentforge_warm`).
     """
 
     repo: Path
@@ -204,6 +207,7 @@ class World:
     pycache: Path
     results: Path | None = None
     environ: dict[str, str] = field(default_factory=dict)
+    fresh: bool = False
 
     @property
     def env(self) -> dict[str, str]:
@@ -243,14 +247,15 @@ class World:
         self, *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, stdin: bytes = b""
     ) -> Done:
         """Run one command line to its end."""
-        done = subprocess.run(
-            [sys.executable, "-m", "agentforge", *arguments],
-            cwd=cwd or self.repo,
-            env={**self.env, **(env or {})},
-            input=stdin,
-            capture_output=True,
-            timeout=300,
-        )
+        folder, environ = cwd or self.repo, {**self.env, **(env or {})}
+        warm = None if self.fresh else sys.modules.get("agentforge_warm")
+        if warm is not None:
+            done = warm.run(arguments, cwd=folder, env=environ, stdin=stdin, timeout_s=_PATIENCE_S)
+        else:
+            command = [sys.executable, "-m", "agentforge", *arguments]
+            done = subprocess.run(
+                command, cwd=folder, env=environ, input=stdin, capture_output=True, timeout=_PATIENCE_S
+            )
         return Done(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
     def begin(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
@@ -328,15 +333,15 @@ def make_world(
     """Put the small repository at `repo` (whatever stood there goes) and make a home.
 
     Args:
-        plugins: whether the project's python is looked for, and its pytest loads the plugins that it finds, as at a
-            user's; both double what a run costs.
+        plugins: whether the project's python is looked for, its pytest loads the plugins that it finds, and every command
+            starts an interpreter, as at a user's; each of them doubles what a run costs.
     """
     shutil.rmtree(repo, ignore_errors=True)
     (repo / "tests").mkdir(parents=True)
     home.mkdir(parents=True, exist_ok=True)
     (repo / "textkit.py").write_text(TEXTKIT)
     (repo / "tests" / "test_textkit.py").write_text(TEST_TEXTKIT)
-    world = World(repo=repo, home=home, pycache=pycache, results=results)
+    world = World(repo=repo, home=home, pycache=pycache, results=results, fresh=plugins)
     if not plugins:
         own_settings(home, "")
     if git:

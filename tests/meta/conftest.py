@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ PACKAGE = ROOT / "src" / "agentforge"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """One file of the package."""
 
@@ -22,10 +23,10 @@ class Source:
     text: str
     tree: ast.Module
 
-    @property
-    def functions(self) -> Iterator[tuple[str, Function]]:
+    @cached_property
+    def functions(self) -> tuple[tuple[str, Function], ...]:
         """Every function and method with its dotted name."""
-        yield from _functions(self.tree, "")
+        return tuple(_functions(self.tree, ""))
 
     @property
     def public_functions(self) -> Iterator[tuple[str, Function]]:
@@ -34,10 +35,15 @@ class Source:
             if not any(part.startswith("_") or part == "<local>" for part in name.split(".")):
                 yield name, node
 
-    @property
-    def classes(self) -> Iterator[ast.ClassDef]:
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree: to walk it is dear, and many rules look at it."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def classes(self) -> tuple[ast.ClassDef, ...]:
         """Every class."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+        return tuple(node for node in self.nodes if isinstance(node, ast.ClassDef))
 
 
 def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Function]]:

@@ -106,7 +106,7 @@ def test_no_exception_is_swallowed(sources: Sources) -> None:
     assert [
         f"{source.path}:{node.lineno}"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ExceptHandler) and all(_does_nothing(statement) for statement in node.body)
     ] == []
 
@@ -116,7 +116,7 @@ def test_exceptions_are_caught_broadly_only_where_they_become_something(sources:
         f"{source.path}:{node.lineno}"
         for source in sources
         if not any(source.path.startswith(place) for place in _BROAD)
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _raises_again(node)
     ] == []
 
@@ -126,7 +126,7 @@ def test_only_faces_print(sources: Sources) -> None:
         f"{source.path}:{node.lineno}"
         for source in sources
         if not source.path.startswith(("src/agentforge/cli/", "src/agentforge/demo/"))
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ] == []
 
@@ -134,9 +134,7 @@ def test_only_faces_print(sources: Sources) -> None:
 def test_every_file_postpones_annotations(sources: Sources) -> None:
     wanted = "from __future__ import annotations"
     assert [
-        source.path
-        for source in sources
-        if wanted not in source.text and (any(source.functions) or any(source.classes))
+        source.path for source in sources if wanted not in source.text and (source.functions or source.classes)
     ] == []
 
 

@@ -59,6 +59,7 @@ def _places(nodeid: str) -> Iterator[str]:
     yield nodeid
     bare = nodeid.partition("[")[0]
     yield bare
-    file = Path(bare.partition("::")[0])
-    yield file.as_posix()
-    yield from (folder.as_posix() for folder in file.parents)
+    place = bare.partition("::")[0]
+    while place:
+        yield place
+        place = place.rpartition("/")[0]
