@@ -307,8 +307,9 @@ class World:
 
     @property
     def folder(self) -> Path:
-        """The folder of the only task."""
-        (found,) = (self.repo / ".agentforge" / "tasks").iterdir()
+        """The folder of the only task; what a process keeps beside it for a moment is none."""
+        tasks = (self.repo / ".agentforge" / "tasks").iterdir()
+        (found,) = (one for one in tasks if (one / "events.jsonl").is_file())
         return found
 
     @property
