@@ -64,3 +64,10 @@ def test_records_without_a_name_of_their_own_are_replaced_with_their_list() -> N
     refused = {"examples": [{"call": "f(1)", "returns": "[1]"}, {"call": "f(2)", "raises": "ValueError"}]}
     sent = [{"call": "list(f(1))", "returns": "[1]"}, {"call": "f(2)", "raises": "ValueError"}]
     assert overlaid(refused, {"examples": sent})["examples"] == sent
+
+
+def test_a_shorter_list_without_any_of_the_old_records_adds_to_them() -> None:
+    old = [{"name": "parse", "file": "a.py"}, {"name": "Reader", "file": "a.py"}]
+    more = {"name": "ReadError", "file": "a.py"}
+    assert overlaid({"symbols": old}, {"symbols": [more]})["symbols"] == [*old, more]
+    assert overlaid({"symbols": old[:1]}, {"symbols": [more]})["symbols"] == [more]
