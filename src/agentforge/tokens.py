@@ -34,9 +34,9 @@ def _remembered(text: str) -> int:
     return _counted(text)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)
 def _remembered_long(text: str) -> int:
-    """What a person pasted is asked about at every step, too."""
+    """What a person attached and what tools read is asked about at every step, too."""
     return _counted(text)
 
 

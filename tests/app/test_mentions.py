@@ -17,6 +17,7 @@ from agentforge.app.sessions.mentions import as_mention, fitting, notes_of, past
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import Resources, mentioned
 from agentforge.config.settings import load
+from agentforge.errors import UsageError
 
 _SERVER = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
 
@@ -57,13 +58,26 @@ def test_spaces_folders_and_what_is_no_text(tmp_path: Path) -> None:
     assert "@data.bin: not a text, left out" in found.shown
 
 
-def test_a_long_file_is_cut_and_many_files_end(tmp_path: Path) -> None:
+def test_long_files_many_files_and_full_folders_go_along_whole(tmp_path: Path) -> None:
     for number in range(6):
-        (tmp_path / f"{number}.txt").write_text("y" * 100_000)
-    found = notes_of(" ".join(f"@{number}.txt" for number in range(6)), tmp_path)
-    assert sum(map(len, found.notes)) < 210_000
-    assert "cut" in found.shown[0]
-    assert "enough already" in found.shown[-1]
+        (tmp_path / f"{number}.txt").write_text(f"begin {number}\n" + "y" * 100_000 + f"\nend {number}")
+    (tmp_path / "many").mkdir()
+    for number in range(300):
+        (tmp_path / "many" / f"n{number}").touch()
+    found = notes_of(" ".join([*(f"@{number}.txt" for number in range(6)), "@many"]), tmp_path)
+    assert all(f"begin {n}\n" in note and f"\nend {n}\n" in note for n, note in enumerate(found.notes[:6]))
+    assert found.notes[6].count("\n") == 301
+
+
+def test_a_file_that_no_model_could_hold_is_refused_by_name_size_and_way_out(tmp_path: Path) -> None:
+    with (tmp_path / "huge.log").open("wb") as file:
+        file.write(b"x")
+        file.truncate(20_000_002)
+        file.seek(0)
+        file.write(b"x" * 20_000_002)
+    with pytest.raises(UsageError) as refused:
+        notes_of("@huge.log", tmp_path)
+    assert "20,000,002 bytes" in str(refused.value) and "without the @" in refused.value.hint
 
 
 def test_the_best_fitting_file_stands_first() -> None:
@@ -79,11 +93,11 @@ def test_twenty_thousand_files_are_searched_at_once() -> None:
     assert time.process_time() - began < 0.5
 
 
-def test_a_long_paste_is_named_and_cut_in_the_middle() -> None:
-    name, note = pasted("a" * 50_000 + "z", 3)
+def test_a_long_paste_is_named_and_goes_along_whole() -> None:
+    text = "a" * 50_000 + "z"
+    name, note = pasted(text, 3)
     assert name == "[pasted 3: 1 lines, 50,001 characters]"
-    assert "34,001 characters left out" in note
-    assert note.endswith("z\n</pasted>")
+    assert note == f'<pasted number="3">\n{text}\n</pasted>'
 
 
 def test_what_was_typed_is_kept_per_project(tmp_path: Path) -> None:

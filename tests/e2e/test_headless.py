@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +189,7 @@ def test_an_interrupted_turn_leaves_a_session_that_goes_on(world: World, loopbac
 
 
 @pytest.mark.parametrize("provider", ["custom", "anthropic"])
-def test_a_long_session_is_valid_for_a_strict_provider_and_small(
+def test_a_long_session_is_valid_for_a_strict_provider_and_only_grows_at_its_end(
     world: World, loopback: LoopbackProvider, provider: str
 ) -> None:
     (world.repo / "long.txt").write_text("".join(f"line {n} of a long file\n" for n in range(200)))
@@ -206,8 +208,13 @@ def test_a_long_session_is_valid_for_a_strict_provider_and_small(
     loopback.answer = answer
     done = _served(world, loopback, "read it", "--json", provider=provider)
     assert (done.code, wrong, done.json["result"]) == (0, [], "Read."), done.out
-    most = max(len(json.dumps(asked.body)) for asked in loopback.asked)
-    assert most < 4 * 8_000
+    sent = [[_bare(message) for message in asked.body["messages"]] for asked in loopback.asked]
+    assert all(after[: len(before)] == before for before, after in pairwise(sent))
+
+
+def _bare(message: dict[str, Any]) -> str:
+    """A message without the marks up to which a provider may cache."""
+    return re.sub(r', "cache_control": \{[^}]*\}', "", json.dumps(message))
 
 
 def test_the_first_request_is_small(world: World, loopback: LoopbackProvider) -> None:
@@ -277,10 +284,31 @@ def test_a_model_with_a_smaller_window_than_the_settings_say_is_met(world: World
     assert (done.code, done.json["result"]) == (0, "Read."), done.out
 
 
-def test_five_pasted_megabytes_are_cut_for_the_model(world: World) -> None:
+@pytest.mark.parametrize("lines", [350, 1_500, 4_000])
+def test_what_is_piped_stands_whole_in_every_request(world: World, loopback: LoopbackProvider, lines: int) -> None:
+    diff = "".join(f"+line {number} of the piped change\n" for number in range(lines))
+    looks = Say(calls=(("read_file", '{"path": "textkit.py"}'),))
+    loopback.plan(looks, looks, Say(text="Fine."), Say(text="Still fine."))
+    env = {"BASE_URL": f"{loopback.url}/v1", "API_KEY": "k"}
+    first = world.run("run", "review this", "--model", "custom/m", "--json", stdin=diff.encode(), env=env)
+    assert first.code == 0, first.out + first.err
+    assert _served(world, loopback, "and now?", "--continue").code == 0
+    texts = [json.dumps(asked.body["messages"]) for asked in loopback.asked]
+    assert [json.dumps(diff)[1:-1] in text for text in texts] == [True] * 4
+
+
+def test_five_pasted_megabytes_are_refused_with_size_limit_and_way_out(world: World) -> None:
     done = world.run("run", "-", "--model", _script(world, {"text": "Ok."}), "--json", stdin=b"word " * 1_000_000)
-    assert (done.code, done.json["result"]) == (0, "Ok."), done.out
-    assert done.json["usage"]["input_tokens"] < 8_000
+    assert (done.code, done.json["error"]["slug"]) == (2, "usage"), done.out
+    assert "1,000,000 tokens" in done.json["error"]["message"] and "256,000" in done.json["error"]["message"]
+    assert "attach less" in done.json["error"]["hint"]
+
+
+def test_what_a_tool_gives_arrives_whole_up_to_the_setting(world: World, loopback: LoopbackProvider) -> None:
+    loopback.plan(Say(calls=(("shell", '{"command": "seq 1 14000"}'),)), Say(text="Read."))
+    assert _served(world, loopback, "count", "--approval", "yolo").code == 0
+    assert "\\n7000\\n" in json.dumps(loopback.asked[1].body["messages"])
+    assert "omitted" not in json.dumps(loopback.asked[1].body["messages"])
 
 
 def test_a_session_whose_folder_is_gone_is_not_gone_on_with(world: World, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_new_lines_are_typed_by_alt_enter_ctrl_j_and_backslash(theatre: Theatre)
     theatre.play(steps)
 
 
-def test_a_long_paste_is_a_name_in_the_input_and_a_note_for_the_agent(theatre: Theatre) -> None:
+def test_a_paste_that_no_window_holds_is_refused_and_stays_in_the_input(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         prompt = stage.app.prompt
         await stage.type("look: ")
@@ -210,9 +210,24 @@ def test_a_long_paste_is_a_name_in_the_input_and_a_note_for_the_agent(theatre: T
         await stage.pilot.press("enter")
         await stage.idle()
         assert time.process_time() - began < 3
+        assert stage.app.engine.chat.state.talk.entries == ()
+        assert "this conversation has room" in stage.text()
+        assert prompt.text == "look: [pasted 1: 65,537 lines, 5,242,880 characters]"
+
+    theatre.play(steps, {"text": "Hm."})
+
+
+def test_a_long_paste_that_fits_goes_to_the_agent_whole(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.type("look: ")
+        pasted = "".join(f"pasted line {number}\n" for number in range(4_000))
+        stage.app.prompt.post_message(events.Paste(pasted))
+        await stage.pilot.pause()
+        await stage.pilot.press("enter")
+        await stage.idle()
         (entry, _) = stage.app.engine.chat.state.talk.entries
-        assert entry.text.startswith("look: [pasted 1: 65,537 lines, 5,242,880 characters]\n\n<pasted number=")
-        assert len(entry.text) < 20_000
+        assert entry.text.startswith("look: [pasted 1: 4,001 lines")
+        assert pasted in entry.text
 
     theatre.play(steps, {"text": "Hm."})
 

@@ -51,7 +51,7 @@ class EditorSession:
         self.chat = Chat.open(options, self.editor, settings=settings(), environ=environ)
         link.session = self.chat.session_id
         self.editor.teller = Teller(self.root, self.chat.log.blobs.get)
-        self.editor.window = lambda: self.chat.workshop.sizing.budget().total
+        self.editor.window = lambda: self.chat.workshop.sizing.holding().total
         self.editor.state = self.chat.state
         self.editor.before = self._check_stop
         self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session")

@@ -20,7 +20,7 @@ from acp.helpers import (
 )
 from acp.schema import AgentPlanUpdate, Cost, SessionInfoUpdate, ToolCallLocation, ToolCallStart, UsageUpdate
 
-from agentforge.app.sessions.display import output_of, telling
+from agentforge.app.sessions.display import output_of, telling, window_words
 from agentforge.events import kinds
 from agentforge.safety.text.hygiene import clean
 
@@ -79,8 +79,8 @@ class Teller:
             yield plan_of(event.todos)
         elif isinstance(event, kinds.SessionChanged) and event.changes.get("name"):
             yield SessionInfoUpdate(session_update="session_info_update", title=str(event.changes["name"]))
-        elif isinstance(event, kinds.HistoryCompacted):
-            yield update_agent_thought_text(f"(the oldest {event.entries} messages were summarised)\n")
+        elif isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
+            yield update_agent_thought_text(f"({window_words(event)})\n")
 
     def call_id(self, step: int, index: int) -> str:
         """The id under which an editor knows a call: unique in the session, whatever ids the model gives."""
@@ -189,7 +189,7 @@ def history(talk: Talk, root: Path) -> Iterator[Update]:
     for number, entry in enumerate(talk.entries):
         if entry.kind == "user":
             yield update_user_message_text(clean(entry.text))
-        elif entry.kind == "summary":
+        elif entry.kind in ("summary", "note"):
             yield update_agent_thought_text(clean(entry.text))
         elif entry.kind == "assistant":
             if entry.text:

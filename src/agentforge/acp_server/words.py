@@ -33,7 +33,6 @@ MODES = {
     "task": ("Task", "The pipeline: a request becomes a verified branch in a worktree of its own."),
 }
 _UNFIT = ("exit", "quit", "theme", "keys")
-_LONGEST_NOTE = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +62,7 @@ def said_of(blocks: Sequence[Any], root: Path) -> Said:
         elif kind == "resource":
             text = getattr(block.resource, "text", None)
             uri = str(block.resource.uri)
-            shown = text[:_LONGEST_NOTE] if isinstance(text, str) else "(not text: left out)"
+            shown = text if isinstance(text, str) else "(not text: left out)"
             notes.append(f'<file path="{_path(uri, root) or uri}">\n{shown}\n</file>')
         else:
             notes.append(f"(the editor sent {kind or 'something'}, which cannot be read here)")

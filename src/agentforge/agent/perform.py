@@ -118,7 +118,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     context = spec.context(state)
     stage = state.stages.get(state.stage)
     request = ModelRequest(
-        messages=tuple(_shown(message, spec.policy) for message in context.messages),
+        messages=tuple(shown_message(message, spec.policy) for message in context.messages),
         tools=context.tools,
         max_output_tokens=spec.max_output_tokens,
         temperature=spec.temperature,
@@ -142,6 +142,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         sections=context.sections,
         seen=_seen(state, spec),
         left_out=context.left_out,
+        window=context.window,
     )
     try:
         with for_at_most(time_left_s(state)):
@@ -158,7 +159,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
     yield replied(effect.step, spec.read(reply), spec)
 
 
-def _shown(message: Message, policy: InvocationPolicy) -> Message:
+def shown_message(message: Message, policy: InvocationPolicy) -> Message:
     """A message as it leaves the machine: whatever a context was built from, no secrets and nothing that hides."""
     parts = tuple(replace(part, text=policy.plain(part.text)) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)

@@ -24,7 +24,7 @@ DEFAULTS: Mapping[str, object] = {
         "grade_s": 120,
         "fallbacks": [],
     },
-    "context": {"budget_tokens": 24_000, "step_tokens": 8_000},
+    "context": {"budget_tokens": 128_000, "step_tokens": 8_000},
     "limits": {
         "max_steps": 200,
         "budget_tokens": 2_000_000,

@@ -60,6 +60,7 @@ class StepContext:
 
     Attributes:
         budget: tokens that it might have held; 0 = nothing bounds it.
+        window: tokens that the model takes, the room for its answer taken off; 0 = it does not matter.
         left_out: what was wanted and found no room: {name, lines, level, tokens, why}.
         shown: the lines of files that it shows, by path.
     """
@@ -70,6 +71,7 @@ class StepContext:
     budget: int = 0
     left_out: tuple[Mapping[str, object], ...] = ()
     shown: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    window: int = 0
 
     @property
     def tokens(self) -> int:

@@ -1,4 +1,4 @@
-"""Which part of a history is shown whole, and what stands for the rest. Cuts lie between steps, never within one."""
+"""What the parts of a history cost, and what stands for a result where a request would else be too long. Pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _LONG_ARGUMENT = 200
 _ARGUMENT_HEAD = 80
 _WORTH_NAMING = 60
 """Tokens from which a repeated observation is replaced by a word about the first."""
+_LEAST_SHARE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +25,12 @@ class Window:
     """A history as it is shown.
 
     Attributes:
-        entries: in order; shortened ones before `whole_from`.
-        whole_from: index of the first entry that is shown whole.
-        lost: something that a model might need is not shown whole.
+        entries: in order.
+        left: results of tools that are not shown whole: {name, lines, level, tokens, why}.
     """
 
     entries: tuple[Entry, ...]
-    whole_from: int = 0
-    lost: bool = False
+    left: tuple[Mapping[str, object], ...] = ()
 
 
 def blocks(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
@@ -45,40 +44,60 @@ def blocks(entries: Sequence[Entry]) -> list[tuple[Entry, ...]]:
     return [tuple(block) for block in out]
 
 
-def seen_through(entries: Sequence[Entry], *, observations: int, message: int) -> Window:
-    """Show results and arguments whole as far as they fit; a history with more behind it is cut at the same places.
+def without_repeats(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The history whole; a result that stands above word for word is not shown again."""
+    seen: set[str] = set()
+    shown = []
+    for entry in entries:
+        if entry.kind != "tool":
+            shown.append(entry)
+            continue
+        known = entry.text in seen and count_tokens(entry.text) > _WORTH_NAMING
+        seen.add(entry.text)
+        line = f"[{entry.status}] {entry.summary} (word for word the same as the result above, nothing changed)"
+        shown.append(replace(entry, text=line) if known else entry)
+    return tuple(shown)
 
-    The oldest are shortened, many at once: a cut goes on until half of the room is free. The last step is always whole.
 
-    Args:
-        observations: tokens that all of them may cost.
-        message: tokens that one message of the user may cost.
+def fitted(entries: Sequence[Entry], *, room: int) -> Window:
+    """Make a history fit that no compaction made small enough: results of tools become short, what people said never does.
+
+    The oldest results become one line each, one after the other; then those of the last step are cut in their middle.
     """
-    parts = [_bounded(block, message) for block in blocks(entries)]
-    first = _first_whole(parts, observations)
-    before = [tuple(map(shortened, block)) for block in parts[:first]]
-    whole = _without_repeats(parts[first:])
-    lost = any(short != block for short, block in zip(before, parts, strict=False))
-    shown = tuple(entry for block in (*before, *whole) for entry in block)
-    return Window(entries=shown, whole_from=sum(map(len, before)), lost=lost)
+    shown = list(entries)
+    over = history_tokens(shown) - room
+    if over <= 0:
+        return Window(entries=tuple(shown))
+    last = len(shown) - len(blocks(shown)[-1]) if shown else 0
+    left: list[Mapping[str, object]] = []
+    for place, entry in enumerate(shown[:last]):
+        if over <= 0:
+            break
+        gain = _put(shown, place, shortened(entry), left)
+        over -= gain
+    if over > 0:
+        _cut_last(shown, last, over, left)
+    return Window(entries=tuple(shown), left=tuple(left))
 
 
-def fitted(window: Window, *, room: int) -> Window:
-    """Make a window fit where its categories did not suffice: old parts go, then what is long in the rest is cut."""
-    if _tokens(window.entries) <= room:
-        return window
-    parts = blocks(window.entries)
-    parts = [*(tuple(map(shortened, block)) for block in parts[:-1]), *parts[-1:]]
-    dropped = 0
-    while len(parts) > 2 and sum(map(_tokens, parts)) + 20 > room:
-        dropped += len(parts.pop(0))
-    if dropped:
-        note = f"({dropped} older messages are left out here; the log has them.)"
-        parts.insert(0, (Entry(kind="user", turn=0, text=note),))
-    shown = tuple(entry for block in parts for entry in block)
-    if _tokens(shown) > room:
-        shown = _squeezed(shown, room)
-    return Window(entries=shown, whole_from=max(0, len(shown) - len(parts[-1])), lost=True)
+def _cut_last(shown: list[Entry], last: int, over: int, left: list[Mapping[str, object]]) -> None:
+    """Cut the results of the last step to equal shares of what they may have."""
+    places = [place for place in range(last, len(shown)) if shown[place].kind == "tool"]
+    room = sum(count_tokens(shown[place].text) for place in places) - over
+    for place in places:
+        share = max(_LEAST_SHARE, room // len(places))
+        _put(shown, place, replace(shown[place], text=cut_middle(shown[place].text, limit=share)), left)
+
+
+def _put(shown: list[Entry], place: int, short: Entry, left: list[Mapping[str, object]]) -> int:
+    """Show an entry in its short form; what that saves."""
+    gain = entry_tokens(shown[place]) - entry_tokens(short)
+    if gain <= 0:
+        return 0
+    name = shown[place].summary or shown[place].name or "arguments of a call"
+    left.append({"name": name, "lines": "", "level": "likely", "tokens": gain, "why": "no room in the model's window"})
+    shown[place] = short
+    return gain
 
 
 def entry_tokens(entry: Entry) -> int:
@@ -87,9 +106,9 @@ def entry_tokens(entry: Entry) -> int:
     return count_tokens(entry.text) + calls + MESSAGE_TOKENS
 
 
-def skeleton_tokens(block: Sequence[Entry], *, message: int) -> int:
-    """What a part costs at least: its observations and long arguments shortened."""
-    return _tokens(tuple(map(shortened, _bounded(block, message))))
+def history_tokens(entries: Sequence[Entry]) -> int:
+    """What a history costs in a request, as it is."""
+    return sum(map(entry_tokens, entries))
 
 
 def shortened(entry: Entry) -> Entry:
@@ -126,65 +145,3 @@ def _short_value(value: object) -> object:
     if len(text) <= _LONG_ARGUMENT:
         return value
     return f"{text[:_ARGUMENT_HEAD]} ... ({len(text) - _ARGUMENT_HEAD} characters left out)"
-
-
-def _bounded(block: Sequence[Entry], message: int) -> tuple[Entry, ...]:
-    """What a person pasted does not fill the window."""
-    return tuple(
-        replace(entry, text=_cut(entry.text, message)) if entry.kind in ("user", "assistant") else entry
-        for entry in block
-    )
-
-
-@lru_cache(maxsize=64)
-def _cut(text: str, limit: int) -> str:
-    """What was pasted is looked through once and not at every step."""
-    return cut_middle(text, limit=limit)
-
-
-def _first_whole(parts: Sequence[tuple[Entry, ...]], room: int) -> int:
-    """Index of the first part that is shown whole, found by going through the history as it grew."""
-    first, spent = 0, 0
-    weights = [_weight(block) for block in parts]
-    for index, weight in enumerate(weights):
-        spent += weight
-        if spent <= room:
-            continue
-        first, spent = index, weight
-        while first > 0 and spent + weights[first - 1] <= room // 2:
-            first -= 1
-            spent += weights[first]
-    return first
-
-
-def _weight(block: Sequence[Entry]) -> int:
-    """Tokens that shortening a part would save."""
-    return sum(entry_tokens(entry) - entry_tokens(shortened(entry)) for entry in block if entry.kind != "user")
-
-
-def _without_repeats(parts: Sequence[tuple[Entry, ...]]) -> list[tuple[Entry, ...]]:
-    """A result that stands above word for word is not shown again."""
-    seen: dict[str, str] = {}
-    out = []
-    for block in parts:
-        shown = []
-        for entry in block:
-            known = entry.kind == "tool" and entry.text in seen and count_tokens(entry.text) > _WORTH_NAMING
-            if entry.kind == "tool":
-                seen.setdefault(entry.text, entry.call_id)
-            line = f"[{entry.status}] {entry.summary} (word for word the same as the result above, nothing changed)"
-            shown.append(replace(entry, text=line) if known else entry)
-        out.append(tuple(shown))
-    return out
-
-
-def _squeezed(entries: tuple[Entry, ...], room: int) -> tuple[Entry, ...]:
-    """Cut every text to an equal share of what is left."""
-    entries = tuple(replace(entry, calls=tuple(map(_short_call, entry.calls))) for entry in entries)
-    bare = sum(entry_tokens(replace(entry, text="")) for entry in entries)
-    share = max(16, (room - bare) // max(1, sum(1 for entry in entries if entry.text)))
-    return tuple(replace(entry, text=cut_middle(entry.text, limit=share)) for entry in entries)
-
-
-def _tokens(entries: Sequence[Entry]) -> int:
-    return sum(map(entry_tokens, entries))

@@ -1,20 +1,22 @@
-"""Compaction: the oldest entries of a history become a summary. Never between a call and its result; never twice for nothing.
+"""Compaction: the oldest part of a history becomes a summary. Never between a call and its result; never twice for nothing.
 
-First every message and call becomes one line, which needs no model. When the lines no longer fit, a model condenses them; when
-none can be asked, the middle of them is left out. The user's words are kept beside what the model writes.
+The model reads the part as it was sent before, so that the provider's cache knows it, and one message more that asks for the
+summary. Where none can be asked, every message and call becomes one line. What the user said stays beside it word for word.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentforge.context.conversation import Budget, compactable
-from agentforge.context.window import blocks, entry_tokens
+from agentforge.context.conversation import Budget, Compaction, build_request, compactable
+from agentforge.context.window import blocks, history_tokens
 from agentforge.errors import ModelError
 from agentforge.events.kinds.conversation import HistoryCompacted
-from agentforge.messages import Message, ModelRequest, Text
+from agentforge.messages import Message, ModelRequest, Text, ToolSchema
+from agentforge.session.prompting import prompt
 from agentforge.tokens import count_tokens, cut_end, cut_middle
 
 if TYPE_CHECKING:
@@ -23,13 +25,10 @@ if TYPE_CHECKING:
     from agentforge.messages import ModelReply
     from agentforge.models.api.model import Model
 
-_INSTRUCTION = (
-    "Summarise this part of a coding session for the one who goes on with it: what was decided, done and found, which"
-    " files matter and why, what is open. Facts only, at most {} words, no introduction."
-)
 _USER_TOKENS = 80
 _SAID_TOKENS = 60
 _WORD = 60
+_PINNED_TOKENS = 300
 
 
 def compacted(
@@ -37,35 +36,42 @@ def compacted(
     model: Model,
     *,
     budget: Budget,
+    system: str,
+    tools: Sequence[ToolSchema],
     fixed: int,
     reason: str,
+    shown: Callable[[Message], Message] = lambda message: message,
     price: Callable[[ModelReply], float | None] = lambda _reply: None,
 ) -> HistoryCompacted:
     """Summarise what lies before the last part of the history.
 
     Args:
         budget: of a request.
+        system, tools: as they are sent with every request.
         fixed: tokens of a request beside its history.
         reason: "budget" or "asked".
-    Side effects: asks the model where the plain lines would be too long, or when the user wants a summary.
+        shown: makes a message fit to leave the machine.
+    Side effects: asks the model.
     """
     talk = state.talk
-    limit = budget.limits(fixed).summary
-    count = compactable(talk, budget=budget, fixed=fixed, asked=reason == "asked")
-    lines = digest(talk.entries[:count])
-    text, by, reply = "\n".join(lines), "harness", None
-    if reason == "asked" or count_tokens(text) > limit:
-        reply = _asked(lines, talk, model, budget=budget, limit=limit)
-        by = "model" if reply is not None else by
-        text = _condensed(lines, reply.text.strip() if reply is not None else "", limit=limit)
+    plan = compactable(talk, budget=budget, fixed=fixed, asked=reason == "asked") or Compaction(entries=0, kept=())
+    old = talk.entries[: plan.entries]
+    reply = _asked(replace(talk, entries=old), model, budget, system, tools, shown) if plan.entries else None
+    said = reply.text.strip() if reply is not None else ""
+    lost = [entry for place, entry in enumerate(old) if place not in plan.kept]
+    text = cut_end(said, limit=budget.summary) if said else cut_middle("\n".join(digest(lost)), limit=budget.summary)
+    summary = "\n".join([text, *_pinned(talk), *_no_room_for(lost)])
+    rest = history_tokens([*(old[place] for place in plan.kept), *talk.entries[plan.entries :]])
     return HistoryCompacted(
-        entries=count,
-        summary=text,
-        by=by,
+        entries=plan.entries,
+        kept=plan.kept,
+        summary=summary,
+        by="model" if said else "harness",
         reason=reason,
-        tokens_before=sum(map(entry_tokens, talk.entries)),
-        tokens_after=count_tokens(text) + sum(map(entry_tokens, talk.entries[count:])),
+        tokens_before=history_tokens(talk.entries),
+        tokens_after=count_tokens(summary) + rest,
         budget=budget.total,
+        window=budget.window,
         fixed=fixed,
         usage=_usage(reply),
         cost_usd=price(reply) if reply is not None else 0.0,
@@ -79,8 +85,8 @@ def digest(entries: Sequence[Entry]) -> list[str]:
         first = block[0]
         if first.kind == "summary":
             lines += first.text.splitlines()
-        elif first.kind == "user":
-            lines.append(f"User: {_line(first.text, _USER_TOKENS)}")
+        elif first.kind in ("user", "note"):
+            lines.append(f"{first.kind.capitalize()}: {_line(first.text, _USER_TOKENS)}")
         else:
             said = _line(first.text, _SAID_TOKENS)
             done = "; ".join(_called(first, entry) for entry in block if entry.kind == "tool")
@@ -104,16 +110,21 @@ def _object(arguments: str) -> str:
     return " ".join(texts[0].split())[:_WORD] if texts else ""
 
 
-def _asked(lines: list[str], talk: Talk, model: Model, *, budget: Budget, limit: int) -> ModelReply | None:
+def _asked(
+    talk: Talk,
+    model: Model,
+    budget: Budget,
+    system: str,
+    tools: Sequence[ToolSchema],
+    shown: Callable[[Message], Message],
+) -> ModelReply | None:
     """The model's summary; None when it cannot be had."""
-    shown = cut_middle("\n".join(lines), limit=budget.total - limit - 300)
-    instruction = _INSTRUCTION.format(limit * 2 // 5)
+    wanted = Message(role="user", parts=(Text(text=prompt("compaction").format(words=budget.summary * 2 // 5)),))
+    sent = build_request(talk, system=system, tools=tools, budget=budget)
     request = ModelRequest(
-        messages=(
-            Message(role="system", parts=(Text(text=instruction),)),
-            Message(role="user", parts=(Text(text=f"Goal: {_line(talk.goal, 120)}\n\n{shown}"),)),
-        ),
-        max_output_tokens=limit,
+        messages=tuple(map(shown, (*sent.messages, wanted))),
+        tools=sent.tools,
+        max_output_tokens=budget.summary,
         labels={"stage": "compaction", "stage_step": talk.compactions + 1},
     )
     try:
@@ -122,12 +133,21 @@ def _asked(lines: list[str], talk: Talk, model: Model, *, budget: Budget, limit:
         return None
 
 
-def _condensed(lines: list[str], text: str, *, limit: int) -> str:
-    """What the model wrote behind the user's own words; without it the lines, their middle left out."""
-    if not text:
-        return cut_middle("\n".join(lines), limit=limit)
-    said = cut_middle("\n".join(line for line in lines if line.startswith("User: ")), limit=max(16, limit // 3))
-    return "\n".join(part for part in (said, cut_end(text, limit=limit - count_tokens(said) - 4)) if part)
+def _pinned(talk: Talk) -> list[str]:
+    """What the program itself knows of the work so far."""
+    paths = [f"Files changed so far: {', '.join(talk.changed_paths)}"] if talk.changed_paths else []
+    command = [f"Last command: {talk.last_command}"] if talk.last_command else []
+    return [_line(line, _PINNED_TOKENS) for line in (*paths, *command)]
+
+
+def _no_room_for(lost: Sequence[Entry]) -> list[str]:
+    """What the user said and the window has no room for any more is named, so that nobody takes its beginning for all of it."""
+    return [
+        f"The user said, and it is not shown any more ({count_tokens(entry.text)} tokens; ask for what you need of it): "
+        f"{_line(entry.text, _USER_TOKENS)}"
+        for entry in lost
+        if entry.kind == "user"
+    ]
 
 
 def _usage(reply: ModelReply | None) -> dict[str, int]:

@@ -47,7 +47,7 @@ def decide(state: RunState, rules: TurnRules) -> Effect | None:
     stop = _stop(state, rules)
     if stop is not None:
         return stop
-    if compactable(state.talk, budget=rules.budget, fixed=rules.fixed):
+    if compactable(state.talk, budget=rules.budget, fixed=rules.fixed) is not None:
         return Compact(reason="budget")
     return CallModel(step=turn.step if turn.calling else turn.step + 1)
 

@@ -10,8 +10,10 @@ from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.perform import AgentSpec
 from agentforge.agent.repetition import WARN_AFTER, repetitions
-from agentforge.context.conversation import build_request
+from agentforge.context.conversation import build_request, user_tokens
+from agentforge.context.window import history_tokens
 from agentforge.events import kinds
+from agentforge.events.state.talk_fold import unanswered
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
 from agentforge.tools.dispatch.deferral import sent
@@ -64,7 +66,6 @@ class SessionPerformer:
         runtime = self._runtime
         model = runtime.model()
         tools = runtime.tools()
-        room = runtime.budget().observation(len(state.turn.calls))
         return AgentSpec(
             model=model,
             model_name=model.name,
@@ -78,7 +79,7 @@ class SessionPerformer:
             tools=tools,
             tool_context=runtime.tool_context(state),
             policy=InvocationPolicy(
-                text_limit_tokens=min(runtime.text_limit_tokens, room),
+                text_limit_tokens=runtime.result_tokens(state, len(unanswered(state))),
                 secrets=runtime.secrets,
                 nonce=runtime.nonce,
                 approve=runtime.approve,
@@ -104,7 +105,20 @@ class SessionPerformer:
         if ended:  # the model is told of them: what it is sent is decided anew from the state that knows
             yield from ended
             return
+        filling = self._filling(state)
+        if filling is not None:
+            yield filling
+            return
         yield from agent_perform.perform_call_model(effect, state, self.spec(state))
+
+    def _filling(self, state: RunState) -> kinds.WindowFilling | None:
+        """What the user is told once, when the request has reached the part of the window from which they are warned."""
+        rules, talk = self._runtime.rules(), state.talk
+        budget = rules.budget.with_material(user_tokens(talk.entries))
+        tokens = rules.fixed + history_tokens(talk.entries)
+        return (
+            None if talk.warned or tokens < budget.warn_at else kinds.WindowFilling(tokens=tokens, total=budget.total)
+        )
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         yield from self._runtime.before_call(state, effect.index)

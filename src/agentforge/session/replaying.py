@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.context.conversation import OVERHEAD, STATE_HEADING, Budget, build_request, pinned
-from agentforge.context.minimal import tool_tokens
-from agentforge.context.window import seen_through
+from agentforge.context.conversation import Budget, build_request, situation_in
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
@@ -18,7 +16,6 @@ from agentforge.messages import ModelRequest, ToolSchema, request_value
 from agentforge.safety.text.hygiene import clean
 from agentforge.session.decide import TurnRules, decide
 from agentforge.session.effects import Compact, EndTurn
-from agentforge.tokens import count_tokens
 
 At = tuple[int, str, kinds.Event]
 """A record: its number, its time, its event."""
@@ -70,12 +67,12 @@ def replay(
 
 def _decided(state: RunState, event: kinds.Event, loop_limit: int) -> tuple[str, str, str] | None:
     """Compare what would be done with what was done; what came from outside is not decided here."""
-    budget, fixed = _UNBOUNDED, 0
+    budget, fixed = Budget(total=_UNBOUNDED, window=_UNBOUNDED), 0
     if isinstance(event, kinds.HistoryCompacted):
         if event.reason != "budget":
             return None
-        budget, fixed = event.budget, event.fixed
-    rules = TurnRules(max_turns=_UNBOUNDED, budget=Budget(total=budget), fixed=fixed, stop_loops=loop_limit)
+        budget, fixed = Budget(total=event.budget, window=event.window), event.fixed
+    rules = TurnRules(max_turns=_UNBOUNDED, budget=budget, fixed=fixed, stop_loops=loop_limit)
     wanted = _wanted(state, event)
     if wanted is None:
         return None
@@ -115,16 +112,13 @@ def _word(effect: object) -> str:
 
 def _sent(state: RunState, event: kinds.ModelCalled, recorded: dict[str, Any]) -> tuple[str, str, str] | None:
     """Build the request anew from the conversation; instructions, tools and the program's own note are the record's."""
-    if not event.budget:  # written before budgets were recorded
+    if not event.window:  # written before what the model takes was recorded
         return None
     messages = recorded["messages"]
     system = _text(messages[0])
     tools = tuple(ToolSchema(**tool) for tool in recorded["tools"])
-    tail = _text(messages[-1]).removeprefix(STATE_HEADING) if _text(messages[-1]).startswith(STATE_HEADING) else ""
-    budget = Budget(total=event.budget)
-    front = count_tokens(system) + sum(map(tool_tokens, tools)) + OVERHEAD
-    pinned = _pinned(state, budget, front)
-    situation = tail.removesuffix(pinned).rstrip("\n") if tail.endswith(pinned) else tail
+    budget = Budget(total=event.budget, window=event.window)
+    situation = situation_in(_text(messages[-1]), state.talk.said)
     built = build_request(state.talk, system=system, tools=tools, budget=budget, situation=situation)
     now = request_value(ModelRequest(messages=built.messages, tools=built.tools))["messages"]
     assert isinstance(now, list)
@@ -134,13 +128,6 @@ def _sent(state: RunState, event: kinds.ModelCalled, recorded: dict[str, Any]) -
     return (
         None if len(messages) == len(now) else ("request.messages", f"{len(messages)} messages", f"{len(now)} messages")
     )
-
-
-def _pinned(state: RunState, budget: Budget, front: int) -> str:
-
-    limits = budget.limits(front)
-    window = seen_through(state.talk.entries, observations=limits.observations, message=limits.message)
-    return pinned(state.talk, window, room=limits.room // 8)
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ class SessionRuntime:
         snapshot: tree and patch after a step; None = nothing changed, or there is no way to tell.
         before_call: events before call `index` of the reply, such as the checkpoint before a turn's first mutation.
         together: carries out several subagent calls at the same time; events in the order of the reply.
+        result_tokens: what the next result of a tool may cost now: (state, calls without a result) -> tokens.
         compact: summarises the oldest entries: (state, reason) -> the event.
         answered: what the person answered since this was asked last, as events.
         ended: the background commands that ended since this was asked last, as events.
@@ -61,7 +62,7 @@ class SessionRuntime:
     rules: Callable[[], TurnRules]
     budget: Callable[[], Budget]
     max_output_tokens: int
-    text_limit_tokens: int
+    result_tokens: Callable[[RunState, int], int]
     temperature: float | None = None
     confirm: Callable[[str], bool] | None = None
     hooks: HookEngine | None = None

@@ -34,12 +34,14 @@ class TurnEnded:
 
     Attributes:
         stopped: by the person.
+        unsaid: the message, where it was refused as it stands: nothing of it was recorded.
         error: what broke it off; None when nothing did.
     """
 
     result: TurnResult | None = None
     stopped: bool = False
     error: AgentForgeError | None = None
+    unsaid: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,16 +152,17 @@ class Engine:
 
     def _say(self, text: str, notes: tuple[str, ...]) -> None:
 
-        found = mentioned(self.chat, text)
-        for line in found.shown:
-            self.link.put(Remark(text=line))
         try:
+            found = mentioned(self.chat, text)
+            for line in found.shown:
+                self.link.put(Remark(text=line))
             result = self.chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
         except KeyboardInterrupt:
             self.link.put(TurnEnded(stopped=True))
         except AgentForgeError as error:
+            unsaid = "" if self.chat.state.talk.open else text
             self.chat.drop(outcome="failed", reason=str(error))
-            self.link.put(TurnEnded(error=error))
+            self.link.put(TurnEnded(error=error, unsaid=unsaid))
         else:
             self.link.put(TurnEnded(result=result, error=result.error))
 

@@ -94,6 +94,8 @@ class Flow:
             self._give_back()
         elif end.error is not None:
             await self._app.transcript.remark(str(end.error), kind="error")
+            if end.unsaid and not self._app.prompt.text:
+                self._app.prompt.put(end.unsaid)
         elif end.result is not None and end.result.swarm:
             await self._app.transcript.remark(str(end.result.swarm["told"]))
         elif end.result is not None and end.result.outcome != "completed":

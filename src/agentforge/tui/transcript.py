@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from agentforge.app.sessions.display import CallLine, begun, duration_text, ended, output_of, unstarted
+from agentforge.app.sessions.display import CallLine, begun, duration_text, ended, output_of, unstarted, window_words
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.text.hygiene import clean
@@ -113,8 +113,8 @@ class Transcript(VerticalScroll):
                 self._child_finished(event)
             elif isinstance(event, conversing.BackgroundEnded):
                 await self.remark(f"background command {event.name} ended: {event.outcome}")
-            elif isinstance(event, conversing.HistoryCompacted):
-                await self.remark(f"the oldest {event.entries} messages were summarised to make room")
+            elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+                await self.remark(window_words(event))
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""

@@ -21,8 +21,6 @@ from agentforge.store.sessions.folders import forget
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.background import Job
-
-    pass
     from agentforge.config.settings import Settings
     from agentforge.events.state.run_state import RunState
     from agentforge.session.runtime import SessionRuntime
@@ -46,7 +44,6 @@ class ChatOptions:
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
         bare: no instructions of the project, no skills, no memory, no MCP servers; the fewest tools.
-        request_tokens: what a request may hold where the settings do not say it (context.budget_tokens), 0 = the default.
     """
 
     cwd: Path
@@ -59,7 +56,6 @@ class ChatOptions:
     limits: Mapping[str, int | float | None] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] | None = None
     bare: bool = False
-    request_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +139,7 @@ class Chat:
             sources: where what nobody vouches for in the notes came from (events.taint).
         Raises:
             ConflictError: a turn is open: `go_on` or `drop` it first.
+            UsageError: text and notes do not fit into the model's window; nothing of them is ever shortened.
             KeyboardInterrupt: the user stopped it; the turn is closed, the session goes on.
         """
         if self.state.talk.open:
@@ -159,6 +156,7 @@ class Chat:
         if self.state.talk.settings.get("tools") != tools:
             self.change(tools=tools)
         plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
+        self.workshop.sizing.check_room(plain, *plain_notes)
         self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
         ran = len(self.state.talk.children)
         result = self.go_on()

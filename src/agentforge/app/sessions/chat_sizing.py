@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.context.budget import output_room
-from agentforge.context.conversation import OVERHEAD, Budget
+from agentforge.context.conversation import OVERHEAD, Budget, user_tokens
 from agentforge.context.minimal import tool_tokens
+from agentforge.errors import UsageError
 from agentforge.session.decide import TurnRules
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.deferral import sent
@@ -15,6 +16,7 @@ from agentforge.tools.dispatch.deferral import sent
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import ChatOptions
     from agentforge.config.settings import Settings
+    from agentforge.events.state.run_state import RunState
     from agentforge.events.state.talk import Talk
     from agentforge.tools.base import Tool
 
@@ -45,23 +47,52 @@ class Sizing:
 
     def budget(self) -> Budget:
         """Tokens that a request may hold."""
-        settings, key = self._settings(), "context.budget_tokens"
-        asked = self._options.request_tokens if settings.origin(key) == "default" else 0
+        number, talk = self._settings().number, self._talk()
         return Budget.of(
-            window=int(settings.number("model.context_window")),
-            wanted=asked or int(settings.number(key)),
-            output=int(settings.number("model.max_output_tokens")),
-            factor=self._talk().token_factor,
+            window=int(number("model.context_window")),
+            wanted=int(number("context.budget_tokens")),
+            output=int(number("model.max_output_tokens")),
+            factor=talk.token_factor,
+            refused=talk.refused_tokens,
         )
+
+    def holding(self) -> Budget:
+        """The budget with what the user handed over in this conversation."""
+        return self.budget().with_material(user_tokens(self._talk().entries))
 
     def output_tokens(self) -> int:
         """Tokens that an answer may have."""
         number = self._settings().number
         return output_room(window=int(number("model.context_window")), output=int(number("model.max_output_tokens")))
 
-    def text_limit(self) -> int:
-        """Tokens that one observation may cost by the settings; the context policy allows less (Budget.observation)."""
-        return int(self._settings().number("max_tool_output_tokens"))
+    def result_tokens(self, state: RunState, calls: int) -> int:
+        """Tokens that the next result of a tool may cost: what the settings say, as far as the window holds it.
+
+        Args:
+            calls: of the reply that have no result yet.
+        """
+        most = int(self._settings().number("max_tool_output_tokens"))
+        return self.budget().result(state.talk, fixed=self.fixed(), calls=calls, most=most)
+
+    def check_room(self, *texts: str) -> None:
+        """See whether what the user wants to hand over fits whole; it is never shortened.
+
+        Raises:
+            UsageError: it does not: how much it is, how much there is room for, what to do.
+        """
+        size = sum(map(count_tokens, texts))
+        budget = self.budget()
+        room = budget.material(self.fixed()) - user_tokens(self._talk().entries)
+        if size <= room:
+            return
+        window = int(self._settings().number("model.context_window"))
+        characters = sum(map(len, texts))
+        raise UsageError(
+            f"the message and what goes with it hold {size:,} tokens ({characters:,} characters); this conversation has room"
+            f" for {max(0, room):,} more in the model's window of {window:,}, and nothing of it is shortened",
+            hint="attach less, or name the files and let the agent read the parts that matter; /new begins an empty"
+            " conversation; model.context_window says how large the model's window is",
+        )
 
     def rules(self) -> TurnRules:
         """What bounds a turn."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.questions import preview
+from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 
@@ -131,6 +132,19 @@ def size_text(size_bytes: int) -> str:
             break
         size, unit = size / 1024, larger
     return f"{size:.1f} {unit}" if size < 10 and unit != "bytes" else f"{size:.0f} {unit}"
+
+
+def window_words(event: WindowFilling | HistoryCompacted) -> str:
+    """What the person is told when the model's window fills, and when the oldest part became a summary."""
+    if isinstance(event, WindowFilling):
+        filled = f"{tokens_text(event.tokens)} of {tokens_text(event.total)} tokens"
+        return (
+            f"The context is {event.tokens / event.total:.0%} full ({filled}); at 80 % the oldest part is summarised."
+        )
+    count = event.entries - len(event.kept)
+    kept = " What you said and attached stays whole." if event.kept else ""
+    sizes = f"{tokens_text(event.tokens_before)} -> {tokens_text(event.tokens_after)} tokens"
+    return f"Summarised {count} earlier {'message' if count == 1 else 'messages'} to free context ({sizes}).{kept}"
 
 
 def tokens_text(count: int) -> str:

@@ -23,7 +23,12 @@ _STYLE = (
     "h2{font-size:1rem;margin:1.6rem 0 .3rem}summary{cursor:pointer;color:#57606a}"
     "@media(prefers-color-scheme:dark){body{background:#15181c;color:#e3e6ea}pre{background:#20252b}}"
 )
-_WHO = {"user": "User", "assistant": "Assistant", "summary": "Summary of what was before"}
+_WHO = {
+    "user": "User",
+    "assistant": "Assistant",
+    "summary": "Summary of what was before",
+    "note": "Note of the program",
+}
 
 
 def exported(state: RunState, form: str) -> str:

@@ -129,6 +129,9 @@ def event_lines(event: kinds.Event, state: RunState) -> Iterator[dict[str, Any]]
             "is_error": event.status != "success",
         }
         yield _line("user", [block], state)
+    elif isinstance(event, kinds.WindowFilling):
+        filled = {"tokens": event.tokens, "total": event.total}
+        yield {"type": "system", "subtype": "context_filling", "session_id": state.run_id, **filled}
     elif isinstance(event, kinds.HistoryCompacted):
         shown = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after, "by": event.by}
         yield {"type": "system", "subtype": "compact_boundary", "session_id": state.run_id, **shown}

@@ -1,4 +1,7 @@
-"""Files that a message names by @, and long pasted texts: what goes along with the message as notes."""
+"""Files that a message names by @, and long pasted texts: what goes along with the message as notes, whole.
+
+Nothing is shortened here: what does not fit into the model's window is refused as a whole when it is said (Sizing.check_room).
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 
 _MENTION = re.compile(r"(?<![\w@/.])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<bare>[^\s@\"'`,;()\[\]{}<>]+))")
-_FILE_BYTES = 60_000
-_ALL_BYTES = 200_000
-_FOLDER_NAMES = 200
-_INLINE = 20_000
-_HEAD = 12_000
-_TAIL = 4_000
+_MOST_BYTES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +43,12 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
 
     Args:
         resource: reads what is no file of the workspace, such as `@server:uri`.
+    Raises:
+        UsageError: a file is so large that no model's window holds it.
     """
     notes: list[str] = []
     shown: list[str] = []
     sources: set[str] = set()
-    room = _ALL_BYTES
     for name in _names(text):
         place = root / name
         found = resource(name) if ":" in name and not place.exists() else None
@@ -66,11 +66,10 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
             notes.append(f'<folder path="{name}">\n{listed}\n</folder>')
             shown.append(f"@{name}: {listed.count(chr(10)) + 1} names")
         elif place.is_file():
-            note, line = _file(place, name, room=room)
+            note, line = _file(place, name)
             notes += [note] if note else []
             sources |= {"repository"} if note else set()
             shown.append(line)
-            room -= len(note)
     return Notes(notes=tuple(notes), shown=tuple(shown), sources=tuple(sorted(sources)))
 
 
@@ -104,12 +103,9 @@ def pasted(text: str, number: int) -> tuple[str, str]:
     """Give a long pasted text a name and a note.
 
     Returns:
-        What stands for it in the message, and the note with the text; of a very long one its beginning and its end.
+        What stands for it in the message, and the note with the text.
     """
     name = f"[pasted {number}: {text.count(chr(10)) + 1:,} lines, {len(text):,} characters]"
-    if len(text) > _INLINE:
-        left = len(text) - _HEAD - _TAIL
-        text = f"{text[:_HEAD]}\n[... {left:,} characters left out ...]\n{text[-_TAIL:]}"
     return name, f'<pasted number="{number}">\n{text}\n</pasted>'
 
 
@@ -127,22 +123,26 @@ def _inside(place: Path, root: Path) -> bool:
 
 def _folder(place: Path) -> str:
     names = sorted(f"{child.name}/" if child.is_dir() else child.name for child in place.iterdir())
-    more = [f"... {len(names) - _FOLDER_NAMES} more"] if len(names) > _FOLDER_NAMES else []
-    return "\n".join([*names[:_FOLDER_NAMES], *more]) or "(empty)"
+    return "\n".join(names) or "(empty)"
 
 
-def _file(place: Path, name: str, *, room: int) -> tuple[str, str]:
-    limit = min(_FILE_BYTES, room)
-    if limit <= 0:
-        return "", f"@{name}: left out, the message holds enough already; the agent can read it"
+def _file(place: Path, name: str) -> tuple[str, str]:
+    """Read a file whole.
+
+    Raises:
+        UsageError: it is so large that no model's window holds it.
+    """
     try:
         with place.open("rb") as stream:
-            data = stream.read(limit + 1)
+            data = stream.read(_MOST_BYTES + 1)
     except OSError as exc:
         return "", f"@{name}: cannot be read: {exc.strerror}"
     if b"\0" in data:
         return "", f"@{name}: not a text, left out"
-    cut = "\n[cut here; the rest can be read with read_file]" if len(data) > limit else ""
-    text = data[:limit].decode("utf-8", "replace")
-    lines = f"{text.count(chr(10)) + 1:,} lines{', cut' if cut else ''}"
-    return f'<file path="{name}">\n{text}{cut}\n</file>', f"@{name}: {lines}"
+    if len(data) > _MOST_BYTES:
+        raise UsageError(
+            f"@{name} has {place.stat().st_size:,} bytes, {_MOST_BYTES:,} at most",
+            hint=f"write {name} without the @ and say which part matters; the agent can search and read it",
+        )
+    text = data.decode("utf-8", "replace")
+    return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {text.count(chr(10)) + 1:,} lines"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentforge.context.conversation import build_request
+from agentforge.context.conversation import build_request, user_tokens
 from agentforge.events import kinds
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.events import usage_value
@@ -81,10 +81,10 @@ def cost_rows(state: RunState) -> list[dict[str, Any]]:
 
 
 def context_value(chat: Chat) -> dict[str, Any]:
-    """What the next request would hold, in tokens by category, and what each category may hold."""
+    """What the next request would hold, in tokens by part, and when it is warned about and compacted."""
 
     runtime = chat.workshop.runtime()
-    budget, fixed = runtime.budget(), chat.workshop.sizing.fixed()
+    budget = runtime.budget()
     request = build_request(
         chat.state.talk,
         system=runtime.system(),
@@ -92,18 +92,17 @@ def context_value(chat: Chat) -> dict[str, Any]:
         budget=budget,
         situation=runtime.situation(chat.state),
     )
-    limits = budget.limits(fixed)
+    holding = budget.with_material(user_tokens(chat.state.talk.entries))
     return {
         "tokens": request.tokens,
-        "budget": budget.total,
-        "used": round(request.tokens / budget.total, 3),
+        "budget": holding.total,
+        "window": budget.window,
+        "used": round(request.tokens / holding.total, 3),
+        "warned_at": holding.warn_at,
+        "compacted_at": holding.compact_at,
         "sections": dict(request.sections),
-        "limits": {
-            "observations": limits.observations,
-            "history": limits.history,
-            "summary": limits.summary,
-            "message": limits.message,
-        },
+        "handed_over": user_tokens(chat.state.talk.entries),
+        "room_for_more": max(0, budget.material(chat.workshop.sizing.fixed()) - user_tokens(chat.state.talk.entries)),
         "compactions": chat.state.talk.compactions,
         "token_factor": chat.state.talk.token_factor,
     }

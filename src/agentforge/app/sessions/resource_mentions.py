@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
     from agentforge.tools.mcp.servers import Servers
 
-_LONGEST = 60_000
-
 
 def mentioned(chat: Chat, text: str) -> Notes:
     """Read the files, folders and resources that a message names by @.
@@ -75,8 +73,7 @@ class Resources:
             text = servers.read(server, uri).text
         except ToolError as error:
             return "", f"@{name}: cannot be read: {error.observation.summary}"
-        cut = "\n[cut here]" if len(text) > _LONGEST else ""
-        fenced = wrap(text[:_LONGEST] + cut, nonce=self._workshop.nonce)
+        fenced = wrap(text, nonce=self._workshop.nonce)
         return f'<resource server="{server}" uri="{uri}">\n{fenced}\n</resource>', f"@{name}: {len(text):,} characters"
 
     def _knows(self, server: str) -> bool:

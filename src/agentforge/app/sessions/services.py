@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.agent.perform import shown_message
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.chat_sizing import Sizing
 from agentforge.app.sessions.checkpoints import Checkpoints
@@ -27,20 +28,18 @@ from agentforge.session.compaction import compacted
 from agentforge.session.prompting import bare_prompt, system_prompt
 from agentforge.session.reach import tool_context
 from agentforge.session.runtime import SessionRuntime
-from agentforge.tools.dispatch.deferral import searchable
+from agentforge.tools.dispatch.deferral import searchable, sent
+from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.git.private_repository import snapshot_repository
 from agentforge.workspace.protection.change_detector import Watch
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
     from agentforge.app.sessions.chat import ChatOptions
-
-    pass
-    pass
-    pass
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event, HistoryCompacted
     from agentforge.events.state.run_state import RunState
+    from agentforge.messages import Message
     from agentforge.models.api.model import Model
     from agentforge.safety.policy.decision import Policy
     from agentforge.safety.policy.permission import Rule
@@ -109,7 +108,7 @@ class Workshop:
             rules=self.sizing.rules,
             budget=self.sizing.budget,
             max_output_tokens=self.sizing.output_tokens(),
-            text_limit_tokens=self.sizing.text_limit(),
+            result_tokens=self.sizing.result_tokens,
             temperature=cast("float | None", self.settings.get("model.temperature")),
             confirm=self.confirm,
             hooks=self.hooks,
@@ -179,10 +178,22 @@ class Workshop:
             state,
             self.model(),
             budget=self.sizing.budget(),
+            system=self.system(),
+            tools=sent(self.tools()),
             fixed=self.sizing.fixed(),
             reason=reason,
+            shown=self._shown,
             price=wiring.price,
         )
+
+    def _shown(self, message: Message) -> Message:
+        """A message as it leaves the machine: clean, without secrets."""
+        policy = InvocationPolicy(
+            secrets=self.secrets,
+            redacts=self.settings.flag("redaction_enabled"),
+            cleans=self.settings.flag("output_hygiene_enabled"),
+        )
+        return shown_message(message, policy)
 
     # -- tools
 

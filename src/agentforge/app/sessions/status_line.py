@@ -47,7 +47,7 @@ def standing(chat: Chat, state: RunState, *, context_tokens: int) -> Standing:
         context_tokens: of the last request.
     """
     shop = chat.workshop
-    total = shop.sizing.budget().total
+    total = shop.sizing.holding().total
     return Standing(
         mode=shop.work_mode,
         approval=shop.setting("approval") or chat.options.approval or shop.settings.text("approval"),

@@ -63,11 +63,16 @@ def _compact(chat: Chat, _rest: str) -> SlashReply:
 def _context(chat: Chat, _rest: str) -> SlashReply:
 
     value = context_value(chat)
-    limits = value["limits"]
-    rows = [f"| {name} | {tokens} | {limits.get(name, '')} |" for name, tokens in value["sections"].items()]
-    head = f"{value['tokens']} of {value['budget']} tokens ({value['used']:.0%}), {value['compactions']} compactions."
-    table = ["| part | tokens | at most |", "| --- | --- | --- |", *rows]
-    return SlashReply(text="\n".join([head, "", *table]), data=value)
+    rows = [f"| {name} | {tokens:,} |" for name, tokens in value["sections"].items()]
+    head = (
+        f"{value['tokens']:,} of {value['budget']:,} tokens ({value['used']:.0%}), {value['compactions']} compactions."
+    )
+    then = (
+        f"You are warned at {value['warned_at']:,}; at {value['compacted_at']:,} the oldest part becomes a summary. What you said"
+        f" and attached ({value['handed_over']:,}) stays whole; there is room for {value['room_for_more']:,} more of it."
+    )
+    table = ["| part | tokens |", "| --- | --- |", *rows]
+    return SlashReply(text="\n".join([head, "", *table, "", then]), data=value)
 
 
 COMMANDS = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentforge.app.sessions.display import window_words
 from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, exit_code, opening_line, result_value
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
-_REQUEST_TOKENS = 8_000
 _NUMBER, _MONEY = Bound(int), Bound(float)
 
 
@@ -167,7 +167,7 @@ def _face(form: Form) -> Nobody:
         return Nobody(heard=_tell)
     if form == "text" and sys.stdout.isatty():
         return Nobody(delta=_stream, heard=_tell_call)
-    return Nobody()
+    return Nobody(heard=_tell_window)
 
 
 def _tell(event: Event, state: RunState) -> None:
@@ -176,9 +176,15 @@ def _tell(event: Event, state: RunState) -> None:
         write_json(line, form="stream-json")
 
 
-def _tell_call(event: Event, _state: RunState) -> None:
-    """At a terminal: one line for each call, and a line end behind what was streamed."""
+def _tell_window(event: Event, _state: RunState) -> None:
+    """What is no part of the answer but has to be known: that the model's window fills, that a part was summarised."""
+    if isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
+        sys.stderr.write(f"note: {printable(window_words(event))}\n")
 
+
+def _tell_call(event: Event, state: RunState) -> None:
+    """At a terminal: one line for each call, and a line end behind what was streamed."""
+    _tell_window(event, state)
     if isinstance(event, kinds.ModelReplied) and event.text and not event.text.endswith("\n"):
         sys.stdout.write("\n")
     elif isinstance(event, kinds.ToolFinished):
@@ -230,7 +236,6 @@ def _options(given: dict[str, Any], place: Place, session: str) -> tuple[ChatOpt
         limits=plain(limits_of(given)),
         allowed_tools=names,
         bare=given["bare"],
-        request_tokens=_REQUEST_TOKENS,
     ), rules
 
 

@@ -90,10 +90,10 @@ class PlainFace:
 
     def _say(self, text: str) -> bool:
 
-        found = mentioned(self._chat, text)
-        for line in found.shown:
-            self._person.line(self._style.paint(printable(line), "dim"))
         try:
+            found = mentioned(self._chat, text)
+            for line in found.shown:
+                self._person.line(self._style.paint(printable(line), "dim"))
             result = self._chat.say(text, notes=found.notes, sources=found.sources)
         except _Ended:
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from agentforge.app.sessions.display import CallLine, begun, ended, unstarted
+from agentforge.app.sessions.display import CallLine, begun, ended, unstarted, window_words
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cli.output.terminal import Style, cut, printable, printable_lines
 from agentforge.events import kinds
@@ -85,8 +85,8 @@ class PlainPerson:
             self._note(f"{event.name} begins: {event.goal}")
         elif isinstance(event, conversing.ChildFinished):
             self._note(f"{event.name} ended: {event.outcome}")
-        elif isinstance(event, conversing.HistoryCompacted):
-            self._note(f"the oldest {event.entries} messages were summarised")
+        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+            self._note(window_words(event))
         elif isinstance(event, conversing.BackgroundEnded):
             self._note(f"background command {event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.TodosChanged):

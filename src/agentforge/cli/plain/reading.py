@@ -6,19 +6,30 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agentforge.errors import UsageError
+
 if TYPE_CHECKING:
     from agentforge.app.sessions.input_history import Typed
 
 Completer = Callable[[str], list[str]]
-_LONGEST = 1_000_000
+_LONGEST = 20_000_000
 
 
 class PipeReader:
-    """Messages of a pipe: one a line; a line that is endless is cut."""
+    """Messages of a pipe: one a line."""
 
     def read(self) -> str | None:
-        """The next message, None at the end."""
-        data = sys.stdin.buffer.readline(_LONGEST)
+        """The next message, None at the end.
+
+        Raises:
+            UsageError: a line that is longer than any message.
+        """
+        data = sys.stdin.buffer.readline(_LONGEST + 1)
+        if len(data) > _LONGEST:
+            raise UsageError(
+                f"a line of standard input has more than {_LONGEST:,} bytes",
+                hint='every line is a message; to hand over a whole file: agentforge run "..." < FILE',
+            )
         return data.decode("utf-8", "replace").rstrip("\r\n") if data else None
 
 

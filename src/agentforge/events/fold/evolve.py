@@ -35,7 +35,7 @@ from agentforge.events.state.run_state import (
     StageState,
     Turn,
 )
-from agentforge.events.state.talk import heard
+from agentforge.events.state.talk_fold import heard
 
 
 def evolve(state: RunState, event: Event, *, at: str) -> RunState:

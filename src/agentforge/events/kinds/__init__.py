@@ -35,6 +35,7 @@ from agentforge.events.kinds.conversation import (
     TurnFinished as TurnFinished,
     TurnOutcome as TurnOutcome,
     UserSaid as UserSaid,
+    WindowFilling as WindowFilling,
     WritersMerged as WritersMerged,
 )
 from agentforge.events.kinds.deliveries import Attested as Attested, Delivered as Delivered

@@ -22,6 +22,7 @@ class ModelCalled(Event):
         sections: tokens per section of the context.
         seen: digests of the files that the context shows by the model's own wish, by repository path.
         budget: tokens that the request might have held; 0 = nothing bounds it, or the record is older than the bound.
+        window: tokens that the model takes, the room for its answer taken off; 0 = not known.
         left_out: what the context wanted to show and had no room for: {name, lines, level, tokens, why}.
     """
 
@@ -35,6 +36,7 @@ class ModelCalled(Event):
     seen: Json = field(default_factory=dict)
     budget: int = 0
     left_out: tuple[Json, ...] = ()
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,10 +63,12 @@ class HistoryCompacted(Event):
 
     Attributes:
         entries: how many, from the oldest; never between a call and its result.
-        summary: what a model sees instead.
+        kept: positions among them that stay as they are: what the user said and attached.
+        summary: what a model sees instead of the others.
         by: "model" | "harness" (when no model could be asked).
         reason: "budget" | "asked".
-        budget, fixed: tokens of a request then, and those beside its history; with them the decision can be checked.
+        budget, window, fixed: tokens that the conversation might fill, that the model takes, and those of a request beside
+            its history; with them the decision can be checked.
         usage: prompt_tokens, completion_tokens, cached_tokens, llm_calls of the model that was asked; {} = none was.
         cost_usd: None when the price is unknown.
     """
@@ -81,6 +83,21 @@ class HistoryCompacted(Event):
     fixed: int = 0
     usage: Json = field(default_factory=dict)
     cost_usd: float | None = 0.0
+    kept: tuple[int, ...] = ()
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowFilling(Event):
+    """A request has reached 70 % of what the conversation may fill; at 80 % the oldest part becomes a summary.
+
+    Attributes:
+        tokens: of the request, by our count.
+        total: what the conversation may fill.
+    """
+
+    tokens: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ def _message(entry: Entry) -> dict[str, object]:
         for call in entry.calls
     ]
     return {
-        "role": "user" if entry.kind == "summary" else entry.kind,
+        "role": "user" if entry.kind in ("summary", "note") else entry.kind,
         "content": entry.text if entry.text.strip() else entry.summary,
         "tool_call_id": entry.call_id or None,
         "tool_calls": calls,
