@@ -112,6 +112,7 @@ class ModelReply:
         sent: SHA-256 of the request's body as it went over the wire, "" where there is no wire.
         others: the texts of the further samples; fewer than were asked for where the server gave fewer.
         kept: see `Message.kept`.
+        failed: models of a chain that were asked before the one that answered: {model, slug, message}.
     """
 
     text: str
@@ -126,6 +127,7 @@ class ModelReply:
     sent: str = ""
     others: tuple[str, ...] = ()
     kept: tuple[Mapping[str, Any], ...] = ()
+    failed: tuple[Mapping[str, str], ...] = ()
 
     @property
     def samples(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agentforge.safety.text.hygiene import clean
+from agentforge.safety.text.hygiene import clean, cleaned
 
 CASES = {
     "colours": ("\x1b[1;31mred\x1b[0m", "red"),
@@ -44,3 +44,10 @@ def test_cleaning_leaves_nothing_to_clean(text: str) -> None:
     once = clean(text)
     assert clean(once) == once
     assert not any(ord(sign) < 32 and sign not in "\t\n" for sign in once)
+
+
+@given(st.text())
+def test_counting_what_was_cleaned_changes_nothing_of_it(text: str) -> None:
+    found = cleaned(text)
+    assert found.text == clean(text)
+    assert (found.sequences, found.controls, found.invisible) == (0, 0, 0) or found.text != text

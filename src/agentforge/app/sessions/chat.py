@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.background import Job
     from agentforge.config.settings import Settings
     from agentforge.events.state.run_state import RunState
+    from agentforge.hooks.engine import Outcome
     from agentforge.session.runtime import SessionRuntime
     from agentforge.store.log.run_log import RunLog
 
@@ -155,15 +156,30 @@ class Chat:
         tools = list(self.workshop.tools())
         if self.state.talk.settings.get("tools") != tools:
             self.change(tools=tools)
+        hooks = self.workshop.hooks
+        hooked = hooks.before_agent(plain) if hooks is not None and hooks.has("before_agent") else None
+        notes = (*notes, *(f"A hook of the user's says:\n{words}" for words in (hooked.context if hooked else ())))
         plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
         self.workshop.sizing.check_room(plain, *plain_notes)
         self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
+        if hooked is not None and not self._agreed(hooked):
+            reason = f"a hook refused the message: {hooked.reason}"
+            self.drop(outcome="blocked", reason=reason)
+            return TurnResult(text="", outcome="blocked", reason=reason)
         ran = len(self.state.talk.children)
         result = self.go_on()
         if self.workshop.work_mode != "swarm" or result.outcome != "completed":
             return result
 
         return with_evidence(self, result, since=ran)
+
+    def _agreed(self, hooked: Outcome) -> bool:
+        """Record what the hooks did before the turn; whether they, and the person where they ask, let it begin."""
+        for run in hooked.runs:
+            self.log.append(run)
+        if hooked.verdict == "ask":
+            return self.workshop.confirm(hooked.reason)
+        return hooked.verdict != "deny"
 
     def go_on(self) -> TurnResult:
         """Drive the open turn to its end, also one that a process which died left open."""

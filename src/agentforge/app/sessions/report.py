@@ -121,6 +121,15 @@ def error_rows(folder: Path) -> list[dict[str, Any]]:
 def _errors(event: kinds.Event) -> list[dict[str, Any]]:
     if isinstance(event, kinds.ModelFailed):
         return [{"kind": "model", "name": event.slug, "message": event.message}]
+    if isinstance(event, kinds.ModelReplied):
+        return [
+            {
+                "kind": "model",
+                "name": str(one["slug"]),
+                "message": f"{one['model']}: {one['message']} ({event.model} answered instead)",
+            }
+            for one in event.failed
+        ]
     if isinstance(event, kinds.ToolFinished) and event.status != "success":
         return [{"kind": "tool", "name": event.name, "message": event.summary}]
     if isinstance(event, kinds.TurnFinished) and event.outcome in ("failed", "stuck", "limit", "blocked"):

@@ -229,6 +229,9 @@ class ToolFinished(Event):
         changed: files that were written: {path: digest after, "" = deleted}.
         output: digest of the full text when `text` was cut.
         result: digest of (name, arguments, status, text) for loop detection.
+        redaction: {count, kinds} of the secrets that were taken out of the text; {} = none.
+        hygiene: {sequences, controls, invisible, truncated}: terminal escapes and control characters that were removed, invisible
+            characters that are shown by number, and the fields that were cut; {} = nothing.
     """
 
     step: int
@@ -247,6 +250,8 @@ class ToolFinished(Event):
     output: str | None = None
     result: str = ""
     duration_ms: int = 0
+    redaction: Json = field(default_factory=dict)
+    hygiene: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

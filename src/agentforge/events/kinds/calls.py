@@ -47,6 +47,7 @@ class ModelReplied(Event):
         sent: SHA-256 of the body that went over the wire, "" for a model that is not behind HTTP.
         others: texts of the further samples, where several were asked for.
         kept: sealed pieces that the model wants back with this reply: {by: `provider/name`, block}.
+        failed: models that were asked before the one that answered, and failed: {model, slug, message}.
     """
 
     step: int
@@ -62,6 +63,7 @@ class ModelReplied(Event):
     sent: str = ""
     others: tuple[str, ...] = ()
     kept: tuple[Json, ...] = ()
+    failed: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,6 +89,7 @@ class FallbackModel:
         """
         requests = 0
         last: ModelError | None = None
+        failed: list[dict[str, str]] = []
         for model in self._models:
             if not self._breaker.allows(model.name):
                 continue
@@ -100,10 +101,11 @@ class FallbackModel:
                 if not exc.retryable:
                     raise
                 self._breaker.failed(model.name, exc)
+                failed.append({"model": model.name, "slug": exc.slug, "message": str(exc)})
                 last = exc
             else:
                 self._breaker.succeeded(model.name)
-                return replace(reply, requests=reply.requests + requests)
+                return replace(reply, requests=reply.requests + requests, failed=(*failed, *reply.failed))
         raise last or self._open_error()
 
     def close(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentforge.frozen import dataclass
+
 _ESCAPE = (
     r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: title, hyperlink, clipboard; an open one ends with its line
     r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
@@ -16,6 +18,36 @@ _INVISIBLE = (
     "\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Patterns are texts: `re` compiles and keeps them when they are first needed, not at start-up.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """Text that is safe to show, and what was taken out of it.
+
+    Attributes:
+        sequences: terminal escapes that were removed.
+        controls: control characters that were removed.
+        invisible: invisible characters that are shown by their number.
+    """
+
+    text: str
+    sequences: int = 0
+    controls: int = 0
+    invisible: int = 0
+
+
+def cleaned(text: str) -> Cleaned:
+    """Make foreign text safe to show as `clean` does, and count what was done."""
+    shown = clean(text)
+    if shown == text:
+        return Cleaned(text=text)
+    rest, sequences = re.subn(_ESCAPE, "", text)
+    return Cleaned(
+        text=shown,
+        sequences=sequences,
+        controls=len(re.findall(_CONTROL, rest)),
+        invisible=0 if rest.isascii() else len(re.findall(_INVISIBLE, rest)),
+    )
 
 
 def clean(text: str) -> str:

@@ -7,14 +7,14 @@ boundary (present). The agent loop records its intent between preparing and perf
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
 from agentforge.frozen import dataclass
 from agentforge.safety.text.boundary import wrap
-from agentforge.safety.text.hygiene import clean
+from agentforge.safety.text.hygiene import Cleaned, clean, cleaned
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
 from agentforge.tools.base import Observation, ToolError, failed
@@ -112,11 +112,15 @@ class Shown:
         observation: clean, without secrets; its `text` is `text`.
         text: cut to the policy's limit and fenced.
         full: clean, without secrets, uncut and not fenced; equal to `text` when nothing was done to it.
+        redaction: {count, kinds} of the secrets that were taken out; {} = none.
+        hygiene: {sequences, controls, invisible, truncated: [field]}: what was removed, shown or cut; {} = nothing.
     """
 
     observation: Observation
     text: str
     full: str
+    redaction: Mapping[str, object] = field(default_factory=dict)
+    hygiene: Mapping[str, object] = field(default_factory=dict)
 
 
 def invoke(
@@ -208,8 +212,12 @@ def _performed(prepared: Prepared, context: ToolContext) -> Observation:
 def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary."""
 
-    full = policy.plain(observation.text)
+    tidy = cleaned(observation.text) if policy.cleans else Cleaned(text=observation.text)
+    plain = redact(tidy.text, secrets=policy.secrets, shapes=policy.redacts)
+    full = plain.text
     text = cut_middle(full, limit=policy.text_limit_tokens)
+    summary = " ".join(policy.plain(observation.summary).split())
+    cut = [*(["text"] if text != full else []), *(["summary"] if len(summary) > _SUMMARY_LENGTH else [])]
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
     if observation.note:
@@ -217,12 +225,19 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     payload = observation.payload
     shown = replace(
         observation,
-        summary=" ".join(policy.plain(observation.summary).split())[:_SUMMARY_LENGTH],
+        summary=summary[:_SUMMARY_LENGTH],
         text=text,
         next_actions=tuple(policy.plain(action) for action in observation.next_actions),
         payload=payload if payload is None else _scrubbed_payload(payload, policy),
     )
-    return Shown(observation=shown, text=text, full=full)
+    redaction = {"count": plain.count, "kinds": list(plain.kinds)} if plain.count else {}
+    return Shown(observation=shown, text=text, full=full, redaction=redaction, hygiene=_hygiene(tidy, cut))
+
+
+def _hygiene(tidy: Cleaned, cut: list[str]) -> dict[str, object]:
+    """What was done to an observation, as it is recorded; only what there is."""
+    counts = {"sequences": tidy.sequences, "controls": tidy.controls, "invisible": tidy.invisible}
+    return {**{name: count for name, count in counts.items() if count}, **({"truncated": cut} if cut else {})}
 
 
 def _scrubbed_payload(payload: Mapping[str, object], policy: InvocationPolicy) -> Mapping[str, object]:
