@@ -343,6 +343,19 @@ def test_a_result_that_stands_above_word_for_word_is_not_sent_again() -> None:
     assert "word for word the same" in texts[1]
 
 
+def test_twenty_large_writes_count_with_their_arguments() -> None:
+    talking, budget = Talking(), Budget(total=40_000, window=44_000)
+    talking.say("write")
+    for number in range(20):
+        content = json.dumps({"path": f"f{number}.py", "content": "value = 1\n" * 2_000})
+        talking.compact(budget)
+        talking.step([{"call_id": f"call_{number}", "name": "write_file", "arguments": content}], results=["ok"])
+        context = talking.request(budget)
+        assert context.tokens <= budget.window
+        assert _problems(context) == []
+    assert talking.state.talk.compactions > 3
+
+
 def test_the_providers_own_count_makes_the_budget_smaller() -> None:
     talking = Talking()
     talking.say("hi")
