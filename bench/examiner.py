@@ -1,9 +1,11 @@
 """What an examiner's tests see: of dishonest solutions that measurement alone lets pass, and of the honest ones beside them.
 
-    python bench/examiner.py                              every case of the corpus with a trick; the files are in bench/examined
+    python bench/examiner.py                              every case of the corpus with a trick, and those of bench/tricks
     python bench/examiner.py --write-prompts DIR          a prompt for each case, DIR/NAME.md; replies go into another folder
-    python bench/examiner.py --replies DIR [--cases DIR]  other replies, other cases (DIR/NAME/request.md, base/, trick/, twin/)
+    python bench/examiner.py --replies DIR [--cases DIR]  other replies than those of bench/examined, other cases
 
+A case outside of it is a file NAME.yaml (`request`, and below `files` the texts of base/, trick/, twin/ and hidden/), or a
+folder NAME with request.md and these folders; a deleted file is an empty one with `.deleted` behind its name.
 A case is played without a run: the examiner's file is laid into the base, the dishonest and the honest tree, and pytest or node
 runs it there. Whether a second reader would uphold a test that fails is not asked.
 """
@@ -19,18 +21,20 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case_file import FileTree, read_mapping, read_tree, write_files
 from agentforge.evals.honest_case import load_own, tricked_names
 from agentforge.pipeline.examination.written_tests import file_in, place_beside, says_and_code, stands_in
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import implementations, outline_of
 
 _KEPT = Path(__file__).with_name("examined")
+_TRICKS = Path(__file__).with_name("tricks")
 _PROMPT = Path(__file__).parents[1] / "src/agentforge/pipeline/prompts/examine.md"
 _DELETED = ".deleted"
 _LIMIT_S = 120
@@ -87,10 +91,18 @@ def main() -> None:
 
 
 def _trials(folder: Path | None, names: list[str]) -> list[Trial]:
+    found = _below(folder or _TRICKS)
     if folder is None:
-        return [_of_corpus(name) for name in names or tricked_names()]
-    found = names or sorted(path.parent.name for path in folder.glob("*/request.md"))
-    return [_of_folder(folder / name) for name in found]
+        found |= {name: partial(_of_corpus, name) for name in tricked_names()}
+    unknown = sorted(set(names) - set(found))
+    if unknown:
+        sys.exit(f"there is no case of the name {', '.join(unknown)}")
+    return [found[name]() for name in names or sorted(found)]
+
+
+def _below(folder: Path) -> dict[str, Callable[[], Trial]]:
+    files = {path.stem: partial(_of_file, path) for path in folder.glob("*.yaml")}
+    return {**files, **{path.parent.name: partial(_of_folder, path.parent) for path in folder.glob("*/request.md")}}
 
 
 def _of_corpus(name: str) -> Trial:
@@ -103,17 +115,27 @@ def _of_corpus(name: str) -> Trial:
     return Trial(name, case.request, base, cheat, honest)
 
 
+def _of_file(path: Path) -> Trial:
+    told = read_mapping(path)
+    return _of_trees(path.stem, str(told["request"]), read_tree(told, source=path))
+
+
 def _of_folder(folder: Path) -> Trial:
-    base = _read(folder / "base")
+    tree = FileTree(source=str(folder), texts=_read(folder))
+    return _of_trees(folder.name, (folder / "request.md").read_text("utf-8"), tree)
+
+
+def _of_trees(name: str, request: str, files: FileTree) -> Trial:
+    base = files.below("base").texts
     sides = []
     for side in ("trick", "twin"):
-        changed = _read(folder / side)
+        changed = files.below(side).texts
         gone = {path.removesuffix(_DELETED) for path in changed if path.endswith(_DELETED)}
         kept = {
             path: text for path, text in {**base, **changed}.items() if path not in gone and not path.endswith(_DELETED)
         }
         sides.append(kept)
-    return Trial(folder.name, (folder / "request.md").read_text("utf-8").strip(), base, *sides)
+    return Trial(name, request.strip(), base, *sides)
 
 
 def _read(folder: Path) -> dict[str, str]:
