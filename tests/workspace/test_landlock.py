@@ -87,22 +87,22 @@ def test_the_harness_cannot_be_signalled_and_nothing_is_left_running(locked: San
     done = shell(locked, f"kill -0 {os.getpid()} && echo signalled; setsid sleep {mark} & echo on", box)
     assert done.text.splitlines()[-1] == "on"
     assert "signalled" not in done.text
-    assert not any(mark.encode() in path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _there(path))
+    assert not any(mark.encode() in _line(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
 
 
 def test_everything_ends_at_the_time_limit(locked: Sandbox, box: Box) -> None:
     mark = f"6{os.getpid()}.5"
     done = locked.run(["bash", "-c", f"setsid sleep {mark} & sleep 60"], box=box, timeout_s=0.5)
     assert done.timed_out
-    assert not any(mark.encode() in path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _there(path))
+    assert not any(mark.encode() in _line(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
 
 
-def _there(path: Path) -> bool:
+def _line(path: Path) -> bytes:
+    """The command line of a process; one that has ended by now has none."""
     try:
-        path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        return False
-    return True
+        return b""
 
 
 def test_secrets_are_set_aside_and_protected_files_put_back(locked: Sandbox, box: Box) -> None:
