@@ -19,6 +19,7 @@ def pages() -> Mapping[str, str]:
     made = {
         "settings.md": settings(),
         "events.md": events(),
+        "events.schema.json": event_schema(),
         "contracts.md": contracts(),
         "exit-codes.md": exit_codes(),
     }
@@ -70,6 +71,37 @@ def events() -> str:
             *body,
         )
     )
+
+
+def event_schema() -> str:
+    """A JSON Schema of the records of a log: the envelope, and the data of every event by its type."""
+    from pydantic import TypeAdapter
+
+    from agentforge.events.storage.codec import event_kinds
+
+    made = {name: TypeAdapter(kind).json_schema() for name, kind in sorted(event_kinds().items())}
+    envelope = {
+        "seq": {"type": "integer"},
+        "at": {"type": "string"},
+        "prev": {"type": "string"},
+        "hash": {"type": "string"},
+    }
+    rows = [
+        {
+            "properties": {**envelope, "type": {"const": name}, "data": {"$ref": f"#/$defs/{name}"}},
+            "required": ["seq", "at", "type", "data", "prev", "hash"],
+        }
+        for name in made
+    ]
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A record of events.jsonl",
+        "description": _NOTE.strip(),
+        "type": "object",
+        "oneOf": rows,
+        "$defs": made,
+    }
+    return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
 def _event(kind: type) -> Iterator[str]:

@@ -20,7 +20,17 @@ def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
     assert len(rows) == (39 if find_spec("textual") else 36)
     assert all(isinstance(row["values"]["AgentForge"], (int, float)) for row in rows)
     prompts = {row["figure"]: row["values"]["AgentForge"] for row in rows if "prompt" in row["figure"]}
-    assert 500 < max(prompts.values()) < 8000
+    assert 500 < max(prompts.values()) < 128_000
+
+
+def test_a_short_conversation_remembers_everything_through_its_compactions() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "memory.py"), "--turns", "20", "--only", "32K window", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert row["compactions"] >= 1
+    assert row["recall"] == 100.0
+    assert row["tokens_not_cached"] < row["tokens"] / 5
 
 
 def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:

@@ -194,7 +194,9 @@ def _worked(talking: Talking, budget: Budget, steps: int, model: Any = None, siz
     for number in range(1, steps + 1):
         talking.compact(budget, model)
         contexts.append(talking.request(budget))
-        calls, results = _read(number, "\n".join(f"line {i} of {number}" for i in range(size)))
+        calls, results = _read(
+            number, "\n".join(f"line {i} of {number}.{talking.state.turn.step}" for i in range(size))
+        )
         talking.step(calls, text=f"Step {number}.", results=results)
     return contexts
 

@@ -186,14 +186,15 @@ def compactable(talk: Talk, *, budget: Budget, fixed: int, asked: bool = False) 
         fixed: tokens of a request beside its history.
         asked: the user wants it; else only a history that fills its share of the window is compacted.
     """
-    whole = budget.with_material(user_tokens(talk.entries))
-    spent = history_tokens(talk.entries)
-    if not talk.entries or (not asked and fixed + spent < whole.compact_at):
+    entries = without_repeats(talk.entries)
+    said, spent = user_tokens(entries), history_tokens(entries)
+    whole = budget.with_material(said)
+    if not entries or (not asked and fixed + spent < whole.compact_at):
         return None
-    count, tail = _taken(talk.entries, most=min(whole.total // 5, (spent - user_tokens(talk.entries)) // 3))
+    count, tail = _taken(entries, most=min(whole.total // 5, (spent - said) // 3))
     room = whole.compact_at - fixed - tail - whole.summary - whole.total // 20
-    kept = _kept(talk.entries[:count], room=room)
-    freed = sum(entry_tokens(entry) for place, entry in enumerate(talk.entries[:count]) if place not in kept)
+    kept = _kept(entries[:count], room=room)
+    freed = sum(entry_tokens(entry) for place, entry in enumerate(entries[:count]) if place not in kept)
     gain = freed - min(whole.summary, freed // 2)
     if freed <= 0 or (not asked and gain * _LEAST_GAIN < freed + tail):
         return None

@@ -11,7 +11,7 @@ from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.perform import AgentSpec
 from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.conversation import build_request, user_tokens
-from agentforge.context.window import history_tokens
+from agentforge.context.window import history_tokens, without_repeats
 from agentforge.events import kinds
 from agentforge.events.state.talk_fold import unanswered
 from agentforge.session.decide import SPAWNS, decide
@@ -115,7 +115,7 @@ class SessionPerformer:
         """What the user is told once, when the request has reached the part of the window from which they are warned."""
         rules, talk = self._runtime.rules(), state.talk
         budget = rules.budget.with_material(user_tokens(talk.entries))
-        tokens = rules.fixed + history_tokens(talk.entries)
+        tokens = rules.fixed + history_tokens(without_repeats(talk.entries))
         return (
             None if talk.warned or tokens < budget.warn_at else kinds.WindowFilling(tokens=tokens, total=budget.total)
         )

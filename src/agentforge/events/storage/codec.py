@@ -24,7 +24,7 @@ def decode(type_name: str, data: Mapping[str, object]) -> Event:
     Raises:
         IntegrityError: no such event type, or a required field is missing.
     """
-    kind = _kinds().get(type_name)
+    kind = event_kinds().get(type_name)
     if kind is None:
         raise IntegrityError(
             f"unknown event type {type_name!r}", hint="the log was written by a newer agentforge: upgrade"
@@ -37,7 +37,8 @@ def decode(type_name: str, data: Mapping[str, object]) -> Event:
 
 
 @cache
-def _kinds() -> dict[str, type[Event]]:
+def event_kinds() -> Mapping[str, type[Event]]:
+    """Every event by the name of its type."""
     return {
         name: value
         for name, value in vars(kinds).items()

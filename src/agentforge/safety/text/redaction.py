@@ -11,7 +11,7 @@ from agentforge.frozen import dataclass
 from agentforge.safety.text.file_text import written_forms
 from agentforge.safety.text.shapes import SHAPES
 
-_REMEMBERED_CHARS = 8_000
+_REMEMBERED_CHARS = 64_000
 _SHORTEST_KNOWN_VALUE = 8
 _SHORTEST_ASSIGNED_VALUE = 8
 _SHORTEST_RANDOM_VALUE = 16
@@ -71,7 +71,7 @@ def redact(text: str, *, secrets: tuple[str, ...] = (), shapes: bool = True) -> 
     return _remembered(text, secrets) if len(text) <= _REMEMBERED_CHARS else _searched(text, secrets)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _remembered(text: str, secrets: tuple[str, ...]) -> Redacted:
     """Most of what is sent to a model was sent the step before: searched once."""
     return _searched(text, secrets)
