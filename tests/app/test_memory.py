@@ -10,7 +10,9 @@ from agentforge_talking import Asked, requests_of, texts_of
 from agentforge.app.sessions.display import window_words
 from agentforge.app.sessions.mentions import notes_of
 from agentforge.app.sessions.person import Nobody
+from agentforge.app.sessions.replay import replay_session
 from agentforge.app.slash import run_slash
+from agentforge.config.settings import load
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 
@@ -58,7 +60,9 @@ def test_what_does_not_fit_is_refused_with_size_limit_and_way_out_and_nothing_is
     assert chat.say("look").outcome == "completed"
 
 
-def test_the_user_is_told_when_the_window_fills_and_when_a_part_was_summarised(opened: Open, project: Path) -> None:
+def test_the_user_is_told_when_the_window_fills_and_when_a_part_was_summarised(
+    opened: Open, project: Path, environ: dict[str, str]
+) -> None:
     _small(project)
     for number in range(12):
         (project / f"f{number}.txt").write_text(f"line of {number}\n" * 400)
@@ -77,6 +81,8 @@ def test_the_user_is_told_when_the_window_fills_and_when_a_part_was_summarised(o
     assert second.startswith("Summarised ") and "stays whole" in second
     assert 0.7 * 24_000 <= seen[0].tokens < 0.8 * 24_000  # type: ignore[union-attr]
     assert all(f"read f{number}.txt" in _said(chat) for number in range(12))
+    again = replay_session(chat.session_id, settings=load(project, environ), environ=environ)
+    assert again.difference is None and again.requests == 24
 
 
 def test_an_answer_and_a_reason_of_the_user_are_there_many_turns_later(opened: Open) -> None:

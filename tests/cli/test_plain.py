@@ -169,6 +169,20 @@ def test_escapes_of_a_model_do_not_reach_the_terminal(place: Place) -> None:
     assert out == "aredb\n"
 
 
+def test_run_without_a_prompt_at_a_terminal_is_the_interactive_agent_in_that_folder(place: Place) -> None:
+    folder = place.repo.parent / "elsewhere"
+    folder.mkdir()
+    arguments = ["run", "--cwd", str(folder), *place.arguments(WRITE, {"text": "Done."}), "--approval", "auto"]
+    terminal = Terminal(arguments, cwd=place.repo, environ=place.environ)
+    terminal.until("> ")
+    terminal.send("write\n")
+    terminal.until("Done.")
+    terminal.until("> ")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+    assert (folder / "new.txt").read_text() == "hello\n"
+
+
 def test_a_person_allows_rejects_and_allows_always(place: Place) -> None:
     terminal = place.terminal(WRITE, ADD, ADD, {"text": "Done."})
     terminal.until("> ")

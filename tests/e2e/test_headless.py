@@ -54,7 +54,9 @@ def test_the_result_as_json_has_what_scripts_read(world: World) -> None:
 def test_a_denied_call_is_in_the_result_and_in_the_exit_code(world: World) -> None:
     model = _script(world, _call("write_file", path="new.txt", content="x"), {"text": "I could not."})
     done = world.run("run", "write", "--model", model, "--json")
-    assert (done.code, done.json["subtype"]) == (3, "success")
+    assert (done.code, done.json["subtype"]) == (3, "error_permission_denied")
+    assert (done.json["is_error"], done.json["exit_code"]) == (True, 3)
+    assert done.json["reason"] == "1 call needed a person, and nobody is here"
     assert [one["tool_name"] for one in done.json["permission_denials"]] == ["write_file"]
     assert not (world.repo / "new.txt").exists()
 
@@ -70,7 +72,7 @@ def test_a_stream_begins_with_who_works_and_ends_with_the_result(world: World) -
 
 @pytest.mark.parametrize(
     ("flags", "subtype", "code"),
-    [(("--max-turns", "2"), "error_max_turns", 6), (("--budget-tokens", "2000"), "error_during_execution", 6)],
+    [(("--max-turns", "2"), "error_max_turns", 6), (("--budget-tokens", "2000"), "error_max_budget_tokens", 6)],
 )
 def test_a_limit_ends_the_turn_with_its_own_code(world: World, flags: tuple[str, ...], subtype: str, code: int) -> None:
     model = _script(world, *[_call("read_file", path="textkit.py", offset=n + 1) for n in range(9)], {"text": "Done."})

@@ -44,6 +44,7 @@ class ChatOptions:
         max_turns: model calls for one message, 0 = by the settings.
         limits: those of events.state.Limits that were set.
         allowed_tools: names or patterns, None = all of the mode.
+        more_system: instructions of the user's that stand behind all others.
         bare: no instructions of the project, no skills, no memory, no MCP servers; the fewest tools.
     """
 
@@ -57,6 +58,7 @@ class ChatOptions:
     limits: Mapping[str, int | float | None] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] | None = None
     bare: bool = False
+    more_system: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ class TurnResult:
         outcome: of the turn (events.conversing.TurnOutcome).
         error: what broke it off; None when nothing did.
         swarm: in the swarm's mode: {subagents, found, missing, told}: what became of the evidence; {} otherwise.
+        structured: the answer as JSON where it was asked for by a schema.
     """
 
     text: str
@@ -75,6 +78,7 @@ class TurnResult:
     reason: str = ""
     error: AgentForgeError | None = None
     swarm: Mapping[str, object] = field(default_factory=dict)
+    structured: object = None
 
 
 class Chat:

@@ -21,7 +21,14 @@ EXIT_DENIED = 3
 """A call needed a person: the same as waiting for one."""
 
 _EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
-_LIMITS = {"max_turns": "error_max_turns", "budget_usd": "error_max_budget_usd"}
+_LIMITS = {
+    "max_turns": "error_max_turns",
+    "budget_usd": "error_max_budget_usd",
+    "budget_tokens": "error_max_budget_tokens",
+    "deadline": "error_deadline",
+    "structured_output": "error_max_structured_output_retries",
+}
+_DENIED = "error_permission_denied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +60,16 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     """What came of a prompt."""
     state = chat.state
     totals, denials = state.totals, state.denials[since.denials :]
+    word = subtype(result, denied=bool(denials))
+    told = f"{len(denials)} {'call' if len(denials) == 1 else 'calls'} needed a person, and nobody is here"
     value: dict[str, Any] = {
         "session_id": state.run_id,
-        "subtype": subtype(result),
-        "is_error": result.outcome != "completed",
+        "subtype": word,
+        "is_error": word != "success",
+        "exit_code": exit_code(result, denied=bool(denials)),
         "result": result.text,
         "outcome": result.outcome,
-        "reason": result.reason,
+        "reason": told if word == _DENIED else result.reason,
         "num_turns": totals.llm_calls - since.steps,
         "duration_ms": duration_ms,
         "total_cost_usd": round(totals.cost_usd - since.cost_usd, 6) if totals.cost_known else None,
@@ -75,6 +85,8 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     missing = chat.workshop.shed.missing()
     if missing:
         value["not_loaded"] = missing
+    if result.structured is not None:
+        value["structured_output"] = result.structured
     if result.swarm:
         value["swarm"] = dict(result.swarm)
     if result.error is not None:
@@ -83,12 +95,13 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     return value
 
 
-def subtype(result: TurnResult) -> str:
-    """The result in one word, as other harnesses call it."""
+def subtype(result: TurnResult, *, denied: bool) -> str:
+    """The result in one word, as other harnesses call it; "success" where the exit code is 0, and nowhere else."""
     if result.outcome == "completed":
-        return "success"
-    limit = result.reason.partition(":")[0]
-    return _LIMITS.get(limit, "error_during_execution") if result.outcome == "limit" else "error_during_execution"
+        return _DENIED if denied else "success"
+    if result.outcome in ("interrupted", "blocked", "stuck"):
+        return f"error_{result.outcome}"
+    return _LIMITS.get(result.reason.partition(":")[0], "error_during_execution")
 
 
 def exit_code(result: TurnResult, *, denied: bool) -> int:
@@ -96,6 +109,12 @@ def exit_code(result: TurnResult, *, denied: bool) -> int:
     if result.error is not None:
         return result.error.exit_code
     return EXIT_DENIED if result.outcome == "completed" and denied else _EXIT[result.outcome]
+
+
+def partial_line(text: str) -> dict[str, Any]:
+    """A piece of text of a stream, as it comes in."""
+    event = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+    return {"type": "stream_event", "event": event}
 
 
 def opening_line(chat: Chat) -> dict[str, Any]:

@@ -154,9 +154,10 @@ class Workshop:
 
     def system(self) -> str:
         """The instructions; the same text as long as nothing is switched."""
+        more = self.options.more_system
         if self.options.bare:
-            return bare_prompt(work_mode=self.work_mode, workspace=str(self.root))
-        return system_prompt(work_mode=self.work_mode, workspace=str(self.root), parts=self.instructions)
+            return bare_prompt(work_mode=self.work_mode, workspace=str(self.root)) + (f"{more}\n" if more else "")
+        return system_prompt(work_mode=self.work_mode, workspace=str(self.root), parts=(*self.instructions, more))
 
     @cached_property
     def instructions(self) -> tuple[str, ...]:

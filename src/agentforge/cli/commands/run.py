@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentforge.app.sessions.display import window_words
-from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, exit_code, opening_line, result_value
+from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, opening_line, partial_line, result_value
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
+from agentforge.app.sessions.structured import answered, schema_of, words_about
 from agentforge.cli.output.terminal import cut, printable
+from agentforge.cli.running.stream_input import messages
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.cli.startup.flag import Command, option, work_mode_option
@@ -71,6 +74,17 @@ Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prom
     help="Offer only these tools; shell(git *) also allows the calls.",
 )
 @option("--add-note", "notes", multiple=True, metavar="TEXT", help="Text that goes with the prompt; repeatable.")
+@option(
+    "--append-system-prompt", "more_system", multiple=True, metavar="TEXT", help="Add to the instructions; repeatable."
+)
+@option("--json-schema", metavar="SCHEMA|FILE", default="", help="The answer is JSON that is valid against this.")
+@option(
+    "--input-format",
+    type=click.Choice(("text", "stream-json")),
+    default="text",
+    help="stream-json: every line of standard input is a message, until it ends.",
+)
+@option("--include-partial-messages", "pieces", is_flag=True, help="Stream the pieces of a reply as they come in.")
 @option("--bare", is_flag=True, help="Shortest instructions, seven tools, nothing of the project, no memory.")
 @option("--trust", is_flag=True, help="Use the hooks, tools and instructions that the project brings.")
 @cwd_option
@@ -78,22 +92,56 @@ Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prom
 def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
     """Give PROMPT to the agent and print its answer; "-", or no PROMPT, reads it from standard input.
 
-    What stands on standard input beside a PROMPT goes with it as material.
+    What stands on standard input beside a PROMPT goes with it as material. At a terminal and without a PROMPT it opens
+    the interactive agent.
     """
     form = form_of(output_format, as_json=as_json)
+    schema = schema_of(given["json_schema"]) if given["json_schema"] else None
+    streamed = _is_streamed(given, form=form, prompt=prompt)
+    if prompt is None and form == "text" and sys.stdin.isatty() and not given["session"] and not given["latest"]:
+        from agentforge.cli.running.chat_loop import talk  # brings the screen
+
+        return talk({**given, "last": False, "plain": False})
     place, session = _place_of(given)
-    text, material = _prompt(prompt, resumes=bool(session))
-    options, rules = _options(given, place, session)
+    text, material = ("", ()) if streamed else _prompt(prompt, resumes=bool(session))
+    options, rules = _options(given, place, session, schema)
     notes = (*given["notes"], *material)
-    with _stoppable(), _opened(options, place, form) as chat:
+    with _stoppable(), _opened(options, place, form, pieces=given["pieces"]) as chat:
         chat.desk.rules += rules
         for note in chat.notes:
             sys.stderr.write(f"note: {note}\n")
-        code = _driven(chat, lambda: _turn(chat, text, notes), form=form)
+        if form == "stream-json":
+            write_json(opening_line(chat), form=form)
+        code = 0
+        for said in messages() if streamed else (text,):
+            turn = partial(_structured, chat, said, notes, schema)
+            code = _driven(chat, turn, form=form) or code
         if chat.workshop.running():
             sys.stderr.write("note: what ran in the background ends with this command\n")
         _tell_left_out(chat)
         return code
+
+
+def _is_streamed(given: dict[str, Any], *, form: Form, prompt: str | None) -> bool:
+    """Whether messages come as JSON lines.
+
+    Raises:
+        UsageError: what was asked for does not go together.
+    """
+    streamed: bool = given["input_format"] == "stream-json"
+    if streamed and (form != "stream-json" or prompt not in (None, "-")):
+        raise UsageError(
+            "--input-format stream-json goes with --output-format stream-json and without a prompt",
+            hint="every line of standard input is a message",
+        )
+    if given["pieces"] and form != "stream-json":
+        raise UsageError("--include-partial-messages goes with --output-format stream-json", hint="add it")
+    return streamed
+
+
+def _structured(chat: Chat, text: str, notes: tuple[str, ...], schema: Mapping[str, object] | None) -> TurnResult:
+    result = _turn(chat, text, notes)
+    return answered(schema, result, chat.say) if schema is not None else result
 
 
 def _tell_left_out(chat: Chat) -> None:
@@ -122,8 +170,6 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
     from agentforge.app.sessions.chat import TurnResult
 
     since, began = Mark.of(chat.state), time.monotonic()
-    if form == "stream-json":
-        write_json(opening_line(chat), form=form)
     try:
         result = turn()
     except KeyboardInterrupt:
@@ -134,7 +180,7 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
         _show(value, streamed=sys.stdout.isatty())
     else:
         write_json(result_line(value, form=form), form=form)
-    return exit_code(result, denied=bool(value["permission_denials"]))
+    return int(value["exit_code"])
 
 
 def _show(value: dict[str, Any], *, streamed: bool) -> None:
@@ -149,22 +195,23 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
     if value["is_error"]:
-        sys.stderr.write(f"{value['outcome']}: {printable(value['reason'])}\n")
-        if value["outcome"] != "blocked":
+        how = value["outcome"] if value["outcome"] != "completed" else "denied"
+        sys.stderr.write(f"{how}: {printable(value['reason'])}\n")
+        if value["outcome"] not in ("blocked", "completed"):
             sys.stderr.write(f'go on with: agentforge run "..." --resume {value["session_id"]}\n')
 
 
-def _opened(options: ChatOptions, place: Place, form: Form) -> Chat:
+def _opened(options: ChatOptions, place: Place, form: Form, *, pieces: bool) -> Chat:
     from agentforge.app.sessions.chat import Chat
 
-    return Chat.open(options, _face(form), settings=place.settings, environ=place.environ)
+    return Chat.open(options, _face(form, pieces=pieces), settings=place.settings, environ=place.environ)
 
 
-def _face(form: Form) -> Nobody:
+def _face(form: Form, *, pieces: bool) -> Nobody:
     """Nobody is here; what happens is streamed where somebody looks."""
 
     if form == "stream-json":
-        return Nobody(heard=_tell)
+        return Nobody(heard=_tell, delta=_tell_partial if pieces else None)
     if form == "text" and sys.stdout.isatty():
         return Nobody(delta=_stream, heard=_tell_call)
     return Nobody(heard=_tell_window)
@@ -174,6 +221,10 @@ def _tell(event: Event, state: RunState) -> None:
 
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
+
+
+def _tell_partial(text: str) -> None:
+    write_json(partial_line(clean(text)), form="stream-json")
 
 
 def _tell_window(event: Event, _state: RunState) -> None:
@@ -218,7 +269,9 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     return place, session
 
 
-def _options(given: dict[str, Any], place: Place, session: str) -> tuple[ChatOptions, tuple[str, ...]]:
+def _options(
+    given: dict[str, Any], place: Place, session: str, schema: Mapping[str, object] | None
+) -> tuple[ChatOptions, tuple[str, ...]]:
     from agentforge.app.sessions.chat import ChatOptions
 
     names: tuple[str, ...] | None = None
@@ -236,6 +289,7 @@ def _options(given: dict[str, Any], place: Place, session: str) -> tuple[ChatOpt
         limits=plain(limits_of(given)),
         allowed_tools=names,
         bare=given["bare"],
+        more_system="\n\n".join([*given["more_system"], *([words_about(schema)] if schema is not None else [])]),
     ), rules
 
 
