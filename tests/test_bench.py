@@ -61,7 +61,7 @@ def test_a_quick_match_against_nobody_fills_our_own_column() -> None:
     assert done.returncode == 0, done.stderr
     (column,) = json.loads(done.stdout).values()
     assert column["5 turns: 5 turns, finished"] == column["12 turns, finished"] == "yes"
-    assert 500 < column["  largest request, tokens"] < 24_000
+    assert 500 < column["  largest request, tokens"] < 128_000  # half of the window: see bench/memory.py
 
 
 def _repository_with_a_change(folder: Path) -> str:
