@@ -56,7 +56,7 @@ def test_a_denied_call_is_in_the_result_and_in_the_exit_code(world: World) -> No
     done = world.run("run", "write", "--model", model, "--json")
     assert (done.code, done.json["subtype"]) == (3, "error_permission_denied")
     assert (done.json["is_error"], done.json["exit_code"]) == (True, 3)
-    assert done.json["reason"] == "1 call needed a person, and nobody is here"
+    assert done.json["reason"].startswith("1 call was not allowed: ") and "nobody is here" in done.json["reason"]
     assert [one["tool_name"] for one in done.json["permission_denials"]] == ["write_file"]
     assert not (world.repo / "new.txt").exists()
 
@@ -284,6 +284,29 @@ def test_a_model_with_a_smaller_window_than_the_settings_say_is_met(world: World
     loopback.answer = answer
     done = _served(world, loopback, "read it", "--json")
     assert (done.code, done.json["result"]) == (0, "Read."), done.out
+
+
+def test_a_window_that_is_smaller_than_what_was_piped_is_said_at_once(world: World, loopback: LoopbackProvider) -> None:
+    loopback.default = Refuse(
+        status=400, message="maximum context length is 8192 tokens", code="context_length_exceeded"
+    )
+    diff = "".join(f"+line {number} of the piped change\n" for number in range(4_000))
+    env = {"BASE_URL": f"{loopback.url}/v1", "API_KEY": "k"}
+    done = world.run("run", "review this", "--model", "custom/m", "--json", stdin=diff.encode(), env=env)
+    assert (done.code, len(loopback.asked)) == (5, 1), done.out
+    assert "is never shortened" in done.json["error"]["hint"] and "model.context_window" in done.json["error"]["hint"]
+
+
+def test_yolo_does_what_it_would_ask_about_and_says_what_the_floor_forbids(world: World) -> None:
+    reads = _call("shell", command="cat textkit.py")
+    leaves = _call("shell", command="curl -s http://127.0.0.1:9/ || true")
+    floor = _call("write_file", path=".git/config", content="x")
+    done = world.run(
+        "run", "go", "--model", _script(world, reads, leaves, floor, {"text": "Ok."}), "--approval", "yolo", "--json"
+    )
+    (denial,) = done.json["permission_denials"]
+    assert denial["tool_name"] == "write_file" and "nobody is here" not in denial["reason"]
+    assert done.json["reason"] == f"1 call was not allowed: {denial['reason']}"
 
 
 @pytest.mark.parametrize("lines", [350, 1_500, 4_000])

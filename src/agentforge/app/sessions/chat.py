@@ -12,6 +12,7 @@ from agentforge.app.sessions.person import Desk, Person
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.swarm import with_evidence
 from agentforge.cancelling import Cancellation, under
+from agentforge.context.conversation import user_tokens
 from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
@@ -206,9 +207,25 @@ class Chat:
         for _ in range(_SMALLER):
             try:
                 return run_turn(self.log, runtime)
-            except ContextTooLong:
-                continue
+            except ContextTooLong as error:
+                self._check_refused(error)
         return run_turn(self.log, runtime)
+
+    def _check_refused(self, error: ContextTooLong) -> None:
+        """See whether a smaller request can be built: what the user said and attached is never shortened.
+
+        Raises:
+            ContextTooLong: it cannot; the error says how much that is and what to do.
+        """
+        talk = self.state.talk
+        said = user_tokens(talk.entries)
+        if self.workshop.sizing.fixed() + said < talk.refused_tokens:
+            return
+        error.hint = (
+            f"what you said and attached holds {said:,} tokens and is never shortened: /undo or /new and attach less, choose"
+            " a model with a larger window, or say how large it is: agentforge config set model.context_window N"
+        )
+        raise error
 
     def _tell_hooks(self, error: ModelError) -> None:
         hooks = self.workshop.hooks

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
 
 EXIT_DENIED = 3
-"""A call needed a person: the same as waiting for one."""
+"""A call was not allowed: it needed a person, or a rule, the mode or a protected place forbids it."""
 
 _EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
 _LIMITS = {
@@ -61,7 +61,8 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     state = chat.state
     totals, denials = state.totals, state.denials[since.denials :]
     word = subtype(result, denied=bool(denials))
-    told = f"{len(denials)} {'call' if len(denials) == 1 else 'calls'} needed a person, and nobody is here"
+    count = f"{len(denials)} {'call was' if len(denials) == 1 else 'calls were'} not allowed"
+    told = f"{count}: {denials[0]['reason']}" if denials else ""
     value: dict[str, Any] = {
         "session_id": state.run_id,
         "subtype": word,

@@ -52,7 +52,7 @@ Examples:
   agentforge run --resume 3f2a        (goes on with a turn that was cut off)
 
 \b
-Exit codes: 0 done, 2 usage, 3 a call needed a person, 4 a hook refused the prompt, 5 model, 6 a limit, 7 sandbox or tools,
+Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prompt, 5 model, 6 a limit, 7 sandbox or tools,
 8 the session is in use, 9 the session is damaged, 130 interrupted.
 """,
 )
