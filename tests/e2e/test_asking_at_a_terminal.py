@@ -1,0 +1,52 @@
+"""`agentforge resolve` without an id asks, on a terminal, what waits, and goes on with the task."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from agentforge_world import good_script, intake, reply, submit
+
+if TYPE_CHECKING:
+    from agentforge_world import World
+
+_QUESTION = "What joins the words?"
+
+
+def _on_a_terminal(world: World, *arguments: str, typed: str) -> tuple[int, str]:
+    """Run the program on a terminal of its own; what is typed waits in it."""
+    ours, its = pty.openpty()
+    command = [sys.executable, "-m", "agentforge", *arguments]
+    env = {**world.env, "TERM": "dumb"}
+    child = subprocess.Popen(command, cwd=world.repo, env=env, stdin=its, stdout=its, stderr=its)
+    os.close(its)
+    os.write(ours, typed.encode())
+    out = b""
+    while True:
+        try:
+            data = os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+        if not data:
+            break
+        out += data
+    os.close(ours)
+    return child.wait(60), out.decode("utf-8", "replace")
+
+
+def test_bare_resolve_asks_records_the_answer_and_goes_on(world: World) -> None:
+    open_question = {"area": "separator", "question": _QUESTION, "impact": "blocking", "default": "a hyphen"}
+    asked = {"question": _QUESTION, "impact": "blocking", "source": "human_escalation", "answer": "unknown"}
+    script = good_script(
+        intake=[reply(submit(intake(identified_ambiguities=[open_question])))],
+        clarify=[reply(submit({"questions": [asked]}))],
+    )
+    assert world.start(script).code == 3
+    code, out = _on_a_terminal(world, "resolve", typed="a hyphen, always\ny\n")
+    assert _QUESTION in out
+    assert code == 0, out
+    (answer,) = world.view("artifacts/phases/clarify/clarification.yaml")["questions"]
+    assert answer["answer"] == "a hyphen, always"
