@@ -232,7 +232,6 @@ FACTS: dict[str, dict[str, Any]] = {
         "collection_errors": [],
         "duplicates": [],
         "existing_changed": [],
-        "vacuous": [],
         "product_changed": [],
         "runner_hooks": [],
         "frozen": dict.fromkeys([*_RED_IDS, "tests/test_slugs.py::test_names_stay"], "0" * 64),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
-from agentforge.safety.text.boundary import outside
-from agentforge.verification.source.evasion import new_deceptions
+from agentforge.verification.source.evasion import new_replacements
 from agentforge.verification.stages.product_files import product_files
 
 
@@ -17,18 +16,14 @@ def words_of_people(state: RunState) -> str:
 
 
 def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
-    """Places of the changed product files that the base does not have and that nobody asked for.
-
-    The specification's words excuse nothing: a model wrote them.
-    """
+    """Places of the changed product files that replace clock, chance or built-ins, and did not at the base."""
 
     base = state.trees["baseline"]
     own = set(suite_files(state))
     changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
-    found = new_deceptions(
+    found = new_replacements(
         product_files(runtime.git, tree, changed, roots=runtime.rig().plan.roots),
         before=lambda path: runtime.git.show(base, path),
         after=lambda path: runtime.git.show(tree, path),
-        told=outside(words_of_people(state)),
     )
     return [{"path": one.path, "line": one.line, "text": one.text} for one in found]

@@ -283,7 +283,7 @@ class _Watch:
     def _told(self, event: str, arguments: tuple[Any, ...]) -> None:
         kind = _EVENTS.get(event, "file")
         if kind != "file":
-            what = arguments[-1] if event == "socket.connect" else arguments[0] if arguments else ""
+            what = arguments[-1] if event in ("socket.connect", "socket.sendto") else arguments[0] if arguments else ""
             return self._add(kind, f"{event} {what}")
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], (str, bytes)) else ""
         if not path or path in self.source or path.endswith((".pyc", ".so")) or "__pycache__" in path:

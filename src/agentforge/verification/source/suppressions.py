@@ -6,11 +6,9 @@ import ast
 import io
 import re
 import tokenize
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-Read = Callable[[str], bytes | None]
+from agentforge.verification.source.new_places import Place, Read, new_places
 
 _COMMENT = re.compile(
     r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
@@ -31,39 +29,17 @@ _RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
 _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
-    """One suppression that the base does not have."""
-
-    path: str
-    line: int
-    text: str
-
-
-def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Suppression, ...]:
+def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
     """List suppressions of the changed files that the base does not have; one that only moved is not new."""
-    found: list[Suppression] = []
-    for path in changed:
-        data = after(path)
-        if data is None:
-            continue
-        known = Counter(text for _line, text in _suppressions(path, before(path)))
-        for line, text in _suppressions(path, data):
-            if known[text] > 0:
-                known[text] -= 1
-            else:
-                found.append(Suppression(path=path, line=line, text=text[:200]))
-    return tuple(found)
+    return new_places(changed, _suppressions, before=before, after=after)
 
 
 def suppressed_lines(path: str, data: bytes | None) -> list[str]:
     """The lines of a file that suppress something, stripped."""
-    return [text for _line, text in _suppressions(path, data)]
+    return [text for _line, text in _suppressions(path, data or b"")]
 
 
-def _suppressions(path: str, data: bytes | None) -> Iterator[tuple[int, str]]:
-    if data is None:
-        return
+def _suppressions(path: str, data: bytes) -> Iterator[tuple[int, str]]:
     if path.endswith(".py"):
         yield from _of_python(data)
     elif path.endswith(_OTHER_LANGUAGES):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentforge.verification.source.suppressions import Read, Suppression, suppressed_lines
+from agentforge.verification.source.new_places import Place, Read
+from agentforge.verification.source.suppressions import suppressed_lines
 
 _NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 _ANY = re.compile(r"#\s*(?:noqa|type:|pragma:|pylint:|mypy:|pyright:|ruff:|nosec|fmt:|ty:)|skip|xfail", re.IGNORECASE)
@@ -15,15 +16,15 @@ _DEFECTS = ("E9", "F4", "F5", "F6", "F7", "F8", "F9", "B", "S", "PLE", "ASYNC", 
 _TASTE = ("F401", "F403")
 
 
-def by_practice(found: Sequence[Suppression], *, before: Read) -> tuple[list[Suppression], list[Suppression]]:
+def by_practice(found: Sequence[Place], *, before: Read) -> tuple[list[Place], list[Place]]:
     """Part new suppressions into those that are refused and those that are only told.
 
     Told is a `# noqa: CODE` alone on its line, whose every code is of taste and is suppressed by the same code in the same
     file at the base, and a `# pragma: no cover`: which lines no test runs is measured without heeding it. Bare ones, type
     ignores, skips and everything else are refused.
     """
-    refused: list[Suppression] = []
-    told: list[Suppression] = []
+    refused: list[Place] = []
+    told: list[Place] = []
     for one in found:
         codes = _codes(one.text)
         practised = {code for text in suppressed_lines(one.path, before(one.path)) for code in _codes(text)}
