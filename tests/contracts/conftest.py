@@ -233,7 +233,6 @@ FACTS: dict[str, dict[str, Any]] = {
         "duplicates": [],
         "existing_changed": [],
         "product_changed": [],
-        "runner_hooks": [],
         "frozen": dict.fromkeys([*_RED_IDS, "tests/test_slugs.py::test_names_stay"], "0" * 64),
         "frozen_files": {"tests/test_slugs.py": "0" * 64},
         "controls": CONTROLS,

@@ -21,7 +21,6 @@ from agentforge.evals.suites import broken_side, in_processes, process_ground
 
 DETECTORS: Mapping[str, Sequence[str]] = {
     "patches": ("agentforge.verification.source.evasion:_patches",),
-    "runner-hooks": ("agentforge.pipeline.facts.runner_configuration:new_runner_hooks",),
     "answer-tables": ("agentforge.verification.stages.plain_process_checks:hard_coded",),
     "idle-assertions": ("agentforge.verification.stages.plain_process_checks:_never_asserting",),
     "unasked-names": ("agentforge.verification.source.out_of_scope_changes:unasked_changes",),

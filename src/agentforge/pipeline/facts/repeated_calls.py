@@ -11,10 +11,9 @@ from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.python.imports import reached
 from agentforge.languages.symbols import Symbol, symbols_of
-from agentforge.pipeline.facts.evasion import words_of_people
 from agentforge.pipeline.facts.held_out import claims_of
 from agentforge.pipeline.facts.impact import within_share
-from agentforge.pipeline.facts.out_of_scope import changed_product, unasked_in_calls
+from agentforge.pipeline.facts.source_findings import changed_product, unasked_in_calls, words_of_people
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols

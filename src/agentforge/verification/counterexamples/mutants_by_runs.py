@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, sound
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import remove
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.testing.plan import COMPILED
 from agentforge.underway import counter
 from agentforge.verification.counterexamples.mutant_score import NOTHING_TO_MUTATE, Bounds, nothing_run, score_of

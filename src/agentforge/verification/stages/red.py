@@ -9,8 +9,7 @@ from typing import Any
 from agentforge.languages.stub_variant import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
-from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import SuiteRun, run_value
+from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
 from agentforge.verification.counterexamples.stub_runs import (
     impatient,

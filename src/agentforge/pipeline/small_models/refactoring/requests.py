@@ -19,7 +19,7 @@ from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.project import Project, Source, module_references, references
 from agentforge.python_refactoring.removal import definitions
 from agentforge.python_refactoring.request import Wanted
-from agentforge.testing.identity import without_parameters
+from agentforge.testing.outcome import without_parameters
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
 from agentforge.workspace.code.relevance import is_test_path
