@@ -13,7 +13,7 @@ from agentforge.dashboard.delivery import analysis_of, card_of
 from agentforge.dashboard.ground import Repository
 from agentforge.dashboard.stage_rows import break_rows, stage_rows, totals_line
 from agentforge.dashboard.trail import rows_of
-from agentforge.events.kinds.splits import part_label
+from agentforge.events.kinds.dependencies import part_label
 from agentforge.pipeline.plugins.stage_order import names_of
 
 if TYPE_CHECKING:
