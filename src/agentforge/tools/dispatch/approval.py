@@ -70,7 +70,7 @@ def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> 
         policy,
         kind=_class_of(tool, arguments),
         reads=tool.reads(arguments),
-        writes=tool.writes(arguments),
+        writes=tool.paths(arguments, policy.ground.root),
         url=tool.url(arguments),
         text=text,
     )
