@@ -47,6 +47,22 @@ def stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: 
     return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
 
 
+def stubs_break_the_base(rig: Rig, base_tree: str, files: Sequence[str], made: Sequence[Variant]) -> bool:
+    """Whether the project's own tests cannot be run with any of the stubs either: its code calls the symbol while it is imported.
+
+    Then no run against a stub says anything about the new tests. A new test that itself breaks its runner leaves the
+    runs of the base as they were.
+
+    Args:
+        files: RED's test files; those that the base has are run, else up to ten of the base's that import what is stubbed.
+    """
+    present = frozenset(rig.git.list_files(base_tree))
+    own = [path for path in files if path in present] or list(
+        near_tests(rig, base_tree, sorted({path for one in made for path in one.files}), apart=files)
+    )
+    return bool(own) and not any(sound(_run_stub(rig, base_tree, own, one), rig.plan) for one in made)
+
+
 def surviving(
     stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], targets: Sequence[str]
 ) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     noticed_by_targets,
     run_stubs,
     stub_note,
+    stubs_break_the_base,
     stubs_held,
     surviving,
     taken,
@@ -79,10 +80,13 @@ def measure_red(
     vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
     seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run, vacuous=vacuous)
     noticed = _noticed(living, patience, red_tree, suite, seen)
+    stubs: bool | str = stubs_held(stub_runs, made, rig) if worth else "not needed"
+    if not stubs and stubs_break_the_base(patience, base_tree, suite.files, made):
+        stubs = "none can be loaded"
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
+        "controls": {**controls(run, rig.plan), "stubs": stubs},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
