@@ -58,7 +58,13 @@ STARTING = {
     "tests/conftest.py": "import shop\n\nassert shop.FIRST\n",
     "tests/test_old.py": "from shop.start import sizes\n\n\ndef test_sizes():\n    assert 'small' in sizes()\n",
 }
-SIZES = {"name": "sizes", "file": "shop/start.py", "kind": "function", "signature": "sizes() -> dict", "change": "changed"}
+SIZES = {
+    "name": "sizes",
+    "file": "shop/start.py",
+    "kind": "function",
+    "signature": "sizes() -> dict",
+    "change": "changed",
+}
 LARGE = "from shop.start import sizes\n\n\ndef test_large():\n    assert sizes().get('large') == (8, 9)\n"
 
 
