@@ -128,7 +128,7 @@ def test_ctrl_c_while_text_streams_keeps_what_came(theatre: Theatre, loopback: L
         await stage.until(lambda: "word word" in stage.text())
         await stage.type("next")
         await stage.pilot.press("enter")
-        assert "next: next" in stage.text()
+        assert "next step: next" in stage.text()
         await stage.pilot.press("ctrl+c")
         await stage.idle()
         assert stage.app.prompt.text == "next", "what was queued is given back"

@@ -308,6 +308,8 @@ _EVOLVERS = cast(
         kinds.Attested: attested,
         kinds.RunFinished: _run_finished,
         kinds.UserSaid: sessions.user_said,
+        kinds.UserSteered: sessions.user_steered,
+        kinds.UserRan: sessions.user_ran,
         kinds.TurnFinished: sessions.turn_finished,
         kinds.SessionChanged: sessions.session_changed,
         kinds.ChildFinished: sessions.child_finished,
