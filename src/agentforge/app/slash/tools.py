@@ -20,6 +20,9 @@ _DEEDS = {
     "restart": "start it again",
     "login": "log in",
 }
+_NONE = (
+    "There are no MCP servers. In a terminal: `agentforge mcp add NAME -- COMMAND`, or `agentforge mcp add NAME URL`."
+)
 _ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
@@ -52,7 +55,7 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
     action, _, name = rest.partition(" ")
     servers = shed.servers
     if servers is None:
-        return SlashReply(text="no MCP servers; set [mcp_servers.NAME] in config.toml, or bring a .mcp.json")
+        return SlashReply(text=_NONE)
     if action in ("", "list"):
         return _listed(servers, shed.refused)
     if action not in _ACTIONS or not name.strip():
