@@ -71,8 +71,8 @@ def test_always_asks_no_second_time(theatre: Theatre) -> None:
 
 def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
-        await stage.say("write")
         stage.app.prompt.insert("yes and then")
+        await stage.app.give("write")
         screen = await stage.modal("ApprovalScreen")
         screen.grace_s = 0.0
         await stage.pilot.press("y")
