@@ -74,7 +74,7 @@ class Reading:
                     at=record.at,
                     kind=kind,
                     stage=str(data.get("stage") or self.state.stage),
-                    step=step if isinstance(step, int) else self.state.totals.steps,
+                    step=step if isinstance(step, int) else self.state.turn.step,
                     digest=record.hash,
                 )
             )
