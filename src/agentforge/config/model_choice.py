@@ -233,8 +233,13 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         reasoning=settings.text("model.reasoning"),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
         folder=_folder(environ, provider=provider, name=name),
-        serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
+        serving=_serving(settings) if provider == "local" else {},
     )
+
+
+def _serving(settings: Settings) -> dict[str, int]:
+    """How a model on this machine is to be served; where it is got from is no part of that."""
+    return {name: value for name, value in settings.table("local").items() if isinstance(value, int)}
 
 
 def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
