@@ -100,7 +100,7 @@ def test_a_step_shows_the_recorded_bytes_the_calls_the_change_and_its_verdict(ol
     (artifact,) = old.run("inspect", task, "--step", "9", "--show", "artifact", "--json").json
     assert (artifact["stage"], artifact["passed"]) == ("green", True)
     missing = old.run("inspect", task, "--step", "99", "--json")
-    assert (missing.code, "8 steps" in missing.json["error"]["hint"]) == (2, True)
+    assert (missing.code, "11 steps" in missing.json["error"]["hint"]) == (2, True)
 
 
 # -- replay
@@ -214,7 +214,7 @@ def test_a_fork_shares_the_records_byte_for_byte_and_asks_only_what_follows(old:
     assert (event["data"]["parent"], event["data"]["step"]) == (task, 6)
     assert [row["data"]["step"] for row in records[shared:] if row["type"] == "ModelCalled"] == [7, 8, 9]
     assert _delivered_tree(old, forked) == _delivered_tree(old, task)
-    assert old.run("status", task, "--json").json["forks"] == [{"child": forked, "step": 5}]
+    assert old.run("status", task, "--json").json["forks"] == [{"child": forked, "step": 6}]
     assert old.run("status", forked, "--json").json["parent"] == task
     assert old.run("replay", forked).code == 0
 
