@@ -18,7 +18,7 @@ from agentforge.dashboard.reading import number_of
 from agentforge.dashboard.rendering import diff_files
 from agentforge.dashboard.trail import Filter, line_of, page_of
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
-from agentforge.events.kinds.splits import part_label
+from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import StageState
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.log.lease import read_holder

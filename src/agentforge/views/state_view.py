@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.fold.verification import refusals
 from agentforge.events.state.run_state import RunState, StageState
 from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds, standing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.composition.run_result import outcome_of
 from agentforge.app.composition.task_queries import load
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.store.blobs import Blobs
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object

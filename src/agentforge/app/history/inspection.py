@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from agentforge.app.history.wire_bytes import body_with
 from agentforge.errors import UsageError
+from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
-from agentforge.events.kinds.verdicts import notes, refusals
 from agentforge.events.storage.codec import encode
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs

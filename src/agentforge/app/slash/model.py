@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.models.suggestions import suggestions
 from agentforge.app.slash.command import SlashCommand, SlashReply
-from agentforge.config.model_choice import PROVIDERS, named
+from agentforge.config.model_choice import named
 from agentforge.errors import UsageError
+from agentforge.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from agentforge.tools.mcp.servers import Servers, Status
 
 _SHOWN = 100
+_NONE = (
+    "There are no MCP servers. In a terminal: `agentforge mcp add NAME -- COMMAND`, or `agentforge mcp add NAME URL`."
+)
 _ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
@@ -46,7 +49,7 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
     action, _, name = rest.partition(" ")
     servers = shed.servers
     if servers is None:
-        return SlashReply(text="no MCP servers; set [mcp_servers.NAME] in config.toml, or bring a .mcp.json")
+        return SlashReply(text=_NONE)
     if action in ("", "list"):
         return _listed(servers, shed.refused)
     if action not in _ACTIONS or not name.strip():

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.events import kinds
+from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import Event
-from agentforge.events.kinds.verdicts import notes, refusals
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.base_line import cause_lines, plan_lines, tests_text

@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "metrics": ("metrics:metrics", "Show how the tasks of this repository went."),
     "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
     "acp": ("acp:acp", "Serve an editor (Agent Client Protocol)."),
-    "mcp": ("mcp:mcp", "Serve the tasks of this repository to other agents (MCP)."),
+    "mcp": ("mcp:mcp", "Add and list MCP servers, or serve the tasks to other agents."),
     "pr": ("pr:pr", "Open the pull request of a delivered task, or ask what CI says of it."),
     "continue": ("pr:go_on", "Answer the review and the CI of a task's pull request by a new delivery."),
     "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),

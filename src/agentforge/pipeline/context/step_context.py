@@ -11,8 +11,8 @@ from agentforge.context.budget import one_line, short_error
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
+from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.kinds.verdicts import refusals
 from agentforge.events.state.run_state import FinishedStep, RunState
 from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage

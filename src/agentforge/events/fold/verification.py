@@ -1,12 +1,30 @@
-"""What a draft on its way through verification means for the state: submitted, repaired and measured, judged. Pure."""
+"""What a draft on its way through verification means for the state, and how the results of a verdict are read. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from agentforge.events import kinds
-from agentforge.events.kinds.verdicts import refusals
 from agentforge.events.state.run_state import RunState, StageState, Submission, Verdict
+
+Result = Mapping[str, object]
+
+
+def refuses(result: Result) -> bool:
+    """Whether a result is why the artifact was not accepted; where no sort was recorded, every broken rule was a reason."""
+    return not result.get("passed") and result.get("sort", "fact") == "fact"
+
+
+def refusals(results: Iterable[Result]) -> tuple[Result, ...]:
+    """List the results that refuse the artifact."""
+    return tuple(result for result in results if refuses(result))
+
+
+def notes(results: Iterable[Result]) -> tuple[Result, ...]:
+    """List the results that do not hold and refuse nothing: a reviewer should know them."""
+    return tuple(result for result in results if not result.get("passed") and not refuses(result))
+
 
 FINDINGS_KEPT = 30
 

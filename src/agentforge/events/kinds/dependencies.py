@@ -1,4 +1,4 @@
-"""Events of a run that needs what another run delivers, and how they change the state."""
+"""Events of tasks that a run waits for, or that it is split into, and how they change the state."""
 
 from __future__ import annotations
 
@@ -71,3 +71,36 @@ def task_arrived(state: RunState, event: TaskArrived, _at: str) -> RunState:
 def looked_at_again(awaited: Mapping[str, Json]) -> dict[str, Json]:
     """A run that goes on looks again at everything that had not arrived."""
     return {key: seen for key, seen in awaited.items() if seen.get("status") == "arrived"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartStarted(Event):
+    """A part of the plan became a task of its own.
+
+    Attributes:
+        repo: name of the repository, as the plan has it.
+        path: absolute path of that repository.
+        task_id: of the task.
+        base_commit: what the task starts from, unless it waits for another part of the same repository.
+        part: its name within the plan, "" = that of its repository.
+    """
+
+    repo: str
+    path: str
+    task_id: str
+    base_commit: str = ""
+    part: str = ""
+
+
+def part_started(state: RunState, event: PartStarted, _at: str) -> RunState:
+    """The run knows the task of one more part."""
+    row = {"path": event.path, "task_id": event.task_id, "base_commit": event.base_commit}
+    if event.part:
+        row |= {"repo": event.repo, "part": event.part}
+    return replace(state, parts={**state.parts, event.part or event.repo: row})
+
+
+def part_label(row: Mapping[str, object]) -> str:
+    """How people are told of a part: its repository, and its name where it has one."""
+    name = row.get("part") or row.get("name")
+    return f"{row.get('repo')} ({name})" if name else str(row.get("repo"))
