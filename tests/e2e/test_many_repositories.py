@@ -159,7 +159,10 @@ def test_an_artifact_on_the_default_branch_is_there_whoever_brought_it(three: di
     found = arrived["data"]["found"]
     assert (arrived["data"]["task_id"], found["branch"], found["commit"]) == ("", "main", tip)
     too_new = start(app, dependencies={"external": [{**wanted, "version": ">=3"}]})
-    assert "neither main nor a delivered task of data has user_events_schema >=3" in too_new.json["escalations"][0]["reason"]
+    assert (
+        "neither main nor a delivered task of data has user_events_schema >=3"
+        in too_new.json["escalations"][0]["reason"]
+    )
 
 
 def test_tasks_start_in_several_repositories_each_from_its_own_branch(three: dict[str, World]) -> None:

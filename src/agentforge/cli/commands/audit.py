@@ -59,7 +59,7 @@ def audit(task_id: str, form: str | None, output: Path | None, cwd: str | None) 
         if shown:
             return 0
     sys.stdout.flush()
-    click.get_binary_stream("stdout").write(made)
+    sys.stdout.buffer.write(made)
     return 0
 
 

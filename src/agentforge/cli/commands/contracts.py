@@ -220,7 +220,9 @@ def _read(file: Path) -> object:
 def _contracts_of(folder: Path) -> ContractSet:
     """The contracts of the repository around a folder; a folder of contracts without git counts, too."""
     marks = (".git", ".agentforge/contracts")
-    return contract_set(next((top for top in (folder, *folder.parents) if any((top / m).exists() for m in marks)), None))
+    return contract_set(
+        next((top for top in (folder, *folder.parents) if any((top / m).exists() for m in marks)), None)
+    )
 
 
 def _row_text(row: Mapping[str, object]) -> str:
