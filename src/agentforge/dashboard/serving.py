@@ -62,6 +62,7 @@ def serve(
     """
     try:
         import jinja2  # noqa: F401 # missing at once, not at the first page
+        import pygments  # noqa: F401
         import uvicorn
     except ImportError as exc:
         hint = "install agentforge-pipeline[dashboard]"

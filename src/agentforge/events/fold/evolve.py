@@ -107,6 +107,7 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         grade=event.grade,
         added=event.added,
         examiner=event.examiner,
+        refactoring=event.refactoring,
         started_at=at,
     )
 

@@ -88,6 +88,7 @@ class RunStarted(Event):
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
             goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
         added: stages that others wrote: {name, after, writes, files, source, digest of the text, which is a blob}.
+        refactoring: the change that the run carries out by syntax tree, see python_refactoring.request.Wanted; {} = none.
         examiner: {model: "auto" or provider/name, asks: whether an open reading is a question}; {} = nobody examines.
     """
 
@@ -119,6 +120,7 @@ class RunStarted(Event):
     grade: Json = field(default_factory=dict)
     added: tuple[Json, ...] = ()
     examiner: Json = field(default_factory=dict)
+    refactoring: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
