@@ -154,7 +154,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
     stage = state.stages.get(event.stage, StageState())
     totals = replace(
         state.totals,
-        steps=event.step,
+        steps=state.totals.steps + (0 if repeated else 1),
         max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
     )
     turn = replace(
