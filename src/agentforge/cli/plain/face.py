@@ -15,7 +15,7 @@ from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.mentions import as_mention, fitting
 from agentforge.app.sessions.resource_mentions import Resources, mentioned
 from agentforge.app.sessions.status_line import standing
-from agentforge.app.slash import commands, run_slash
+from agentforge.app.slash import known_commands, run_slash
 from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.plain.person import PlainPerson
 from agentforge.cli.plain.reading import PipeReader, TerminalReader
@@ -181,7 +181,7 @@ class PlainFace:
     def _words(self, word: str) -> list[str]:
         """What a begun word could become: a command, or a file behind an @."""
         if word.startswith("/"):
-            return [f"/{name} " for name in commands() if name.startswith(word[1:])]
+            return [f"/{name} " for name in known_commands(self._chat) if name.startswith(word[1:])]
         if word.startswith("@"):
             resources = Resources(self._chat.workshop)
             if server := resources.wants(word):
