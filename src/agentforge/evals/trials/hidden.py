@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agentforge.config.paths import data_dir
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.test_names import has_tests, named_tests
+from agentforge.testing.test_names import has_tests
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
