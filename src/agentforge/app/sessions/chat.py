@@ -7,6 +7,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.composition.project import UNTRUSTED
+from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
 from agentforge.app.sessions.person import Desk, Person
 from agentforge.app.sessions.services import Workshop
@@ -87,7 +89,8 @@ class Chat:
 
     Attributes:
         jobs: tasks of the pipeline that were started from here.
-        notes: what the person should know about how the session was opened, such as what was put right in it.
+        left_out: what the project brings and nobody agreed to, by name.
+        notes: what the person should know about how the session was opened, such as what is left out or was put right in it.
     """
 
     def __init__(
@@ -99,6 +102,7 @@ class Chat:
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
         self.jobs: list[Job] = []
+        self.left_out: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
@@ -119,7 +123,8 @@ class Chat:
         else:
             log, notes = begin_log(options, settings=settings, environ=environ), ()
         chat = cls(log, person, options, settings=settings, environ=environ)
-        chat.notes = notes
+        chat.left_out = left_out(chat.workshop.root, environ, bare=options.bare)
+        chat.notes = (*notes, *filter(None, [words_about(chat.left_out)]))
         return chat
 
     @property
@@ -134,8 +139,8 @@ class Chat:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What of the project and of skills was left out so far, and why; for people."""
-        return tuple(self.workshop.around.project.notices)
+        """What of the project and of skills was left out so far, and why, beside what `notes` told; for people."""
+        return tuple(one for one in self.workshop.around.project.notices if not one.startswith(UNTRUSTED))
 
     def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
