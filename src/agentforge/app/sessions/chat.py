@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.composition.project import UNTRUSTED
+from agentforge.app.sessions.inbox import Inbox
 from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
+from agentforge.app.sessions.own_command import run_own
 from agentforge.app.sessions.person import Desk, Person
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.swarm import with_evidence
@@ -89,6 +91,7 @@ class Chat:
 
     Attributes:
         jobs: tasks of the pipeline that were started from here.
+        inbox: what the person says and switches while a turn goes on.
         left_out: what the project brings and nobody agreed to, by name.
         notes: what the person should know about how the session was opened, such as what is left out or was put right in it.
     """
@@ -101,6 +104,8 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.inbox = Inbox(self)
+        self.workshop.arrived = self.inbox.events
         self.jobs: list[Job] = []
         self.left_out: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
@@ -236,6 +241,22 @@ class Chat:
         hooks = self.workshop.hooks
         for run in hooks.on_error(self.workshop.scrubbed(str(error))).runs if hooks is not None else ():
             self.log.append(run)
+
+    def run_command(self, command: str) -> kinds.UserRan:
+        """Run a command line of the person's own and show the model what came of it.
+
+        Raises:
+            ConflictError: a turn is open.
+            ToolchainError: the shell cannot be started.
+            KeyboardInterrupt: the user stopped it; nothing is recorded.
+        """
+        if self.state.talk.open:
+            raise ConflictError("a turn goes on", hint="stop it first")
+        self._stop = Cancellation()
+        with under(self._stop):
+            ran = run_own(self.workshop, command)
+        self.log.append(ran)
+        return ran
 
     def stop(self) -> None:
         """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""

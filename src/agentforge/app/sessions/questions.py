@@ -33,7 +33,7 @@ def question_of(
 
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
-    where = ", ".join(tool.writes(arguments) or tool.reads(arguments))
+    where = ", ".join(tool.paths(arguments, root) or tool.reads(arguments))
     text = line or url or where or ", ".join(f"{key}={str(value)[:80]}" for key, value in arguments.items())
     return Question(
         tool=tool.name,
@@ -88,6 +88,8 @@ def change_of_call(name: str, arguments: str, root: Path) -> tuple[str, str | No
 def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
     if tool.preview is not None:
         return tool.preview(arguments)
+    if tool.foresees is not None:
+        return "\n".join(tool.foresees(arguments, root).diff.splitlines()[:_DIFF_LINES])
     return preview(tool.name, arguments, root, paths=tool.writes(arguments))
 
 

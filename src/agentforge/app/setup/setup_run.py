@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentforge.config.model_choice import PROVIDERS
 from agentforge.config.paths import config_dir, data_dir, project_files
 from agentforge.config.writing import set_value
 from agentforge.errors import StorageError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.models.providers import PROVIDERS
 from agentforge.store.tasks.folders import ensure_agentforge_folder
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

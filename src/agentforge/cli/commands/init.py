@@ -12,12 +12,12 @@ from agentforge.app.setup.setup_run import Setup, set_up
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-from agentforge.config.model_choice import PROVIDERS
 from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
 from agentforge.config.stage_names import stage_files
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry
+from agentforge.models.providers import PROVIDERS
 
 _ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp", "local")
 _MAY_DO_WITHOUT = ("custom", "bedrock")

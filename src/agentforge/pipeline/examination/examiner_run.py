@@ -21,7 +21,7 @@ from agentforge.context.packer import fill
 from agentforge.context.sections import Level, Piece, Section
 from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.messages import Message, Text
 from agentforge.pipeline.context.excerpts import code_view, likely_views
