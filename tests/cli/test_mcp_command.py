@@ -134,4 +134,4 @@ def test_without_the_library_a_server_is_an_error_in_one_line(project: Path, tmp
         env={**os.environ, "PYTHONPATH": str(tmp_path / "without")}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "")
-    assert "pip install 'agentforge-pipeline[mcp]'" in done.stdout
+    assert "need a library that is not installed: " in done.stdout

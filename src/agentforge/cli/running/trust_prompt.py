@@ -81,7 +81,10 @@ def offer_trust(place: Place, *, given: bool = False) -> Place:
 def show(trust: Trust) -> None:
     """Print what is new, changed or gone since the project was trusted."""
     for one in trust.changes:
-        click.echo(f"  {_WORDS[one.what]} {printable(one.name)}" + (f"  ({_KINDS.get(one.kind, one.kind)})" if one.kind else ""))
+        click.echo(
+            f"  {_WORDS[one.what]} {printable(one.name)}"
+            + (f"  ({_KINDS.get(one.kind, one.kind)})" if one.kind else "")
+        )
 
 
 def tops_of(place: Place) -> tuple[Path, ...]:
