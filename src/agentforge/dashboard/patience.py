@@ -18,7 +18,7 @@ def patient_protocol(*, header_s: float = HEADER_S, body_s: float = BODY_S) -> t
     """
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-    class Patient(HttpToolsProtocol):  # type: ignore[misc] # uvicorn brings no types here
+    class Patient(HttpToolsProtocol):
         """Closes a connection whose request does not come to its end."""
 
         _late: asyncio.TimerHandle | None = None
