@@ -178,7 +178,9 @@ def _kept(box: Box, ward: Ward, before: Guarded) -> Iterator[set[str]]:
     """
     _refuse_what_cannot_be_kept(box, before)
     frozen = {str(path.relative_to(box.mount_at)) for path in box.read_only if path.is_relative_to(box.mount_at)}
-    kept = {path: _content(box.workspace / path) for path in {*before.protected, *frozen}} if box.changes_workspace else {}
+    kept = (
+        {path: _content(box.workspace / path) for path in {*before.protected, *frozen}} if box.changes_workspace else {}
+    )
     undone: set[str] = set()
     aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=box.workspace.parent)) if before.masked else None
     moved = {path: aside / str(number) for number, path in enumerate(sorted(before.masked)) if aside is not None}
