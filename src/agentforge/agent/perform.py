@@ -359,6 +359,7 @@ def _finished(
         output=_full_output(shown, spec),
         redaction=shown.redaction,
         hygiene=shown.hygiene,
+        trust=shown.trust,
         result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
         duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,
     )
