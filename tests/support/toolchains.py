@@ -13,6 +13,7 @@ _TRIALS = {
     "javac": ("javac", "-version"),
     "ruby": ("ruby", "-e", 'require "minitest"'),  # without minitest it runs no test
     "openssl": ("openssl", "version"),
+    "tmux": ("tmux", "-V"),
 }
 _PATIENCE_S = 60
 

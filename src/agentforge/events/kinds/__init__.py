@@ -39,7 +39,9 @@ from agentforge.events.kinds.conversation import (
     TodosChanged as TodosChanged,
     TurnFinished as TurnFinished,
     TurnOutcome as TurnOutcome,
+    UserRan as UserRan,
     UserSaid as UserSaid,
+    UserSteered as UserSteered,
     WindowFilling as WindowFilling,
     WritersMerged as WritersMerged,
 )
@@ -227,6 +229,7 @@ class ArtifactSubmitted(Event):
     """A stage's draft: what the model (or the harness, where no model is needed) says the result is.
 
     Attributes:
+        step: of the model's reply that holds it, else a step of its own; 0 in logs of 0.1 where no reply held it.
         ahead: drafts of later stages that came in the same reply, by stage; each is verified when its stage begins.
     """
 
