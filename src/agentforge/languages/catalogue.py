@@ -34,3 +34,9 @@ def is_compiled(plan: TestPlan) -> bool:
     """Whether the test files of a plan are compiled together: what does not compile keeps its neighbours from running."""
     language = of_runner(plan.runner)
     return language is not None and language.is_compiled
+
+
+def runs_all(plan: TestPlan) -> bool:
+    """Whether the runner of a plan runs the whole suite whatever it is asked for."""
+    language = of_runner(plan.runner)
+    return language is not None and language.runs_all
