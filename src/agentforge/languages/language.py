@@ -105,6 +105,7 @@ class Language:
         plan_of_command: the plan of a `[test] command` that starts one of its runners, None for any other command.
         run: run a suite.
         named_tests: (name as the runner tells it, source text) of each test below the root of a file's tree.
+        holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
         mutants: small wrong changes, None where none can be made or the language has a measure of its own.
@@ -124,6 +125,7 @@ class Language:
     grammars: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
     named_tests: Callable[[SgNode], Iterator[tuple[str, str]]] | None = None
+    holds_tests: Callable[[SgNode], bool] | None = None
     stubs: Stubs | None = None
     null_implementation: NullImplementation | None = None
     mutants: Mutants | None = None

@@ -19,3 +19,12 @@ def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
     root = parse_tree(data.decode("utf-8", "replace"), language_of(path) or "")
     if root is not None:
         yield from language.named_tests(root)
+
+
+def has_tests(path: str, data: bytes) -> bool:
+    """Whether a file holds tests, those with a computed title included; False for a language that does not tell them."""
+    language = of_path(path)
+    if language is None or language.holds_tests is None:
+        return any(True for _ in named_tests(path, data))
+    root = parse_tree(data.decode("utf-8", "replace"), language_of(path) or "")
+    return root is not None and language.holds_tests(root)

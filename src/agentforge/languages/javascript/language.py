@@ -8,7 +8,7 @@ from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.languages.javascript.project import find_javascript, is_test, plan_of_words
 from agentforge.languages.javascript.runner import run_javascript
 from agentforge.languages.javascript.stubs import javascript_variants
-from agentforge.languages.javascript.tests import plain_tests
+from agentforge.languages.javascript.tests import holds_tests, plain_tests
 from agentforge.languages.language import Ask, Language, ProjectFiles
 from agentforge.testing.launch import Ground
 from agentforge.testing.outcome import SuiteRun
@@ -42,6 +42,7 @@ LANGUAGE = Language(
     plan_of_command=_plan_of_command,
     run=_run,
     named_tests=plain_tests,
+    holds_tests=holds_tests,
     stubs=javascript_variants,
     mutants=javascript_mutants,
     examined_test="test/examined.test.js",

@@ -40,6 +40,11 @@ def javascript_tests(node: SgNode, titles: tuple[str, ...] = ()) -> Iterator[tup
             yield from javascript_tests(child, (*titles, title))
 
 
+def holds_tests(root: SgNode) -> bool:
+    """Whether a file holds tests, those with a computed title included."""
+    return any(_root_word(one) in _TESTS | _FOCUSED_TESTS for one in root.find_all(kind="call_expression"))
+
+
 def _root_word(call: SgNode) -> str:
     """`it` of `it(...)`, `it.each([...])(...)`, `it.each`...`(...)`; empty for anything else."""
     function = call.field("function")
