@@ -7,7 +7,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.composition.project import UNTRUSTED
 from agentforge.app.sessions.inbox import Inbox
+from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
 from agentforge.app.sessions.own_command import run_own
 from agentforge.app.sessions.person import Desk, Person
@@ -90,7 +92,8 @@ class Chat:
     Attributes:
         jobs: tasks of the pipeline that were started from here.
         inbox: what the person says and switches while a turn goes on.
-        notes: what the person should know about how the session was opened, such as what was put right in it.
+        left_out: what the project brings and nobody agreed to, by name.
+        notes: what the person should know about how the session was opened, such as what is left out or was put right in it.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Chat:
         self.inbox = Inbox(self)
         self.workshop.arrived = self.inbox.events
         self.jobs: list[Job] = []
+        self.left_out: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
@@ -124,7 +128,8 @@ class Chat:
         else:
             log, notes = begin_log(options, settings=settings, environ=environ), ()
         chat = cls(log, person, options, settings=settings, environ=environ)
-        chat.notes = notes
+        chat.left_out = left_out(chat.workshop.root, environ, bare=options.bare)
+        chat.notes = (*notes, *filter(None, [words_about(chat.left_out)]))
         return chat
 
     @property
@@ -139,8 +144,8 @@ class Chat:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What of the project and of skills was left out so far, and why; for people."""
-        return tuple(self.workshop.around.project.notices)
+        """What of the project and of skills was left out so far, and why, beside what `notes` told; for people."""
+        return tuple(one for one in self.workshop.around.project.notices if not one.startswith(UNTRUSTED))
 
     def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
