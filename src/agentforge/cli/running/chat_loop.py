@@ -29,6 +29,10 @@ def talk(given: dict[str, Any]) -> int:
         The exit code.
     """
     place, session = _place_of(given)
+    if sys.stdin.isatty() and not session:
+        from agentforge.cli.running.first_choice import with_model
+
+        place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
 
     def open_chat(session: str, person: Person) -> Chat:
 
