@@ -12,6 +12,7 @@ _TRIALS = {
     "go": ("go", "version"),
     "javac": ("javac", "-version"),
     "openssl": ("openssl", "version"),
+    "tmux": ("tmux", "-V"),
 }
 _PATIENCE_S = 60
 

@@ -71,8 +71,8 @@ def test_always_asks_no_second_time(theatre: Theatre) -> None:
 
 def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
-        await stage.say("write")
         stage.app.prompt.insert("yes and then")
+        await stage.app.give("write")
         screen = await stage.modal("ApprovalScreen")
         screen.grace_s = 0.0
         await stage.pilot.press("y")
@@ -128,7 +128,7 @@ def test_ctrl_c_while_text_streams_keeps_what_came(theatre: Theatre, loopback: L
         await stage.until(lambda: "word word" in stage.text())
         await stage.type("next")
         await stage.pilot.press("enter")
-        assert "next: next" in stage.text()
+        assert "next step: next" in stage.text()
         await stage.pilot.press("ctrl+c")
         await stage.idle()
         assert stage.app.prompt.text == "next", "what was queued is given back"

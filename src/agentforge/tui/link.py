@@ -73,6 +73,15 @@ class Happened:
         self.diff = diff
 
 
+class Wrote:
+    """What a command writes while it runs: whole lines."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 class Link:
     """The person as the engine sees them. Every method but `taken` and `attach` runs in the engine's threads.
 
@@ -141,3 +150,7 @@ class Link:
     def delta(self, text: str) -> None:
         """Queue a piece of text."""
         self.put(text)
+
+    def output(self, text: str) -> None:
+        """Queue lines that a running command wrote."""
+        self.put(Wrote(text))

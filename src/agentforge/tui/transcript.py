@@ -28,6 +28,7 @@ _ROWS = 300
 _DROPPED = 100
 _REPLY = 24_000
 _HISTORY = 40
+_OWN = "own command"
 
 
 class Transcript(VerticalScroll):
@@ -99,6 +100,7 @@ class Transcript(VerticalScroll):
             if isinstance(event, kinds.ModelCalled):
                 self._streamed = False
             elif isinstance(event, kinds.ModelReplied):
+                await self._thought(event)
                 if event.text and not self._streamed:
                     await self.stream(event.text)
                 await self.end_reply()
@@ -111,10 +113,57 @@ class Transcript(VerticalScroll):
                 await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
             elif isinstance(event, conversing.ChildFinished):
                 self._child_finished(event)
+            elif isinstance(event, kinds.UserRan):
+                self._ran(event)
+            elif isinstance(event, conversing.SessionChanged):
+                await self._skills(event)
             elif isinstance(event, conversing.BackgroundEnded):
                 await self.remark(f"background command {event.name} ended: {event.outcome}")
             elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
                 await self.remark(window_words(event))
+
+    async def own_command(self, command: str) -> None:
+        """Show a command line that the person runs themselves; what it writes is seen whole, as far as it is short."""
+        async with self._alone:
+            row = CallRow(CallLine(name="!", argument=clean(command)), signs=self.signs)
+            row.shown = "always"
+            await self._begin(_OWN, row)
+
+    def _ran(self, event: kinds.UserRan) -> None:
+        row = self._calls.pop(_OWN, None)
+        if row is not None:
+            status = "error" if event.exit_code else "success"
+            line = CallLine(
+                name="!",
+                argument=row.line.argument,
+                status=status,
+                result=f"exit {event.exit_code}",
+                duration=duration_text(event.duration_ms / 1000),
+            )
+            row.change(line, output=output_of(event.output))
+            self.record += [(status, line.text), ("note", output_of(event.output))]
+
+    def wrote(self, text: str) -> None:
+        """Show what a command writes while it runs, below the call that runs it."""
+        running = [row for row in self._calls.values() if row.line.status == "running"]
+        if running:
+            running[-1].wrote(text)
+
+    async def _thought(self, event: kinds.ModelReplied) -> None:
+        """What the model thought, folded, above what it said."""
+        thinking = event.thinking.strip()
+        if not thinking:
+            return
+        line = CallLine(name="thought", argument=" ".join(clean(thinking).split())[:400], status="note")
+        row = CallRow(line, signs=self.signs)
+        row.output = thinking
+        row.add_class("thought")
+        await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
+
+    async def _skills(self, event: conversing.SessionChanged) -> None:
+        """Which skills a message called for, and why."""
+        for match in event.changes.get("skill_matches") or ():  # type: ignore[attr-defined] # a list, see Chosen.told
+            await self.remark(f"skill {match['name']}: {match.get('why') or match.get('reason') or 'matched'}")
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""

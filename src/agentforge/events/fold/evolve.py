@@ -16,7 +16,9 @@ from agentforge.events.fold.relations import (
     run_marked,
     session_changed,
     turn_finished,
+    user_ran,
     user_said,
+    user_steered,
 )
 from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
 from agentforge.events.fold.usage import gap_s, limits_from, spent_lately, spent_with
@@ -325,6 +327,8 @@ _EVOLVERS = cast(
         kinds.Attested: attested,
         kinds.RunFinished: _run_finished,
         kinds.UserSaid: user_said,
+        kinds.UserSteered: user_steered,
+        kinds.UserRan: user_ran,
         kinds.TurnFinished: turn_finished,
         kinds.SessionChanged: session_changed,
         kinds.ChildFinished: child_finished,

@@ -39,7 +39,9 @@ from agentforge.events.kinds.conversation import (
     TodosChanged as TodosChanged,
     TurnFinished as TurnFinished,
     TurnOutcome as TurnOutcome,
+    UserRan as UserRan,
     UserSaid as UserSaid,
+    UserSteered as UserSteered,
     WindowFilling as WindowFilling,
     WritersMerged as WritersMerged,
 )
