@@ -15,6 +15,7 @@ import pytest
 from agentforge.cli.startup.entry import run
 
 _SERVER = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
+_PATIENT = ("--startup-timeout", "120")
 
 
 @pytest.fixture
@@ -40,10 +41,18 @@ def test_a_server_of_the_user_is_added_started_shown_and_removed(
     file = home / "af" / "config" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text("# mine\napproval = 'auto'\n")
-    assert run(["mcp", "add", "odd", "-e", "SERVICE_KEY=sekrit", "--", sys.executable, "-S", "odd_server.py"]) == 0
+    assert (
+        run(["mcp", "add", "odd", *_PATIENT, "-e", "SERVICE_KEY=sekrit", "--", sys.executable, "-S", "odd_server.py"])
+        == 0
+    )
     assert file.read_text().startswith("# mine\n")
     assert tomllib.loads(file.read_text())["mcp_servers"] == {
-        "odd": {"command": sys.executable, "args": ["-S", "odd_server.py"], "env": {"SERVICE_KEY": "sekrit"}}
+        "odd": {
+            "command": sys.executable,
+            "args": ["-S", "odd_server.py"],
+            "env": {"SERVICE_KEY": "sekrit"},
+            "startup_timeout_sec": 120,
+        }
     }
     (row,) = _json(capsys, "mcp", "list")["servers"]
     assert (row["scope"], row["state"], row["prompts"]) == ("user", "ready", ["review"])
@@ -63,9 +72,11 @@ def test_a_server_of_the_project_stands_in_a_file_that_others_read_and_waits_for
     (project / ".mcp.json").write_text('{"mcpServers": {}, "more": [1]}')
     monkeypatch.chdir(project / "src")
     command = ("--", sys.executable, "-S", "../odd_server.py")
-    assert run(["mcp", "add", "odd", "--scope", "project", *command]) == 0
+    assert run(["mcp", "add", "odd", "--scope", "project", *_PATIENT, *command]) == 0
     assert json.loads((project / ".mcp.json").read_text()) == {
-        "mcpServers": {"odd": {"type": "stdio", "command": command[1], "args": list(command[2:])}},
+        "mcpServers": {
+            "odd": {"type": "stdio", "command": command[1], "args": list(command[2:]), "startup_timeout_sec": 120}
+        },
         "more": [1],
     }
     (row,) = _json(capsys, "mcp", "list")["servers"]
@@ -75,7 +86,7 @@ def test_a_server_of_the_project_stands_in_a_file_that_others_read_and_waits_for
     monkeypatch.chdir(project)
     assert (
         run(["mcp", "remove", "odd"]) == 0
-        and run(["mcp", "add", "odd", "-s", "project", *command[:3], "odd_server.py"]) == 0
+        and run(["mcp", "add", "odd", "-s", "project", *_PATIENT, *command[:3], "odd_server.py"]) == 0
     )
     assert run(["trust", "--yes"]) == 0
     assert _json(capsys, "mcp", "get", "odd")["state"] == "ready"
@@ -123,4 +134,4 @@ def test_without_the_library_a_server_is_an_error_in_one_line(project: Path, tmp
         env={**os.environ, "PYTHONPATH": str(tmp_path / "without")}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "")
-    assert "pip install 'agentforge-pipeline[mcp]'" in done.stdout
+    assert "need a library that is not installed: " in done.stdout

@@ -13,9 +13,11 @@ from agentforge.dashboard.children import Children
 from agentforge.dashboard.ground import Ground, Repository
 from agentforge.dashboard.guard import Door
 from agentforge.dashboard.line import LookedAt
+from agentforge.dashboard.patience import patient_protocol
 from agentforge.dashboard.reading import Readings
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 
 _GRACE_S = 2
 _HTTP_PORT = 80
@@ -62,9 +64,10 @@ def serve(
     """
     try:
         import jinja2  # noqa: F401 # missing at once, not at the first page
+        import pygments  # noqa: F401
         import uvicorn
     except ImportError as exc:
-        hint = "install agentforge-pipeline[dashboard]"
+        hint = command_for("dashboard")
         raise ToolchainError(f"the dashboard cannot run: {exc.name} is missing", hint=hint) from exc
 
     token = token_of(options.token_file)
@@ -78,7 +81,7 @@ def serve(
         config = uvicorn.Config(
                 application(board),
             lifespan="off", access_log=False, log_config=None, server_header=False, proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE_S,
+            timeout_graceful_shutdown=_GRACE_S, http=patient_protocol(), ws="none",
         )  # fmt: skip
         servers.append(uvicorn.Server(config))
         ready(f"http://{authority(options.host, port)}/#token={token}")

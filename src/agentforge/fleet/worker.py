@@ -25,6 +25,7 @@ from agentforge.fleet.rescue import Frozen, Unheard, Waiting, ask_human, kill_ho
 from agentforge.fleet.schedules import Schedules
 from agentforge.fleet.standing import After, after_drive, after_loss, without_room
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -169,9 +170,7 @@ class Worker:
             from dbos import DBOS, DBOSConfig
             from sqlalchemy.exc import DBAPIError
         except ImportError as exc:
-            raise InfrastructureError(
-                "a worker needs the extra `fleet`", hint="pip install 'agentforge-pipeline[fleet]'"
-            ) from exc
+            raise InfrastructureError("a worker needs the extra `fleet`", hint=command_for("fleet")) from exc
         config = DBOSConfig(
             name="agentforge",
             system_database_url=self.database.url,

@@ -23,7 +23,7 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "status": standing(state, interrupted=interrupted),
         "phase": state.stage or None,
         "attempt": state.stages[state.stage].attempt if state.stage in state.stages else None,
-        "step": state.totals.steps,
+        "step": state.turn.step,
         "started_at": seconds(state.started_at),
         "updated_at": seconds(state.last_at),
         "active_s": round(state.active_s, 1),

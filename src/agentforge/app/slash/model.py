@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.models.suggestions import suggestions
-from agentforge.app.slash.command import SlashCommand, SlashReply
-from agentforge.config.model_choice import named
+from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
+from agentforge.config.model_choice import keyless_fallbacks, named
 from agentforge.errors import UsageError
 from agentforge.models.providers import PROVIDERS
 
@@ -22,8 +22,7 @@ def _model(chat: Chat, rest: str) -> SlashReply:
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
     if not rest:
-        name = chat.workshop.model().name
-        return SlashReply(text=f"`{name}`", data={"model": name})
+        return _offered(chat.workshop.model().name)
     name = "/".join(named(rest, chat.workshop.environ, now=_provider_now(chat)))
     before = chat.workshop.setting("model")
     chat.change(model=name)
@@ -33,6 +32,29 @@ def _model(chat: Chat, rest: str) -> SlashReply:
         chat.change(model=before)
         raise
     return SlashReply(text=f"Model: `{chosen}`.", data={"model": chosen})
+
+
+def _offered(name: str) -> SlashReply:
+    """The model that answers now, and those of its provider to choose from."""
+    found = suggestions(name.partition("/")[0])
+    choices = tuple(
+        Choice(
+            value=one.name,
+            label=one.name,
+            about=f"{one.context_window or '?'} tokens, $ {_shown(one.usd_in)} in, {_shown(one.usd_out)} out per million",
+            current=name.endswith(f"/{one.name}") or name == one.name,
+        )
+        for one in found
+    )
+    return SlashReply(
+        text=f"`{name}`",
+        data={"model": name},
+        action="choose" if choices else "",
+        title=f"Which model? Now: {name}. Any PROVIDER/NAME can be typed.",
+        choices=choices,
+        then="/model",
+        free=True,
+    )
 
 
 def _models(chat: Chat, rest: str) -> SlashReply:
@@ -92,6 +114,8 @@ def _fallbacks(chat: Chat, rest: str) -> SlashReply:
     if verb:
         _switched(chat, {"model.fallbacks": now})
     text = "\n".join(f"{number}. `{name}`" for number, name in enumerate(now, 1)) or "No fallbacks."
+    for name, key in keyless_fallbacks(chat.workshop.settings, chat.workshop.environ, now=_provider_now(chat)):
+        text += f"\n\n`{name}` is left out: it has no key (set {key})."
     return SlashReply(text=text, data={"fallbacks": now})
 
 

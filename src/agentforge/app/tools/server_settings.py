@@ -25,6 +25,10 @@ OF_PROJECT = (".mcp.json", ".agentforge/mcp.json")
 """Files of a project that name servers as other agents write them; `add_server` writes the first."""
 
 
+UNTRUSTED = "is not trusted; look at it, then run `agentforge trust`"
+"""Why servers of a project are left out, behind the name of their file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
     """A server as it is written down.

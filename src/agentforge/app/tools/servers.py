@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.person import Question
-from agentforge.app.tools.server_settings import OF_PROJECT, may_use_project, named_servers
+from agentforge.app.tools.server_settings import OF_PROJECT, UNTRUSTED, may_use_project, named_servers
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConfigError
 from agentforge.tools.mcp.definitions import Pins
@@ -61,7 +61,7 @@ def _specs(workshop: Workshop) -> tuple[list[ServerSpec], dict[str, str]]:
     for name, one in tables.items():
         project = one.scope == "project"
         if project and not agreed:
-            refused[name] = f"{one.origin} is not trusted; look at it, then run `agentforge trust`"
+            refused[name] = f"{one.origin} {UNTRUSTED}"
         elif one.table.get("enabled") is False:
             refused[name] = "switched off (enabled = false)"
         else:

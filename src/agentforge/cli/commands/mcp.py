@@ -128,6 +128,7 @@ A server runs in the sandbox: it sees the workspace, no home and no network, unl
 @click.option("--transport", "-t", type=click.Choice(("stdio", "http")), help="Only needed to make sure of it.")
 @click.option("--env", "-e", multiple=True, metavar="NAME=VALUE", help="A variable of a command; repeatable.")
 @click.option("--header", "-H", multiple=True, metavar="'NAME: VALUE'", help="A header of a URL; repeatable.")
+@click.option("--startup-timeout", type=click.FloatRange(0, 3600, min_open=True), help="Seconds until it answers (10).")
 @click.option("--network", is_flag=True, help="The command may use the network (it downloads, it calls a service).")
 @click.option("--no-sandbox", is_flag=True, help="The command runs as you do, outside of the sandbox.")
 @click.option("--read", multiple=True, metavar="PATH", help="The command may read this, too; repeatable.")
@@ -245,13 +246,16 @@ def _table(name: str, target: tuple[str, ...], *, scope: str, given: Mapping[str
         raise UsageError(
             f"{more[0]} is for your own servers only", hint="a project cannot allow itself more; --scope user"
         )
+    patience = given["startup_timeout"]
     if over_http:
-        return {"url": first, **_filled(headers=_pairs(given["header"], ":", option="--header"))}
+        headers = _pairs(given["header"], ":", option="--header")
+        return {"url": first, **_filled(headers=headers, startup_timeout_sec=patience)}
     env = _pairs(given["env"], "=", option="--env")
     walls = {"sandbox": False} if given["no_sandbox"] else {}
     return {
         "command": first,
         **_filled(args=rest, env=env, network=given["network"], read=list(given["read"]), write=list(given["write"])),
+        **_filled(startup_timeout_sec=patience),
         **walls,
     }
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.sessions.display import window_words
+from agentforge.app.sessions.display import skill_words, window_words
 from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, opening_line, partial_line, result_value
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
 from agentforge.app.sessions.structured import answered, schema_of, words_about
+from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.running.stream_input import messages
 from agentforge.cli.running.trust_prompt import ensure_trust
@@ -109,7 +110,7 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
     with _stoppable(), _opened(options, place, form, pieces=given["pieces"]) as chat:
         chat.desk.rules += rules
         for note in chat.notes:
-            sys.stderr.write(f"note: {note}\n")
+            sys.stderr.write(f"note: {printable(note)}\n")
         if form == "stream-json":
             write_json(opening_line(chat), form=form)
         code = 0
@@ -191,6 +192,8 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
     if value.get("swarm"):
         sys.stderr.write(f"note: {printable(value['swarm']['told'])}\n")
     for name, why in value.get("not_loaded", {}).items():
+        if why.endswith(UNTRUSTED):  # told at the beginning
+            continue
         sys.stderr.write(f"note: not loaded: {printable(name)}: {printable(why)}\n")
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
@@ -228,9 +231,11 @@ def _tell_partial(text: str) -> None:
 
 
 def _tell_window(event: Event, _state: RunState) -> None:
-    """What is no part of the answer but has to be known: that the model's window fills, that a part was summarised."""
+    """What is no part of the answer but has to be known: the window fills, a part was summarised, a skill was matched."""
     if isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
         sys.stderr.write(f"note: {printable(window_words(event))}\n")
+    if isinstance(event, kinds.SessionChanged):
+        sys.stderr.write("".join(f"note: {printable(words)}\n" for words in skill_words(event)))
 
 
 def _tell_call(event: Event, state: RunState) -> None:

@@ -232,7 +232,7 @@ def _awaited(event: kinds.TaskAwaited, _state: RunState) -> Notice:
 
 
 def _arrived(event: kinds.TaskArrived, _state: RunState) -> Notice:
-    return Notice(text=f"{event.task_id} has what this task needs", sign="done")
+    return Notice(text=f"{event.task_id or event.found.get('branch')} has what this task needs", sign="done")
 
 
 def _attempts(event: kinds.AttemptsStarted, _state: RunState) -> Notice:

@@ -63,7 +63,7 @@ class PlainFace:
         if self._terminal:
             self._person.line(self._style.paint(self._head(), "dim"))
         for note in self._chat.notes:
-            self._person.line(self._style.paint(printable(note), "dim"))
+            self._remark(note)
         try:
             with _termination():
                 while self._one_message():
@@ -73,6 +73,13 @@ class PlainFace:
         finally:
             self._close()
         return 0 if self._terminal else self._code
+
+    def _remark(self, text: str) -> None:
+        """Say what is no part of the conversation: behind a pipe it does not stand among the answers."""
+        if self._terminal:
+            self._person.line(self._style.paint(printable(text), "dim"))
+        else:
+            self._complain(f"note: {text}")
 
     def _one_message(self) -> bool:
         """Read and carry out one line; False = leave."""

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),
     "violations": ("violations:violations", "List and show what the last check found."),
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
+    "refactor": ("refactor:refactor", "Rename, move or delete Python code by its syntax tree; no model."),
     "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
     "config": ("config:config", "Show the settings, each with its origin, and change them."),
     "skills": ("skills:skills", "List skills, or check one that you write."),

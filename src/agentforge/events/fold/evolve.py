@@ -16,7 +16,9 @@ from agentforge.events.fold.relations import (
     run_marked,
     session_changed,
     turn_finished,
+    user_ran,
     user_said,
+    user_steered,
 )
 from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
 from agentforge.events.fold.usage import gap_s, limits_from, spent_lately, spent_with
@@ -107,6 +109,7 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         grade=event.grade,
         added=event.added,
         examiner=event.examiner,
+        refactoring=event.refactoring,
         started_at=at,
     )
 
@@ -151,7 +154,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
     stage = state.stages.get(event.stage, StageState())
     totals = replace(
         state.totals,
-        steps=event.step,
+        steps=state.totals.steps + (0 if repeated else 1),
         max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
     )
     turn = replace(
@@ -324,6 +327,8 @@ _EVOLVERS = cast(
         kinds.Attested: attested,
         kinds.RunFinished: _run_finished,
         kinds.UserSaid: user_said,
+        kinds.UserSteered: user_steered,
+        kinds.UserRan: user_ran,
         kinds.TurnFinished: turn_finished,
         kinds.SessionChanged: session_changed,
         kinds.ChildFinished: child_finished,

@@ -53,6 +53,16 @@ def user_said(state: RunState, event: conversing.UserSaid, _at: str) -> RunState
     return replace(state, stage=event.as_stage, turn=turn, error=None, untrusted=untrusted)
 
 
+def user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> RunState:
+    """What goes with the words may come from where nobody vouches for it; the loop goes on."""
+    return replace(state, untrusted=reduce(with_source, event.sources, state.untrusted))
+
+
+def user_ran(state: RunState, _event: conversing.UserRan, _at: str) -> RunState:
+    """What a command writes is nobody's word, whoever ran it."""
+    return replace(state, untrusted=with_source(state.untrusted, "command output"))
+
+
 def turn_finished(state: RunState, _event: conversing.TurnFinished, _at: str) -> RunState:
     """Nothing is under way any more."""
     turn = replace(state.turn, calling=False, replied=False, calls=(), done=0, started=False, started_event=None)

@@ -36,7 +36,8 @@ def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str
     if event.by == "harness" and kept.get(event.stage, {}).get("work"):
         kept = {**kept, event.stage: {**kept[event.stage], "measured": True}}
     submission = Submission(draft=event.draft, by=event.by)
-    return replace(state, submission=submission, verdict=None, ahead=waiting, kept=kept)
+    turn = replace(state.turn, step=max(state.turn.step, event.step))
+    return replace(state, submission=submission, verdict=None, ahead=waiting, kept=kept, turn=turn)
 
 
 def facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:

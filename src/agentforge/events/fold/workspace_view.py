@@ -79,7 +79,7 @@ _SOURCES = (
     ("run_checks", "checker output"),
 )
 _OWN_WORDS = frozenset(
-    {"write_file", "append_file", "edit", "apply_patch", "submit_artifact", "ask_human", "todos", "memory"}
+    {"write_file", "append_file", "edit", "apply_patch", "refactor", "submit_artifact", "ask_human", "todos", "memory"}
 )
 
 

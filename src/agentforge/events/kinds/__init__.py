@@ -39,7 +39,9 @@ from agentforge.events.kinds.conversation import (
     TodosChanged as TodosChanged,
     TurnFinished as TurnFinished,
     TurnOutcome as TurnOutcome,
+    UserRan as UserRan,
     UserSaid as UserSaid,
+    UserSteered as UserSteered,
     WindowFilling as WindowFilling,
     WritersMerged as WritersMerged,
 )
@@ -88,6 +90,7 @@ class RunStarted(Event):
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
             goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
         added: stages that others wrote: {name, after, writes, files, source, digest of the text, which is a blob}.
+        refactoring: the change that the run carries out by syntax tree, see python_refactoring.request.Wanted; {} = none.
         examiner: {model: "auto" or provider/name, asks: whether an open reading is a question}; {} = nobody examines.
     """
 
@@ -119,6 +122,7 @@ class RunStarted(Event):
     grade: Json = field(default_factory=dict)
     added: tuple[Json, ...] = ()
     examiner: Json = field(default_factory=dict)
+    refactoring: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +229,7 @@ class ArtifactSubmitted(Event):
     """A stage's draft: what the model (or the harness, where no model is needed) says the result is.
 
     Attributes:
+        step: of the model's reply that holds it, else a step of its own; 0 in logs of 0.1 where no reply held it.
         ahead: drafts of later stages that came in the same reply, by stage; each is verified when its stage begins.
     """
 

@@ -40,9 +40,10 @@ class TaskArrived(Event):
 
     Attributes:
         repo: absolute path of the other's repository.
-        task_id: of the run that delivered it.
+        task_id: of the run that delivered it, "" when it stands on the branch that `found` names.
         head: hash of the last record of that run when it was looked at.
-        found: what was found: {commit, path, version, digest} of an artifact, {stage, commit} of a task.
+        found: what was found: {commit, path, version, digest} of an artifact, with its branch where no run delivered it, or
+            {stage, commit} of a task.
         base, base_ref: the commit that this run starts from instead, and the branch that holds it; "" = it keeps its own.
     """
 

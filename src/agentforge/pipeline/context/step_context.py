@@ -24,7 +24,7 @@ _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
-_WRITING = ("write_file", "append_file", "edit", "apply_patch")
+_WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
 
 
 def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Section]:

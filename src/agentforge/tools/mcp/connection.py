@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentforge import __version__
+from agentforge.installation import command_for
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
@@ -306,7 +307,7 @@ def _words(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         return next((words for one in error.exceptions if (words := _words(one))), type(error).__name__)
     if isinstance(error, ModuleNotFoundError) and error.name in ("mcp", "mcp_types", "httpx2"):
-        return "MCP servers need the extra `mcp`: pip install 'agentforge-pipeline[mcp]'"
+        return f"MCP servers need a library that is not installed: {command_for('mcp')}"
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename!r} here: install it, or correct the server's command"
     return str(error) or type(error).__name__
