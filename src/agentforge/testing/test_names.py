@@ -39,6 +39,16 @@ def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
         yield from _of_javascript(root, ())
 
 
+def has_tests(path: str, data: bytes) -> bool:
+    """Whether a file holds tests, those with a computed title included; False for a language that is not known here."""
+    language = language_of(path) or ""
+    if language not in ("javascript", "typescript", "tsx"):
+        return any(True for _ in named_tests(path, data))
+    root = parse_tree(data.decode("utf-8", "replace"), language)
+    calls = root.find_all(kind="call_expression") if root is not None else ()
+    return any(_root_word(one) in _TESTS | _FOCUSED_TESTS for one in calls)
+
+
 def _of_go(root: SgNode) -> Iterator[tuple[str, str]]:
     for node in root.children():
         name = node.field("name") if node.kind() == "function_declaration" else None

@@ -68,13 +68,26 @@ def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> in
     It is tried in turn: local.mirror of your settings, the hub (or HF_ENDPOINT), and parts on your own Python index.
     """
 
+    return pull_model(name or "", place=open_place(None), source=place, agreed=agreed, as_json=as_json)
+
+
+def pull_model(
+    name: str, *, place: Place, source: str | None = None, agreed: bool = False, as_json: bool = False
+) -> int:
+    """Get a model of the catalogue and say what came.
+
+    Args:
+        name: "" = the one that is meant where none is named.
+        source: the only place that is asked; None = all in turn.
+        agreed: nobody has to be asked.
+    """
     entry = entry_of(name) if name else default_entry()
-    here = open_place(None)
+    here = place
     folder = local_dir(here.environ)
     mirror = here.settings.text("local.mirror")
     places = (
-        (source_of(place),)
-        if place
+        (source_of(source),)
+        if source
         else places_of(entry, folder=folder / "models", mirror=mirror, environ=here.environ)
     )
     kept = next(one for one in kept_models(folder) if one.entry == entry)

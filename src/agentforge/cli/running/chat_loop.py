@@ -31,6 +31,10 @@ def talk(given: dict[str, Any]) -> int:
     """
     place, session = _place_of(given)
     place = offer_trust(place, given=bool(given.get("trust")))
+    if sys.stdin.isatty() and not session:
+        from agentforge.cli.running.first_choice import with_model
+
+        place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
 
     def open_chat(session: str, person: Person) -> Chat:
 

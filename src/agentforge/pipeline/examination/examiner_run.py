@@ -56,6 +56,8 @@ _TEST_LIMIT_S = 30.0
 _SAID = 1500
 _OVERHEAD = 60
 """Tokens of headings and message framing."""
+_SHARE = 2
+"""The call may cost a step's tokens divided by this; the request and the public names are whole all the same."""
 _FALLBACK = {"javascript": "test/examined.test.js", "go": "examined_test.go", "rust": "tests/examined.rs"}
 
 
@@ -108,8 +110,10 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
             *_of_phase(state, runtime),
             Piece(name="public names of the changed files, as they are now", text=shown, level=Level.LAW, order=2),
         ]
-        room = counted_limit(runtime.step_tokens) - count_tokens(_prompt(state, runtime)) - _OVERHEAD
-        if sum(count_tokens(one.text) for one in law) < room:
+        needed = sum(count_tokens(one.text) for one in law)
+        frame = count_tokens(_prompt(state, runtime)) + _OVERHEAD
+        if needed < counted_limit(runtime.step_tokens) - frame:
+            room = max(needed, counted_limit(runtime.step_tokens // _SHARE) - frame)
             page = fill([*law, *_before(state, runtime)], room=room)
             text = redact(page.text, secrets=runtime.secrets).text
             material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))

@@ -42,9 +42,26 @@ def taken(made: Sequence[Variant], runs: Mapping[str, SuiteRun], rig: Rig) -> tu
     return tuple(one for one in made if one.name in runs or rig.plan.runner not in COMPILED)
 
 
-def stubs_held(stub_runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig) -> bool:
-    """Every stub was run, and one run at least is evidence: a stub may break the import of everything else."""
-    return len(stub_runs) == len(made) and (not made or any(sound(run, rig.plan) for run in stub_runs.values()))
+def stub_control(
+    runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig, *, base_tree: str, files: Sequence[str]
+) -> bool | str:
+    """Whether every stub was run and one run at least is evidence; a stub may break the import of everything else.
+
+    Where it breaks the import of the project itself, with the tests of the base, the answer says so instead of False: no run
+    against a stub can say anything about the new tests then. A new test that itself ends its runner leaves the runs of the base
+    as they were.
+
+    Args:
+        files: RED's test files; those that the base has are run, else up to ten of the base's that import what is stubbed.
+    """
+    if len(runs) == len(made) and (not made or any(sound(run, rig.plan) for run in runs.values())):
+        return True
+    present = frozenset(rig.git.list_files(base_tree))
+    own = [path for path in files if path in present] or list(
+        near_tests(rig, base_tree, sorted({path for one in made for path in one.files}), apart=files)
+    )
+    broken = bool(own) and not any(sound(_run_stub(rig, base_tree, own, one), rig.plan) for one in made)
+    return "none can be loaded" if broken else False
 
 
 def surviving(
