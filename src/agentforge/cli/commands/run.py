@@ -259,7 +259,7 @@ def _tell_window(event: Event, _state: RunState) -> None:
     if isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
         told = (window_words(event),)
     elif isinstance(event, kinds.SessionChanged):
-        told = skill_words(event)
+        told = tuple(skill_words(event))
     elif isinstance(event, kinds.ChildFinished):
         told = (child_words(event),)
     sys.stderr.write("".join(f"note: {printable(words)}\n" for words in told))

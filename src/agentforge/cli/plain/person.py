@@ -98,11 +98,11 @@ class PlainPerson:
             self._note(f"{event.name} begins: {event.goal}")
         elif isinstance(event, conversing.ChildFinished):
             self._note(child_words(event))
+        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+            self._note(window_words(event))
         elif isinstance(event, conversing.SessionChanged):
             for words in skill_words(event):
                 self._note(words)
-        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
-            self._note(window_words(event))
         elif isinstance(event, conversing.BackgroundEnded):
             self._note(f"background command {event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.TodosChanged):
