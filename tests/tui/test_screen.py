@@ -69,12 +69,13 @@ def test_always_asks_no_second_time(theatre: Theatre) -> None:
     theatre.play(steps, COMMIT, COMMIT, {"text": "Done."})
 
 
-def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre) -> None:
+def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentforge.tui.asking.ApprovalScreen.grace_s", 600.0)
+
     async def steps(stage: Stage) -> None:
         stage.app.prompt.insert("yes and then")
         await stage.app.give("write")
         screen = await stage.modal("ApprovalScreen")
-        screen.grace_s = 0.0
         await stage.pilot.press("y")
         assert type(stage.app.screen).__name__ == "ApprovalScreen"
         await stage.pilot.press("escape")

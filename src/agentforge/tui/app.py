@@ -15,8 +15,10 @@ from textual.binding import Binding
 from textual.containers import Vertical
 
 from agentforge.app.sessions.input_history import Typed
+from agentforge.app.sessions.person import Reply
 from agentforge.config.paths import data_dir
 from agentforge.tui import engine as engines
+from agentforge.tui.asking import ApprovalScreen
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
@@ -30,7 +32,7 @@ from agentforge.tui.watching import Lines, Parts, Todos, Working
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
-    from textual.events import Key, Paste, Resize
+    from textual.events import Key, Resize
     from textual.filter import LineFilter
 
 _JOBS_S = 1.0
@@ -182,13 +184,6 @@ class ScreenApp(App[int]):
             self.prompt.focus()
             self.prompt.insert(event.character)
 
-    def on_paste(self, event: Paste) -> None:
-        """What is pasted, too."""
-        if len(self.screen_stack) == 1 and self.focused is not self.prompt:
-            event.stop()
-            self.prompt.focus()
-            self.prompt.paste(event.text)
-
     def action_interrupt(self) -> None:
         """Stop the turn; else clear the input; pressed again, leave. Pressing on leaves a turn that cannot be stopped."""
         self._pressed = self._pressed + 1 if self.busy else 0
@@ -230,6 +225,9 @@ class ScreenApp(App[int]):
         if len(self.screen_stack) == 1:
             self.prompt.focus()
             self.flow.next_mode()
+        elif isinstance(self.screen, ApprovalScreen) and self.screen.about_files:
+            self.flow.switch_mode("build", "on-failure")
+            self.screen.dismiss(Reply(decision="once"))
 
     async def action_edit_draft(self) -> None:
         """Go on writing the message in the person's editor."""

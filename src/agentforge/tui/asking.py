@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _COMMAND = 4_000
 _DIFF = 2_000
-_RULES = 60
+_RULES = 30
 _DECISIONS = {
     "y": "y", "1": "y", "enter": "y", "a": "a", "2": "a", "n": "n", "3": "n", "escape": "escape",
 }  # fmt: skip
@@ -111,6 +111,11 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
             return
         self._decide(event.key)
 
+    @property
+    def about_files(self) -> bool:
+        """Whether a change of files is asked about, and keys are taken."""
+        return bool(self.question.diff) and not self._guarded
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The reason is told."""
         event.stop()
@@ -140,15 +145,18 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
         keys = [
             ("y", "allow once"),
             *([("a", f"always {_rules(self.question)}".rstrip())] if self.question.offers else []),
-            ("n", "reject with a reason"),
-            ("esc", "reject"),
+            *([("shift+tab", "all edits")] if self.question.diff else []),
+            ("n", "no, and why"),
+            ("esc", "no"),
         ]
         return Content("   ").join(Content.assemble((key, "bold $primary"), f" {word}") for key, word in keys)
 
 
 def _rules(question: Question) -> str:
-    """The rules of "always" where a diff stands before them; else they are in sight."""
-    rules = " and ".join(offer.rule for offer in question.offers) if question.diff else ""
+    """What "always" would let pass where a diff stands before the rules; else they are in sight."""
+    rules = ", ".join(offer.rule.partition("(")[2].removesuffix(")") or offer.rule for offer in question.offers)
+    if not question.diff:
+        return ""
     return rules if len(rules) <= _RULES else f"({len(question.offers)} rules)"
 
 

@@ -22,6 +22,7 @@ class Completion(Static):
     Attributes:
         word: the begun word that they stand for.
         whole: the begun word is one of them already: Enter sends it as it is.
+        moved: the person has chosen among them.
     """
 
     def __init__(self) -> None:
@@ -30,6 +31,7 @@ class Completion(Static):
         self._rows: list[tuple[str, str]] = []
         self._at = 0
         self.whole = False
+        self.moved = False
 
     @property
     def chosen(self) -> str:
@@ -40,6 +42,7 @@ class Completion(Static):
         """Show (text, explanation) rows for a begun word; whether there are any."""
         self._rows = [row for row in rows if row[0].strip() != word.strip()]
         self.word, self.whole, self._at = word, len(self._rows) < len(rows), 0
+        self.moved = False
         self.set_class(bool(self._rows), "shown")
         if self._rows:
             self._draw()
@@ -48,6 +51,7 @@ class Completion(Static):
     def move(self, way: int) -> None:
         """Choose the next or the one before."""
         self._at = (self._at + way) % len(self._rows)
+        self.moved = True
         self._draw()
 
     def _draw(self) -> None:

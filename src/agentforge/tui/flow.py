@@ -15,7 +15,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
 from agentforge.tui import engine as engines
-from agentforge.tui.link import AskedApproval, AskedQuestion, Happened, Wrote
+from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happened, Wrote
 from agentforge.tui.watching import job_lines
 
 _SHOWN_AT = (
@@ -80,6 +80,8 @@ class Flow:
             await self._happened(item)
         elif isinstance(item, Wrote):
             self._app.transcript.wrote(item.text)
+        elif isinstance(item, ChildHeard):
+            self._app.transcript.child_heard(item)
         elif isinstance(item, AskedApproval | AskedQuestion):
             self._app.choices.ask(item)
         elif isinstance(item, engines.TurnEnded):
@@ -255,7 +257,15 @@ class Flow:
         ring = _RING if ("build", own) in _RING else (("build", own), *_RING)
         places = [place for place, one in enumerate(ring) if one in ((work, approval), (work, ""))]
         work, wanted = ring[((places[0] if places else -1) + 1) % len(ring)]
-        self._mode = work, wanted or approval
+        self.switch_mode(work, wanted, before=approval)
+
+    def switch_mode(self, work: str, wanted: str, *, before: str = "") -> None:
+        """Switch to a mode of work, and tell what it means.
+
+        Args:
+            wanted: the mode of approval, "" = the one of `before` goes on.
+        """
+        self._mode = work, wanted or before
         meaning = MODE_MEANING[Mode(wanted)] if wanted else "only looks and plans; changes nothing"
         self._app.engine.switch(work_mode=work, **({"approval": wanted} if wanted else {}))
         self.show_status()

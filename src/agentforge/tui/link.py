@@ -82,6 +82,17 @@ class Wrote:
         self.text = text
 
 
+class ChildHeard:
+    """What a subagent recorded."""
+
+    __slots__ = ("child", "event", "tokens")
+
+    def __init__(self, child: str, event: Event, tokens: int) -> None:
+        self.child = child
+        self.event = event
+        self.tokens = tokens
+
+
 class Link:
     """The person as the engine sees them. Every method but `taken` and `attach` runs in the engine's threads.
 
@@ -146,6 +157,12 @@ class Link:
         """Queue a recorded event."""
         self.before(event)
         self.put(Happened(event, state, self._change_of(event)))
+
+    def child_heard(self, name: str, event: Event, state: RunState) -> None:
+        """Queue what a subagent recorded."""
+        del name
+        totals = state.totals
+        self.put(ChildHeard(state.run_id, event, totals.prompt_tokens + totals.completion_tokens))
 
     def delta(self, text: str) -> None:
         """Queue a piece of text."""

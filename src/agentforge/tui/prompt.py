@@ -117,13 +117,18 @@ class Prompt(TextArea):
         if key in ("up", "down"):
             self._completion.move(-1 if key == "up" else 1)
             return True
-        if key == "enter" and self._completion.whole:
+        if key == "enter" and self._sends_as_it_stands():
             self._close_list()
             return False
         if key != "escape":
             self._take()
         self._close_list()
         return True
+
+    def _sends_as_it_stands(self) -> bool:
+        """Whether Enter is meant for the message: the word is whole, or behind a command, where what is typed counts."""
+        begun, first = self._begun()
+        return not self._completion.moved and (self._completion.whole or (first and " " in begun))
 
     def _take(self) -> None:
         row, column = self.cursor_location

@@ -25,6 +25,7 @@ _DETAIL_CHARACTERS = 20_000
 _DIFF_LINES = 2_000
 _DIFF_SHOWN = 24
 _TAIL = 5
+_BRANCHES = 3
 _FAILED_TAIL = 8
 _ANSWER_TAIL = 30
 
@@ -67,6 +68,7 @@ class CallRow(Vertical):
     Attributes:
         line: as it stands now.
         diff: what a file tool changed.
+        steps: calls that a subagent has made.
         output: what it gave, for people; `shown`: it is seen without opening the call ("always", or "").
     """
 
@@ -82,6 +84,7 @@ class CallRow(Vertical):
         self.shown = ""
         self._live: list[str] = []
         self._lines_heard = 0
+        self.steps = 0
         self._signs = signs
         self._sign = sign
         self._line = _Line(self)
@@ -117,7 +120,7 @@ class CallRow(Vertical):
         lines = self.output.rstrip().splitlines()
         if self.shown:
             self._glimpse(lines, most=_ANSWER_TAIL)
-        elif self.line.status == "error" and self._live:
+        elif self.line.status == "error" and self._live and not self.steps:
             self._glimpse(lines, most=_FAILED_TAIL)
         else:
             self._glimpse([], most=0)
@@ -134,11 +137,23 @@ class CallRow(Vertical):
         self._live = [*self._live, *lines][-_TAIL:]
         self._glimpse(self._live, most=_TAIL, total=self._lines_heard)
 
+    def stepped(self, text: str) -> None:
+        """Show the next step of a subagent as a branch; the last ones stay in sight while it works."""
+        self.steps += 1
+        self._live = [*self._live, text][-_BRANCHES:]
+        room = max(8, self.size.width - 8)
+        branches = [cut(clean(line), room, more=self._signs["more"]) for line in self._live]
+        marks = [self._signs["branch"]] * (len(branches) - 1) + [self._signs["leaf"]]
+        self._glimpse(
+            [f"{mark} {line}" for mark, line in zip(marks, branches, strict=True)], most=_BRANCHES, total=self.steps
+        )
+
     def _glimpse(self, lines: list[str], *, most: int, total: int = 0) -> None:
         """Show the last of some lines below the call, and how many stand before them."""
         shown = [clean(line) for line in lines[-most:]] if most else []
         before = max(total, len(lines)) - len(shown)
-        head = [f"{self._signs['more']} {before} lines before"] if shown and before > 0 else []
+        what = "calls" if self.steps else "lines"
+        head = [f"{self._signs['more']} {before} {what} before"] if shown and before > 0 else []
         self._glance.set_class(bool(shown), "shown")
         self._glance.update(Content("\n".join([*head, *shown])))
 

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from agentforge.app.sessions.display import CallLine, begun, duration_text, ended, output_of, unstarted, window_words
+from agentforge.app.sessions.display import (
+    CallLine,
+    begun,
+    cost_text,
+    duration_text,
+    ended,
+    output_of,
+    skill_words,
+    telling,
+    tokens_text,
+    unstarted,
+    window_words,
+)
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.text.hygiene import clean
 from agentforge.tui.looks import Signs
+from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from textual.events import Paste
     from textual.widgets import Markdown
 
     from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Talk
-    from agentforge.tui.link import Happened
+    from agentforge.events.state.talk import Entry, Talk
+    from agentforge.tui.link import ChildHeard, Happened
 
 _ROWS = 300
 _DROPPED = 100
@@ -48,6 +64,13 @@ class Transcript(VerticalScroll):
     def on_mount(self) -> None:
         """Stay at the end as rows come."""
         self.anchor()
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted here is meant for the input."""
+        event.stop()
+        prompt = self.screen.query_one(Prompt)
+        prompt.focus()
+        prompt.paste(event.text)
 
     async def said(self, text: str, *, queued: bool = False) -> None:
         """Show what the person said."""
@@ -149,6 +172,14 @@ class Transcript(VerticalScroll):
         if running:
             running[-1].wrote(text)
 
+    def child_heard(self, item: ChildHeard) -> None:
+        """Show what a subagent does, as branches below its line."""
+        row = self._calls.get(item.child)
+        if row is not None and isinstance(item.event, kinds.ToolStarted):
+            row.stepped(f"{item.event.name} {telling(item.event.arguments)}".strip())
+        if row is not None:
+            row.change(replace(row.line, result=f"{row.steps} calls, {tokens_text(item.tokens)} tokens"))
+
     async def _thought(self, event: kinds.ModelReplied) -> None:
         """What the model thought, folded, above what it said."""
         thinking = event.thinking.strip()
@@ -162,8 +193,8 @@ class Transcript(VerticalScroll):
 
     async def _skills(self, event: conversing.SessionChanged) -> None:
         """Which skills a message called for, and why."""
-        for match in event.changes.get("skill_matches") or ():  # type: ignore[attr-defined] # a list, see Chosen.told
-            await self.remark(f"skill {match['name']}: {match.get('why') or match.get('reason') or 'matched'}")
+        for words in skill_words(event):
+            await self.remark(words)
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""
@@ -171,18 +202,25 @@ class Transcript(VerticalScroll):
             entries = talk.entries[-_HISTORY:]
             if len(talk.entries) > len(entries):
                 await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
+            arguments: dict[str, str] = {}
             for entry in entries:
-                if entry.kind == "user":
-                    await self.said(entry.text.split("\n\n<file ")[0])
-                elif entry.kind == "tool":
-                    status = entry.status if entry.status in ("success", "error", "denied") else "success"
-                    row = CallRow(
-                        CallLine(name=entry.name, argument="", status=status, result=entry.summary), signs=self.signs
-                    )
-                    row.output = output_of(entry.text)
-                    await self._add(row)
-                elif entry.text:
-                    await self.answer(entry.text)
+                arguments |= {str(call["call_id"]): _telling(call) for call in entry.calls}
+                await self._show_entry(entry, arguments.get(entry.call_id, ""))
+
+    async def _show_entry(self, entry: Entry, argument: str) -> None:
+        """Show a message of an earlier time."""
+        if entry.kind == "user":
+            await self.said(entry.text.split("\n\n<file ")[0])
+        elif entry.kind == "tool":
+            status = entry.status if entry.status in ("success", "error", "denied") else "success"
+            result = entry.summary.removeprefix(f"{entry.name}: ")
+            row = CallRow(CallLine(name=entry.name, argument=argument, status=status, result=result), signs=self.signs)
+            row.output = output_of(entry.text)
+            await self._add(row)
+        elif entry.kind == "assistant" and entry.text:
+            await self.answer(entry.text)
+        elif entry.text:
+            await self.remark("Earlier messages became a summary." if entry.kind == "summary" else entry.text)
 
     def stop_calls(self) -> None:
         """Calls that were cut off do not look as if they still ran."""
@@ -221,9 +259,16 @@ class Transcript(VerticalScroll):
         row = self._calls.pop(event.child, None)
         if row is not None:
             status = "success" if event.outcome == "completed" else "error"
-            seconds = duration_text(event.duration_ms / 1000)
+            used = f", {row.steps} calls" if row.steps else ""
+            tokens = sum(int(event.usage.get(name, 0)) for name in ("prompt_tokens", "completion_tokens"))  # type: ignore[call-overload]
+            used += f", {tokens_text(tokens)} tokens" if tokens else ""
+            cost = f", {cost_text(event.cost_usd or 0.0, known=event.cost_usd is not None)}" if event.cost_usd else ""
             line = CallLine(
-                name=row.line.name, argument=row.line.argument, status=status, result=event.outcome, duration=seconds
+                name=row.line.name,
+                argument=row.line.argument,
+                status=status,
+                result=f"{event.outcome}{used}{cost}",
+                duration=duration_text(event.duration_ms / 1000),
             )
             row.change(line)
             self.record.append((status, line.text))
@@ -233,6 +278,15 @@ class Transcript(VerticalScroll):
         children: Iterable[Widget] = list(self.children)
         if len(self.children) > _ROWS:
             await self.remove_children(list(children)[:_DROPPED])
+
+
+def _telling(call: Mapping[str, object]) -> str:
+    """The argument of a recorded call that tells most."""
+    try:
+        arguments = json.loads(str(call["arguments"]))
+    except ValueError:
+        return ""
+    return telling(arguments) if isinstance(arguments, dict) else ""
 
 
 class _Alone:
