@@ -34,7 +34,7 @@ test-all: setup ## Run all tests, those of both tiers.
 	$(PYTEST) -m "fast or full" $(ARGS)
 
 run: setup ## Do the main job with a model on this machine, no key: REPO=... REQUEST="..." (else on a sample); YES=1, FROM=..., MODEL=...
-	@bash scripts/main_job.sh
+	@$(PYTHON) scripts/main_job.py
 
 demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo

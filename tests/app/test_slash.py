@@ -65,7 +65,7 @@ def test_a_custom_tool_and_a_broken_one_are_told(chat: Chat) -> None:
 
 
 def test_mcp_says_that_there_are_none_and_what_is_wrong_with_a_line(chat: Chat) -> None:
-    assert "no MCP servers" in run_slash(chat, "/mcp").text
+    assert "There are no MCP servers" in run_slash(chat, "/mcp").text
     (chat.options.cwd / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}}')
     del chat.workshop.shed
     assert "not trusted" in run_slash(chat, "/mcp").text
@@ -91,6 +91,13 @@ def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
     assert run_slash(chat, "/mcp read odd memo://today").text == "what is written there"
     said = run_slash(chat, "/mcp prompt odd review what='it all'")
     assert (said.action, said.prompt) == ("say", "Review it all.")
+    said = run_slash(chat, "/mcp__odd__review 'it all'")
+    assert (said.action, said.prompt) == ("say", "Review it all.")
+    assert run_slash(chat, "/mcp__odd__review what=tests").prompt == "Review tests."
+    assert "the prompt needs what" in run_slash(chat, "/mcp__odd__review").text
+    assert "one word too many" in run_slash(chat, "/mcp__odd__review a b").text
+    assert "did you mean /mcp__odd__review" in run_slash(chat, "/mcp__odd__revieuw").text
+    assert "/mcp__odd__review what` Reviews. (odd)" in run_slash(chat, "/help").text
     assert run_slash(chat, "/mcp restart odd").ok and run_slash(chat, "/mcp accept odd").ok
     assert not run_slash(chat, "/mcp prompt odd").ok and not run_slash(chat, "/mcp read odd 'x").ok
 

@@ -144,6 +144,31 @@ def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixtu
     assert len(found["checks"]) == 21  # what is wrong with one does not hide the others
 
 
+def test_contracts_of_the_folder_that_the_registry_names_are_listed(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "contracts").mkdir()
+    (repo / "contracts" / "note.yaml").write_text('contract: note\nversion: "1.0"\nschema:\n  text: {type: string}\n')
+    assert run(["repo", "add", ".", "--contracts-path", "contracts", "--name", "here"]) == 0
+    capsys.readouterr()
+    (own,) = [row for row in _json(capsys, "contracts", "list", "--json") if row["name"] == "note"]
+    assert own["origin"] == str(repo / "contracts" / "note.yaml")
+
+
+def test_all_includes_the_repository_around_although_nobody_added_it(
+    repo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [row["path"] for row in _json(capsys, "status", "--all", "--json")] == [str(repo)]
+    other = tmp_path / "b" / repo.name.replace(" ", "-")
+    subprocess.run(["git", "clone", "-q", str(repo), str(other)], check=True)
+    assert run(["repo", "add", str(other), "--name", "known"]) == 0
+    capsys.readouterr()
+    assert [row["name"] for row in _json(capsys, "status", "--all", "--json")] == ["known", repo.name]
+    assert run(["repo", "add", ".", "--name", "here"]) == 0
+    capsys.readouterr()
+    assert [row["name"] for row in _json(capsys, "status", "--all", "--json")] == ["known", "here"]
+
+
 def test_contracts_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     rows = _json(capsys, "contracts", "list", "--json")
     assert [row["name"] for row in rows][:2] == ["intake_record", "clarification"]

@@ -69,8 +69,8 @@ def test_a_damaged_run_is_said_to_be_damaged(served: Served) -> None:
 
 
 def test_a_delivered_run_shows_its_stages_artifacts_verification_and_document(served: Served) -> None:
-    assert all(name in served.ask(served.task("whole")).body for name in ("intake", "deliver", "verdicts", "branch"))
-    assert "acceptance_criteria" in served.ask(served.task("whole", "artifacts")).body
+    assert all(name in served.ask(served.task("whole")).body for name in ("intake", "deliver", "Verdicts", "Branch"))
+    assert "acceptance criteria" in served.ask(served.task("whole", "artifacts")).body
     verification = served.ask(served.task("whole", "verification")).body
     assert all(text in verification for text in ("Verification, stage by stage", "Requirement, test, changed lines"))
     document = served.ask(served.task("whole", "audit.html"))

@@ -1,4 +1,4 @@
-"""`agentforge resolve` without an id asks, on a terminal, what waits, and goes on with the task."""
+"""What asks on a terminal: `agentforge resolve` without an id, and a conversation in a project that nobody agreed to."""
 
 from __future__ import annotations
 
@@ -50,3 +50,20 @@ def test_bare_resolve_asks_records_the_answer_and_goes_on(world: World) -> None:
     assert code == 0, out
     (answer,) = world.view("artifacts/phases/clarify/clarification.yaml")["questions"]
     assert answer["answer"] == "a hyphen, always"
+
+
+def test_a_conversation_asks_once_about_what_a_project_brings(world: World) -> None:
+    script = world.model({"chat": [{"text": "Done."}]})
+    (world.repo / "AGENTS.md").write_text("Say please.\n")
+    (world.repo / ".env").write_text("A=1\n")
+    talk = ("--plain", "--model", script)
+    code, out = _on_a_terminal(world, *talk, typed="n\n/exit\n")
+    assert code == 0 and "Use them?" in out and "+ AGENTS.md" in out and "+ .env" in out
+    assert "left out: .env, AGENTS.md" in out
+    code, out = _on_a_terminal(world, *talk, typed="/exit\n")
+    assert code == 0 and "Use them?" not in out and "left out: .env, AGENTS.md" in out
+    (world.repo / "AGENTS.md").write_text("Say it differently.\n")
+    code, out = _on_a_terminal(world, *talk, typed="y\n/exit\n")
+    assert code == 0 and "Use them?" in out and "left out" not in out
+    code, out = _on_a_terminal(world, *talk, typed="/exit\n")
+    assert code == 0 and "Use them?" not in out and "left out" not in out

@@ -147,7 +147,7 @@ def test_the_commit_carries_its_task_and_the_head_of_its_trail(golden: Golden) -
 def test_every_recorded_request_has_two_messages_and_at_most_8000_tokens(golden: Golden) -> None:
     world, result = golden.world, golden.result
     assert len(world.events("ModelCalled")) == result["llm_calls"]
-    for step in range(1, result["steps"] + 1):
+    for step in (record["data"]["step"] for record in world.events("ModelCalled")):
         (shown,) = world.run("inspect", result["task_id"], "--step", str(step), "--show", "context", "--json").json
         sent = shown["request"]
         assert [message["role"] for message in sent["messages"]] == ["system", "user"]
@@ -181,11 +181,11 @@ def test_the_run_folder_has_the_shape_of_the_state_store(golden: Golden) -> None
         "artifacts/phases/refactor/deliverable.yaml",
         "artifacts/phases/deliver/delivery_report.yaml",
         "artifacts/phases/deliver/delivery_report.md",
-        "artifacts/snapshots/step_004.patch",
         "artifacts/snapshots/step_005.patch",
+        "artifacts/snapshots/step_006.patch",
     ):
         assert (world.folder / name).is_file(), name
-    assert "+def slugify" in (world.folder / "artifacts/snapshots/step_005.patch").read_text()
+    assert "+def slugify" in (world.folder / "artifacts/snapshots/step_006.patch").read_text()
     task = world.view("task.yaml")
     assert task["request"] == REQUEST
     assert task["success_criteria"] == ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
@@ -206,7 +206,7 @@ def test_actions_yaml_has_the_shape_of_the_audit_trail(golden: Golden) -> None:
         "total_cost_usd",
     ]
     assert list(actions) == [*head, "actions"]
-    assert (actions["outcome"], actions["total_steps"]) == ("success", 5)
+    assert (actions["outcome"], actions["total_steps"]) == ("success", 8)
     assert actions["total_tokens"] == golden.result["prompt_tokens"] + golden.result["completion_tokens"]
     first = actions["actions"][0]
     assert (first["step"], first["phase"]) == (1, "intake")
@@ -258,7 +258,7 @@ def test_status_and_inspect_show_a_finished_task(golden: Golden) -> None:
     assert (row["task_id"], row["outcome"]) == (task, "delivered")
     assert task in world.run("status").out
     assert golden.result["branch"] in world.run("status", task).out
-    diff = world.run("inspect", task, "--step", "5", "--show", "diff")
+    diff = world.run("inspect", task, "--step", "6", "--show", "diff")
     assert "+def slugify" in diff.out
     artifacts = world.run("inspect", task, "--show", "artifact", "--json").json
     assert [item["stage"] for item in artifacts] == [row["name"] for row in golden.result["stages"]]

@@ -113,18 +113,56 @@ def test_tasks_that_would_wait_for_each_other_are_refused(three: dict[str, World
     eventually(lambda: standing(api), "waiting")  # it looks once more when the other one asks
 
 
+def test_a_specification_that_waits_for_its_own_task_is_refused(world: World) -> None:
+    from agentforge_world import good_script, own_settings, reply, specification, submit
+
+    own_settings(world.home, _LIGHT)
+    world.start(None, "--approve", "intake")  # the id is known: same words, same day
+    own = world.task
+    assert world.run("abort", own).code == 0
+    world.folder.rename(world.home / "old")
+    slugify = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
+    criteria = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
+    needs = {"tasks": [{"task_id": own, "required_stage": "deliver"}]}
+    specs = [specification(criteria, slugify, dependencies=needs), specification(criteria, slugify)]
+    script = good_script(spec=[reply(submit(specs[0])), reply(submit({**specs[1], "dependencies": []}))])
+    assert world.start(script).json["outcome"] == "delivered"
+    refused = [event["data"] for event in world.events("StageVerified") if not event["data"]["passed"]]
+    assert [row["stage"] for row in refused] == ["spec"]
+    (broken,) = [row for row in refused[0]["results"] if not row["passed"]]
+    assert (broken["rule"], f"{own} -> {own}" in broken["message"]) == ("no-cycles", True)
+
+
 def test_an_artifact_of_a_delivered_task_is_waited_for(three: dict[str, World]) -> None:
     data, api, _ = three.values()
+    data.git("checkout", "-q", "-b", "next")
     (data.repo / "user_events_schema.json").write_text('{"version": "1.2.0"}')
     data.commit_all("schema")
+    data.git("checkout", "-q", "main")
     needs = {"external": [{"repo": "data", "artifact": "user_events_schema", "version": ">=1.2.0, <2"}]}
-    start(data, "--approve", "spec")
+    start(data, "--approve", "spec", "--base", "next")
     assert start(api, dependencies=needs).json["outcome"] == "waiting"
     data.run("resolve", "E1", "--approve", "--resume")
     eventually(lambda: standing(api), "delivered")
     (arrived,) = api.events("TaskArrived")
     assert arrived["data"]["found"]["version"] == "1.2.0"
     assert arrived["data"]["task_id"] == data.task
+
+
+def test_an_artifact_on_the_default_branch_is_there_whoever_brought_it(three: dict[str, World]) -> None:
+    data, api, app = three.values()
+    (data.repo / "user_events_schema.json").write_text('{"version": "1.2.0"}')
+    tip = data.commit_all("schema, by hand")
+    wanted = {"repo": "data", "artifact": "user_events_schema", "version": ">=1.2.0"}
+    assert start(api, dependencies={"external": [wanted]}).json["outcome"] == "delivered"
+    (arrived,) = api.events("TaskArrived")
+    found = arrived["data"]["found"]
+    assert (arrived["data"]["task_id"], found["branch"], found["commit"]) == ("", "main", tip)
+    too_new = start(app, dependencies={"external": [{**wanted, "version": ">=3"}]})
+    assert (
+        "neither main nor a delivered task of data has user_events_schema >=3"
+        in too_new.json["escalations"][0]["reason"]
+    )
 
 
 def test_tasks_start_in_several_repositories_each_from_its_own_branch(three: dict[str, World]) -> None:

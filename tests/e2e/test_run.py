@@ -59,7 +59,10 @@ def test_a_session_goes_on_where_it_was(world: World, tmp_path: Path) -> None:
 def test_what_is_not_trusted_is_left_out_and_said(world: World, tmp_path: Path) -> None:
     (world.repo / "AGENTS.md").write_text("Say please.\n")
     done = world.run("run", "do it", "--model", _script(tmp_path), "--mode", "plan")
-    assert "note: not used, because it is not trusted: AGENTS.md" in done.err
+    left_out = [line for line in done.err.splitlines() if "left out" in line]
+    assert len(left_out) == 1 and "AGENTS.md" in left_out[0] and "`agentforge trust`" in left_out[0]
+    told = world.run("run", "do it", "--model", _script(tmp_path), "--mode", "plan", "--json")
+    assert json.loads(told.out)["left_out"] == ["AGENTS.md"]
     world.run("trust", "--yes")
     done = world.run("run", "do it", "--model", _script(tmp_path), "--mode", "plan")
-    assert "not trusted" not in done.err
+    assert "left out" not in done.err

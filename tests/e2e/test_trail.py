@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from agentforge_world import REQUEST, analysis, edit, good_script, make_world, reply, specification, submit
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ def task(old: World) -> str:
 @pytest.fixture(scope="module")
 def forked(old: World, task: str) -> str:
     """A fork of the delivered task that was driven to its end."""
-    made = old.run("fork", task, "--from-step", "5", "--json")
+    made = old.run("fork", task, "--from-step", "6", "--json")
     assert made.code == 0, made.err
     child = str(made.json["task_id"])
     assert old.run("resume", child, "--json").json["outcome"] == "delivered"
@@ -84,20 +87,20 @@ def _delivered_tree(world: World, task: str) -> str:
 
 
 def test_a_step_shows_the_recorded_bytes_the_calls_the_change_and_its_verdict(old: World, task: str) -> None:
-    asked = next(row for row in _records(old, task) if row["type"] == "ModelCalled" and row["data"]["step"] == 8)
-    raw = old.run("inspect", task, "--step", "8", "--show", "context", "--raw")
+    asked = next(row for row in _records(old, task) if row["type"] == "ModelCalled" and row["data"]["step"] == 9)
+    raw = old.run("inspect", task, "--step", "9", "--show", "context", "--raw")
     assert hashlib.sha256(raw.out.encode()).hexdigest() == asked["data"]["request"]
-    (context,) = old.run("inspect", task, "--step", "8", "--show", "context", "--json").json
+    (context,) = old.run("inspect", task, "--step", "9", "--show", "context", "--json").json
     assert context["request"] == json.loads(raw.out)
-    kinds = [row["type"] for row in old.run("inspect", task, "--step", "8", "--show", "events", "--json").json]
+    kinds = [row["type"] for row in old.run("inspect", task, "--step", "9", "--show", "events", "--json").json]
     assert (kinds[0], kinds[-1]) == ("ModelCalled", "StagePassed")
     assert {"FactsGathered", "StageVerified"} <= set(kinds)
-    (change,) = old.run("inspect", task, "--step", "8", "--show", "diff", "--json").json
+    (change,) = old.run("inspect", task, "--step", "9", "--show", "diff", "--json").json
     assert "+def slugify" in change["patch"]
-    (artifact,) = old.run("inspect", task, "--step", "8", "--show", "artifact", "--json").json
+    (artifact,) = old.run("inspect", task, "--step", "9", "--show", "artifact", "--json").json
     assert (artifact["stage"], artifact["passed"]) == ("green", True)
     missing = old.run("inspect", task, "--step", "99", "--json")
-    assert (missing.code, "8 steps" in missing.json["error"]["hint"]) == (2, True)
+    assert (missing.code, "11 steps" in missing.json["error"]["hint"]) == (2, True)
 
 
 # -- replay
@@ -189,9 +192,9 @@ def test_recorded_changes_meet_another_commit_and_tell_the_conflict_by_file_and_
     assert old.git("diff", "--name-only", clean, "there").split() == ["tests/test_slugify.py", "textkit.py"]
     done = old.run("replay", task, "--actions-only", "--onto", clash, "--json")
     assert done.code == 4
-    assert done.json["conflicts"] == [{"step": 8, "path": "textkit.py", "reason": "both changed the same lines"}]
+    assert done.json["conflicts"] == [{"step": 9, "path": "textkit.py", "reason": "both changed the same lines"}]
     refused = old.run("replay", task, "--actions-only", "--onto", clash, "--branch", "nowhere", "--json")
-    assert (refused.code, "step 8" in refused.json["error"]["message"]) == (8, True)
+    assert (refused.code, "step 9" in refused.json["error"]["message"]) == (8, True)
     assert "nowhere" not in old.git("branch", "--list", "nowhere")
 
 
@@ -208,10 +211,10 @@ def test_a_fork_shares_the_records_byte_for_byte_and_asks_only_what_follows(old:
         shared + 1,
         *[records[shared - 1]["hash"]] * 2,
     )
-    assert (event["data"]["parent"], event["data"]["step"]) == (task, 5)
-    assert [row["data"]["step"] for row in records[shared:] if row["type"] == "ModelCalled"] == [6, 7, 8]
+    assert (event["data"]["parent"], event["data"]["step"]) == (task, 6)
+    assert [row["data"]["step"] for row in records[shared:] if row["type"] == "ModelCalled"] == [7, 8, 9]
     assert _delivered_tree(old, forked) == _delivered_tree(old, task)
-    assert old.run("status", task, "--json").json["forks"] == [{"child": forked, "step": 5}]
+    assert old.run("status", task, "--json").json["forks"] == [{"child": forked, "step": 6}]
     assert old.run("status", forked, "--json").json["parent"] == task
     assert old.run("replay", forked).code == 0
 
@@ -227,7 +230,7 @@ def test_a_step_that_was_never_finished_cannot_be_forked(old: World, task: str) 
     tasks = old.repo / ".agentforge" / "tasks"
     before = sorted(tasks.iterdir())
     done = old.run("fork", task, "--from-step", "99", "--json")
-    assert (done.code, done.json["error"]["hint"]) == (2, "the run finished steps 1 to 8")
+    assert (done.code, done.json["error"]["hint"]) == (2, "the run finished steps 1 to 11")
     assert sorted(tasks.iterdir()) == before
 
 
@@ -258,6 +261,40 @@ def test_two_runs_stand_side_by_side(old: World, task: str, forked: str, tmp_pat
     assert "<script" not in html
     assert "http://" not in html.replace("http://www.w3.org", "")
     assert task in html
+
+
+def test_every_entry_of_the_actions_has_a_step_of_its_own(old: World, task: str) -> None:
+    value = yaml.safe_load((_folder(old, task) / "actions.yaml").read_text("utf-8"))
+    steps = [entry["step"] for entry in value["actions"]]
+    assert steps == list(range(1, value["total_steps"] + 1))
+    (delivery,) = [entry for entry in value["actions"] if entry["phase"] == "deliver"]
+    assert (delivery["by"], delivery["step"]) == ("harness", len(steps))
+    shown = old.run("inspect", task, "--step", str(delivery["step"]), "--show", "artifact", "--json").json
+    assert [row["stage"] for row in shown] == ["deliver"]
+    assert old.run("status", task, "--json").json["steps"] == sum(entry["by"] == "model" for entry in value["actions"])
+
+
+def test_a_fork_goes_on_after_a_step_without_a_model(world: World) -> None:
+    assert world.start().code == 0
+    steps = [(entry["step"], entry["phase"]) for entry in world.view("actions.yaml")["actions"]]
+    (tidied,) = [step for step, phase in steps if phase == "refactor"]
+    child = str(world.run("fork", world.task, "--from-step", str(tidied), "--json").json["task_id"])
+    done = world.run("resume", child, "--json").json
+    assert (done["outcome"], world.run("verify", child).code) == ("delivered", 0)
+    again = yaml.safe_load((_folder(world, child) / "actions.yaml").read_text("utf-8"))["actions"]
+    assert [(entry["step"], entry["phase"]) for entry in again] == steps
+
+
+def test_a_pdf_is_kept_with_the_audits_and_written_where_it_is_wanted(old: World, task: str, tmp_path: Path) -> None:
+    pytest.importorskip("typst")
+    kept = old.repo / ".agentforge" / "audit" / f"{task}.pdf"
+    done = old.run("audit", task, "--format", "pdf", "-o", str(tmp_path / "own.pdf"))
+    assert (done.code, (tmp_path / "own.pdf").read_bytes()[:5], kept.exists()) == (0, b"%PDF-", False)
+    with (tmp_path / "piped.pdf").open("wb") as pipe:
+        command = [sys.executable, "-m", "agentforge", "audit", task, "--format", "pdf"]
+        told = subprocess.run(command, cwd=old.repo, env=old.env, stdout=pipe, stderr=subprocess.PIPE, check=True)
+    assert str(kept) in told.stderr.decode()
+    assert (tmp_path / "piped.pdf").read_bytes() == kept.read_bytes() == (tmp_path / "own.pdf").read_bytes()
 
 
 def test_a_new_run_is_compared_with_an_old_one(old: World, task: str, paused: dict[str, Any]) -> None:

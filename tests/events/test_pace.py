@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.fold.pace import rate, spent_lately
+from agentforge.events.fold.usage import rate, spent_lately
 from agentforge.events.state.run_state import RunState
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.fold.taint import source_of, with_source
+from agentforge.events.fold.workspace_view import source_of, with_source
 from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.state_codec import decode_state, encode_state
 

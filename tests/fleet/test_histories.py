@@ -66,7 +66,7 @@ def test_the_same_on_a_postgresql(fleet: ModuleType) -> None:
     failures = {}
     try:
         with fleet.postgres() as server:
-            for seed in range(12):
+            for seed in range(5):
                 database = open_database(server.another(f"seed{seed}"))
                 world = _played(seed, database=database)
                 if found := [*world.problems(), *_unexplained(world)]:

@@ -92,7 +92,7 @@ def test_the_road_to_the_first_request_loads_nothing_heavy_and_no_more_of_ours_t
     road = (
         "cli.startup.entry", "cli.commands.start", "cli.commands.run", "cli.running.follow", "app.tasks.runs",
         "app.composition.assembly", "pipeline.engine.controller", "pipeline.engine.stage_agent", "pipeline.context.material",
-        "models.providers.custom", "store.log.run_log",
+        "models.providers", "store.log.run_log",
     )  # fmt: skip
     loaded = _loaded_by(
         "from agentforge.cli.startup.later import load_later; load_later()\n"

@@ -1,4 +1,4 @@
-"""Proves models/catalogue.py and the files of models/providers/."""
+"""Proves models/api/catalogue.py and the table of models/providers.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest
-from agentforge.models.api.catalogue import ModelSpec, open_model, provider_names
+from agentforge.models.api.catalogue import ModelSpec, open_model
+from agentforge.models.providers import PROVIDERS
 
 HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "openrouter"]
 
@@ -20,8 +21,8 @@ HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "op
 ADAPTED = ["bedrock", "google", "groq", "mistral"]
 
 
-def test_the_files_are_the_providers() -> None:
-    assert provider_names() == tuple(sorted([*HOSTED, *ADAPTED, "local", "manual", "recorded", "scripted"]))
+def test_every_provider_of_the_table_is_tried_here_or_by_its_own_file() -> None:
+    assert sorted(PROVIDERS) == sorted([*HOSTED, *ADAPTED, "local", "manual", "recorded", "scripted"])
 
 
 @pytest.mark.parametrize("provider", HOSTED)

@@ -170,3 +170,16 @@ def test_rows_that_only_got_another_id_are_not_missing_and_those_that_the_specif
     allowed = judged("tests/test_unit.py::test_unit")
     assert allowed["missing"] == [] and allowed["no_regressions"]
     assert allowed["superseded"] == ["tests/test_unit.py::test_unit[20-many]"]
+
+
+def test_a_test_that_red_could_not_load_is_required_with_each_of_its_rows(project):
+    made = project(BASE)
+    rows = "import pytest\nfrom calc import sub\n\n@pytest.mark.parametrize('given', [2, 3])\ndef test_sub(given): assert sub(given, 1) == given - 1\n"
+    red = {"tests": [{"id": f"{NEW}::test_sub", "kind": "target"}], "frozen_files": {NEW: ""}}
+    base, red_tree = made.tree(), made.tree({NEW: rows})
+    for code, failing in ((GOOD, []), (GOOD.replace("a - b", "1"), [f"{NEW}::test_sub"])):
+        promise = Promise(red=red, baseline={"passed_ids": []}, scope=("calc.py",))
+        facts, _ = measure_green(
+            made.rig(), promise, base_tree=base, red_tree=red_tree, tree=made.tree({"calc.py": code, NEW: rows})
+        )
+        assert [one["id"] for one in facts["suite"]["failing"]] == failing

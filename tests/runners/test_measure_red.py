@@ -52,6 +52,34 @@ def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
         assert facts["right_reason"] is held, facts["tests"]
 
 
+STARTING = {
+    "shop/__init__.py": "from shop.start import sizes\n\nFIRST = sizes()['small'][0]\n",
+    "shop/start.py": "def sizes():\n    return {'small': (1, 2)}\n",
+    "tests/conftest.py": "import shop\n\nassert shop.FIRST\n",
+    "tests/test_old.py": "from shop.start import sizes\n\n\ndef test_sizes():\n    assert 'small' in sizes()\n",
+}
+SIZES = {
+    "name": "sizes",
+    "file": "shop/start.py",
+    "kind": "function",
+    "signature": "sizes() -> dict",
+    "change": "changed",
+}
+LARGE = "from shop.start import sizes\n\n\ndef test_large():\n    assert sizes().get('large') == (8, 9)\n"
+
+
+def test_stubs_that_the_project_itself_cannot_be_imported_with_refuse_no_test(project):
+    facts, _ = _measure(project(STARTING), LARGE, tests={"test_large": "target"}, symbols=(SIZES,))
+    assert facts["controls"]["stubs"] == "none can be loaded"
+
+
+def test_a_test_that_ends_its_runner_where_a_stub_is_does_not_pass_for_that(project):
+    code = LARGE.replace("\n\n\ndef", "\n\nif not sizes().get('small'):\n    __import__('os')._exit(0)\n\n\ndef", 1)
+    made = project({**STARTING, "shop/__init__.py": "", "tests/conftest.py": ""})
+    facts, _ = _measure(made, code, tests={"test_large": "target"}, symbols=(SIZES,))
+    assert facts["controls"]["stubs"] != "none can be loaded"
+
+
 def test_a_file_that_no_stub_can_load_has_the_tests_of_its_source(project):
     code = "from shop.text import SIZES\n\nFIRST = SIZES[0] + len(SIZES[1])\n\n\ndef test_sizes():\n    assert FIRST == 3\n"
     symbol = {"name": "SIZES", "file": "shop/text.py", "kind": "constant", "signature": "", "change": "new"}

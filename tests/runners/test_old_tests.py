@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentforge.verification.stages.green import Promise, measure_green
 
 BASE = {
@@ -22,3 +24,34 @@ def test_a_widened_constant_of_the_tests_does_not_hide_what_broke(project) -> No
     assert facts["regressions"] == ["tests/test_add.py::test_add"] and not facts["no_regressions"]
     facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=red_tree)
     assert facts["regressions"] == [] and facts["no_regressions"]
+
+
+GO = {
+    "go.mod": "module example.org/names\n\ngo 1.19\n",
+    "names.go": "package names\n\nconst OldName = 1\n\nfunc One() int { return 1 }\n",
+    "names_test.go": (
+        'package names\n\nimport "testing"\n\n'
+        "func TestName(t *testing.T) {\n\tif OldName != 1 {\n\t\tt.Fatal(OldName)\n\t}\n}\n"
+    ),
+    "one_test.go": (
+        'package names\n\nimport "testing"\n\n'
+        "func TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal(One())\n\t}\n}\n"
+    ),
+}
+
+
+@pytest.mark.needs("go")
+@pytest.mark.parametrize(("one", "broken"), [("return 1", []), ("return 2", ["one_test.go::TestOne"])])
+def test_tests_beside_a_file_that_no_longer_compiles_are_heard(project, one: str, broken: list[str]) -> None:
+    made = project(GO)
+    rig, base = made.rig(), made.tree()
+    renamed = {"names_test.go": GO["names_test.go"].replace("OldName", "Name")}
+    red_tree = made.tree(renamed)
+    tree = made.tree({"names.go": GO["names.go"].replace("OldName", "Name").replace("return 1", one)})
+    passed = ["names_test.go::TestName", "one_test.go::TestOne"]
+    red = {"tests": [], "frozen_files": {"names_test.go": ""}}
+    promise = Promise(
+        red=red, baseline={"passed_ids": passed}, scope=("names.go",), superseded=("names_test.go::TestName",)
+    )
+    facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)
+    assert facts["regressions"] == broken

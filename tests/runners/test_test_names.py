@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.testing.test_names import named_tests
+from agentforge.languages.test_names import has_tests, named_tests
 from agentforge.verification.source.test_hashes import compare, duplicates, freeze
 
 _JS = """import { test } from "node:test";
@@ -36,3 +36,25 @@ def test_a_changed_test_of_another_language_is_named_and_a_second_one_of_its_nam
     frozen = freeze(["a.test.js"], read=lambda _path: before)
     assert compare(frozen, lambda _path: before.replace(b"check(1)", b"check(2)")) == ("a.test.js::a",)
     assert duplicates("a.test.js", before + b"test('a', () => {});\n") == ("a.test.js::a",)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "held"),
+    [
+        (
+            "test/a.test.ts",
+            'describe("f", () => { test.each([[1, 2]])("%s => %s", (a, b) => { expect(f(a)).toBe(b) }) })',
+            True,
+        ),
+        ("test/a.test.ts", "for (const one of cases) { it(`takes ${one}`, () => {}) }", True),
+        (
+            "test/helper.ts",
+            "export const cases = [1, 2];\nexport function tester() { return cases.map((one) => one + 1) }\n",
+            False,
+        ),
+        ("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", True),
+        ("a_test.go", "package a\n\nfunc helper() {}\n", False),
+    ],
+)
+def test_a_file_holds_tests_whatever_their_titles_are_made_of(path: str, text: str, held: bool) -> None:
+    assert has_tests(path, text.encode()) is held

@@ -10,7 +10,7 @@ from agentforge.safety.policy.decision import Policy, decide_call, decide_comman
 from agentforge.safety.policy.modes import Verdict
 from agentforge.safety.policy.path_policy import Ground
 from agentforge.safety.policy.permission import read_rule
-from agentforge.safety.policy.suggestion import suggest, suggest_call
+from agentforge.safety.policy.suggestion import suggest, suggest_call, suggest_write
 from agentforge.safety.shell.programs.classes import CommandClass
 
 POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
@@ -27,6 +27,54 @@ def test_an_offered_rule_allows_its_examples_and_nothing_beside(line: str) -> No
         assert decide_command(line, after).verdict is Verdict.ALLOW
         assert all(decide_command(one, after).verdict is Verdict.ALLOW for one in offer.matches)
         assert all(decide_command(one, after).verdict is not Verdict.ALLOW for one in offer.still_asked)
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("python -m http.server 8123", "shell(python -m http.server *)"),
+        ("python3.12 tool.py --all", "shell(python3.12 tool.py *)"),
+        ("node build.js x", "shell(node build.js *)"),
+        ("npm install left-pad", "shell(npm install *)"),
+        ("ruby x.rb", "shell(ruby x.rb *)"),
+    ],
+)
+def test_a_program_that_runs_others_is_allowed_by_what_it_runs(line: str, rule: str) -> None:
+    (offer,) = suggest(line, POLICY)
+    assert offer.rule == rule
+    after = replace(POLICY, rules=(read_rule(rule, Verdict.ALLOW),))
+    program = line.partition(" ")[0]
+    assert decide_command(line, after).verdict is Verdict.ALLOW
+    assert decide_command(f"{program} other.py", after).verdict is not Verdict.ALLOW
+    assert all(decide_command(one, after).verdict is not Verdict.ALLOW for one in offer.still_asked)
+
+
+def test_code_in_a_line_is_offered_as_it_stands_or_not_at_all() -> None:
+    rules = {offer.rule for line in ("python -c pass", "bash -c ls", "sh x.sh") for offer in suggest(line, POLICY)}
+    assert not {rule for rule in rules if "-c *" in rule or rule in ("shell(python *)", "shell(bash *)", "shell(sh *)")}
+
+
+@pytest.mark.parametrize(
+    ("paths", "rules"),
+    [
+        (("src/pkg/a.py",), ["Edit(src/pkg/**)"]),
+        (("/w/src/a.py", "src/b.py"), ["Edit(src/**)"]),
+        (("a.py",), ["Edit(./a.py)"]),
+        (("/etc/passwd",), []),
+        (("../x",), []),
+    ],
+)
+def test_always_for_a_change_of_files_reaches_no_further_than_their_folder(
+    paths: tuple[str, ...], rules: list[str]
+) -> None:
+    offers = suggest_write(paths, POLICY)
+    assert [offer.rule for offer in offers] == rules
+    allowed = replace(POLICY, rules=tuple(read_rule(rule, Verdict.ALLOW) for rule in rules))
+    for tool in ("edit", "write_file") if rules else ():
+        decided = decide_call(tool, allowed, kind=CommandClass.WRITE, writes=paths)
+        assert decided.verdict is Verdict.ALLOW
+        other = decide_call(tool, allowed, kind=CommandClass.WRITE, writes=("other/place.py",))
+        assert other.verdict is Verdict.ASK
 
 
 @pytest.mark.parametrize("line", ["ls", "rm -rf /", "cat ~/.ssh/id_rsa", "$x", "f() { ls; }; f", "eval $x"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from jsonschema_rs import Draft202012Validator
@@ -18,7 +19,7 @@ STAGE = ["read_file", "edit", "write_file", "grep", "shell", "run_tests", "apply
 
 def test_the_name_of_a_tool_is_the_name_of_its_file() -> None:
     assert {name: tool.name for name, tool in find(names()).items()} == {name: name for name in names()}
-    assert "edit" in names() and len(names()) == 28
+    assert "edit" in names() and len(names()) == 29
 
 
 @pytest.mark.parametrize("name", names())
@@ -37,10 +38,12 @@ def test_the_schemas_of_eight_tools_cost_at_most_700_tokens() -> None:
     assert count_tokens(json.dumps(sent)) <= 700
 
 
-def test_every_tool_that_writes_names_what_it_writes() -> None:
+def test_every_tool_that_writes_names_what_it_writes(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def a(): ...\n")
     arguments = {"path": "a.py", "patch": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n"}
-    writing = {name: tool.writes(arguments) for name, tool in find(names()).items() if tool.effect == "write"}
-    assert writing == dict.fromkeys(("append_file", "apply_patch", "edit", "write_file"), ("a.py",))
+    arguments |= {"action": "rename", "symbol": "a", "to": "b"}
+    writing = {name: tool.paths(arguments, tmp_path) for name, tool in find(names()).items() if tool.effect == "write"}
+    assert writing == dict.fromkeys(("append_file", "apply_patch", "edit", "write_file", "refactor"), ("a.py",))
 
 
 def test_tools_come_in_the_order_in_which_they_are_named() -> None:

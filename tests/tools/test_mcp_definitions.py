@@ -123,3 +123,16 @@ def test_pins_are_kept_compared_and_forgotten_when_damaged(tmp_path: Path) -> No
     assert before.changes(now) == {"a": "changed", "c": "new"}
     next((tmp_path / "pins").iterdir()).write_text("{")
     assert pins.load("sha256:ab") is None
+
+
+def test_what_hinders_a_server_from_starting_is_known_before() -> None:
+    table = {"command": "npx", "args": ["-y", "x"], "env": {"A": "${NO_SUCH}", "B": "${NO_SUCH_EITHER:-b}"}}
+    spec = read_spec("a", table, environ={}, origin="f", project=False)
+    assert spec.unset == ("NO_SUCH",)
+    assert "NO_SUCH is not set" in spec.advice and "set network = true" in spec.advice
+    assert read_spec("a", {**table, "network": True}, environ={"NO_SUCH": "1"}, origin="f", project=False).advice == ""
+
+
+def test_the_transport_of_before_is_refused_with_the_one_of_today() -> None:
+    with pytest.raises(ConfigError, match="replaced by streamable HTTP"):
+        read_spec("a", {"type": "sse", "url": "https://a/sse"}, environ={}, origin="f", project=True)

@@ -110,8 +110,8 @@ def test_why_a_server_does_not_start_is_told_in_its_own_words(make: Make) -> Non
     assert "good__greet" in servers.tools()
     reasons = {one.name: one.reason for one in servers.statuses()}
     assert "no key was given: SERVICE_KEY" in reasons["silent"] and "exit code 1" in reasons["silent"]
-    assert "did not answer within 0.2 s" in reasons["slow"]
-    assert "No such file" in reasons["missing"]
+    assert reasons["slow"] == "it did not answer within 0.2 s"
+    assert "there is no program '/no/such/program'" in reasons["missing"]
     assert reasons["good"] == ""
 
 

@@ -99,7 +99,11 @@ class Theatre:
 
     def write_script(self, *replies: dict[str, Any]) -> None:
         """What the model answers, one after the other."""
-        (self.folder / "script.yaml").write_text(yaml.safe_dump({"chat": list(replies)}))
+        self.write_play({"chat": list(replies)})
+
+    def write_play(self, stages: dict[str, list[dict[str, Any]]]) -> None:
+        """What the model answers, and what its subagents do."""
+        (self.folder / "script.yaml").write_text(yaml.safe_dump(stages))
 
     def play(
         self,

@@ -69,12 +69,13 @@ def test_always_asks_no_second_time(theatre: Theatre) -> None:
     theatre.play(steps, COMMIT, COMMIT, {"text": "Done."})
 
 
-def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre) -> None:
+def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentforge.tui.asking.ApprovalScreen.grace_s", 600.0)
+
     async def steps(stage: Stage) -> None:
-        await stage.say("write")
         stage.app.prompt.insert("yes and then")
+        await stage.app.give("write")
         screen = await stage.modal("ApprovalScreen")
-        screen.grace_s = 0.0
         await stage.pilot.press("y")
         assert type(stage.app.screen).__name__ == "ApprovalScreen"
         await stage.pilot.press("escape")
@@ -128,7 +129,7 @@ def test_ctrl_c_while_text_streams_keeps_what_came(theatre: Theatre, loopback: L
         await stage.until(lambda: "word word" in stage.text())
         await stage.type("next")
         await stage.pilot.press("enter")
-        assert "next: next" in stage.text()
+        assert "next step: next" in stage.text()
         await stage.pilot.press("ctrl+c")
         await stage.idle()
         assert stage.app.prompt.text == "next", "what was queued is given back"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentforge.views.compare_text import compare_lines
 
-RUN = {"task_id": "t", "outcome": "delivered", "model": "m"}
+RUN = {"task_id": "t", "outcome": "delivered", "models": ["p/m"]}
 
 
 def _verdict(passed: bool, message: str = "") -> dict[str, object]:
@@ -33,6 +33,15 @@ def test_verdicts_that_differ_are_told_one_by_one_and_stages_of_one_run_counted(
         "  refactor: 2 rules only in A",
         "  guard: 1 rule only in B",
     ]
+
+
+def test_every_model_that_answered_is_named_on_its_side() -> None:
+    value = {
+        "a": {**RUN, "models": ["p/small", "p/large"]}, "b": RUN, "totals": [], "same": {"model": False}, "stages": [],
+        "artifacts": [], "requirements": [], "tests": [], "verdicts": [], "changes": {"files": [], "same_tree": True},
+    }  # fmt: skip
+    told = [line.split() for line in compare_lines(value) if line.startswith("model")]
+    assert told == [["model", "p/small", "p/m"], ["model", "p/large"]]
 
 
 def test_the_name_of_a_stage_does_not_run_into_what_it_did() -> None:

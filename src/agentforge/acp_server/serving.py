@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from agentforge.acp_server.streams import BUFFER_BYTES, Intake, claimed
 from agentforge.errors import ToolchainError
+from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from agentforge.acp_server.agent import EditorAgent, OpenPlace
@@ -29,7 +30,7 @@ def serve(open_place: OpenPlace, *, model: str | None, approval: str) -> None:
     try:
         from agentforge.acp_server.agent import EditorAgent
     except ImportError as exc:
-        hint = "install agentforge-pipeline[acp]"
+        hint = command_for("acp")
         raise ToolchainError(f"the ACP server cannot run: {exc.name} is missing", hint=hint) from exc
     logging.getLogger().setLevel(logging.CRITICAL)
     reader, writer = claimed()

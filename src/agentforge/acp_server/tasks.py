@@ -19,8 +19,8 @@ from agentforge.config.steering import OF_A_TASK
 from agentforge.config.trust import require_trust
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds.choices import choices_of, taken
-from agentforge.events.kinds.verdicts import refusals
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 

@@ -10,7 +10,9 @@ from agentforge.events.state.run_state import Escalation, RunState
 SILENT_LIMIT = 4
 """Replies in a row without a tool call before a human is asked."""
 
-_MUTATING = frozenset({"write_file", "append_file", "edit", "apply_patch", "shell", "write_definition", "agent"})
+_MUTATING = frozenset(
+    {"write_file", "append_file", "edit", "apply_patch", "refactor", "shell", "write_definition", "agent"}
+)
 
 
 def decide_turn(state: RunState) -> Effect:

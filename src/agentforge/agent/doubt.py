@@ -29,7 +29,7 @@ def kept_before(
         path -> digest of its content (a blob of the run), "" for a file that does not exist, "withheld:DIGEST" for one that
         was not copied.
     """
-    found = {path: root / path for path in prepared.tool.writes(prepared.arguments)}
+    found = {path: root / path for path in prepared.tool.paths(prepared.arguments, root)}
     return {path: _kept(file, blobs, scrub) if file.is_file() else "" for path, file in found.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.events.fold.pace import rate
+from agentforge.events.fold.usage import rate
 from agentforge.events.state.run_state import RunState
 
 _LATE_S = 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.frozen import dataclass
+from agentforge.models.providers import LOCAL_PORTS
 
 _CONNECT_S = 0.05
 _READ_S = 2.0
@@ -31,11 +32,7 @@ class FoundServer:
     model: str
 
 
-LOCAL_SERVERS = (
-    LocalServer(provider="ollama", port=11434),
-    LocalServer(provider="lmstudio", port=1234),
-    LocalServer(provider="llamacpp", port=8080),
-)
+LOCAL_SERVERS = tuple(LocalServer(provider=provider, port=port) for provider, port in LOCAL_PORTS.items())
 
 
 def running_server(servers: tuple[LocalServer, ...] = LOCAL_SERVERS) -> FoundServer | None:

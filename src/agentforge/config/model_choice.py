@@ -14,43 +14,9 @@ from agentforge.local.catalogue import find
 from agentforge.local.files import check_there, kept_models
 from agentforge.models.api.installed import installed_provider
 from agentforge.models.api.model import ModelSpec
+from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """What the environment says about a provider.
-
-    Attributes:
-        key: variable that holds the key; "" = none is needed.
-        url: variable that holds another base URL; "" = none is read.
-        base_url: where it is when no variable says so; "" = the provider's own address, or none needed.
-        name: the model that is asked when only a key is set.
-    """
-
-    key: str = ""
-    url: str = ""
-    base_url: str = ""
-    name: str = ""
-
-
-PROVIDERS: Mapping[str, Provider] = {
-    "openrouter": Provider(key="OPENROUTER_API_KEY", url="OPENROUTER_BASE_URL", name="openrouter/free"),
-    "openai": Provider(key="OPENAI_API_KEY", url="OPENAI_BASE_URL", name="gpt-5.5"),
-    "anthropic": Provider(key="ANTHROPIC_API_KEY", url="ANTHROPIC_BASE_URL", name="claude-sonnet-5-5"),
-    "google": Provider(key="GOOGLE_API_KEY"),
-    "mistral": Provider(key="MISTRAL_API_KEY"),
-    "groq": Provider(key="GROQ_API_KEY"),
-    "bedrock": Provider(key="AWS_BEARER_TOKEN_BEDROCK"),
-    "custom": Provider(key="API_KEY", url="BASE_URL"),
-    "scripted": Provider(),
-    "recorded": Provider(),
-    "local": Provider(),
-    "manual": Provider(name="answers"),
-    **{server.provider: Provider(base_url=server.base_url) for server in LOCAL_SERVERS},
-}
-"""All providers, in the order in which keys of the environment are looked for."""
-
-_NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *(server.provider for server in LOCAL_SERVERS)})
+_NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *LOCAL_PORTS})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
@@ -68,7 +34,8 @@ def facts_of(provider: str) -> Provider | None:
     module = installed_provider(provider)
     if module is None:
         return None
-    return Provider(key=str(getattr(module, "KEY", "")), base_url=str(getattr(module, "BASE_URL", "")))
+    key, base_url = str(getattr(module, "KEY", "")), str(getattr(module, "BASE_URL", ""))
+    return Provider(opener=module.open_model, key=key, base_url=base_url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +76,8 @@ def named(name: str, environ: Mapping[str, str], *, now: str) -> tuple[str, str]
 
 
 def _is_open(provider: str, environ: Mapping[str, str]) -> bool:
-    return provider in _NO_KEY or bool(environ.get((facts_of(provider) or Provider()).key))
+    facts = facts_of(provider)
+    return provider in _NO_KEY or (facts is not None and bool(environ.get(facts.key)))
 
 
 def explain(
@@ -210,8 +178,10 @@ def _unknown_provider(provider: str, place: str) -> ModelNotConfigured:
 def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name: str, base_url: str = "") -> ModelSpec:
     """Complete a chosen provider and name with its URL, its key and the settings of the model."""
 
-    facts = facts_of(provider) or Provider()
-    url = base_url or _base_url(settings, environ, provider=provider)
+    facts = facts_of(provider)
+    if facts is None:
+        raise _unknown_provider(provider, "model")
+    url = base_url or _base_url(settings, environ, provider=provider, facts=facts)
     if provider == "custom" and not url:
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
     if provider == "local":
@@ -233,8 +203,13 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         reasoning=settings.text("model.reasoning"),
         abilities=None if abilities is None else frozenset(cast("list[str]", abilities)),
         folder=_folder(environ, provider=provider, name=name),
-        serving=cast("Mapping[str, int]", settings.table("local")) if provider == "local" else {},
+        serving=_serving(settings) if provider == "local" else {},
     )
+
+
+def _serving(settings: Settings) -> dict[str, int]:
+    """How a model on this machine is to be served; where it is got from is no part of that."""
+    return {name: value for name, value in settings.table("local").items() if isinstance(value, int)}
 
 
 def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
@@ -265,12 +240,11 @@ def _profile(provider: str, name: str) -> str:
     return entry.profile if entry is not None else "small"
 
 
-def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str) -> str:
+def _base_url(settings: Settings, environ: Mapping[str, str], *, provider: str, facts: Provider) -> str:
     """`model.base_url` beats the environment, for the provider of `[model]` only; then the provider's own variable."""
     if provider in {"scripted", "recorded", "local", "manual"}:
         return ""
     configured = settings.text("model.base_url")
     if configured and settings.text("model.provider", provider) == provider:
         return configured
-    facts = facts_of(provider) or Provider()
     return environ.get(facts.url, "") or (environ.get("BASE_URL", "") if facts.url else "") or facts.base_url

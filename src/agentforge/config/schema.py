@@ -133,6 +133,7 @@ def _check_project(layer: Layer) -> None:
         ("deliver", "apply"): deliver.get("apply") is True,
         ("fleet", "database_url"): "database_url" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("checks", "project_code"): checks.get("project_code") is True,
+        ("local", "mirror"): "mirror" in cast("Mapping[str, object]", layer.values.get("local", {})),
         ("fleet", "remote"): "remote" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("forge",): "forge" in layer.values,
         ("notify",): "notify" in layer.values,

@@ -38,6 +38,9 @@ Kind = Literal[
 OF_A_TASK: tuple[Kind, ...] = ("hook", "tool", "check", "stage", "contract")
 """What a task of the pipeline uses of a project; skills, servers and instructions are the interactive agent's."""
 
+OF_A_CONVERSATION: tuple[Kind, ...] = ("mcp", "hook", "tool", "skill", "instructions", "environment", "settings")
+"""What a conversation uses of a project."""
+
 _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/hooks": "hook",
     ".agentforge/tools": "tool",

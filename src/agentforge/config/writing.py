@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from agentforge.config.paths import project_files
 from agentforge.config.schema import check, known_keys, schema_of
-from agentforge.config.sources import Layer, toml_lines
+from agentforge.config.sources import Layer, toml_lines, yaml_lines
+from agentforge.config.yaml_values import holds_key, with_yaml_values
+from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, StorageError
+
+_YAML = (".yaml", ".yml")
 
 
 def parse_value(text: str, *, key: str = "") -> object:
@@ -26,36 +31,71 @@ def parse_value(text: str, *, key: str = "") -> object:
 
 
 def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
-    """Set one key of a TOML settings file, or remove it.
+    """Set one key of a settings file, or remove it; see `set_values`."""
+    set_values(file, {key: value}, project=project)
+
+
+def set_values(file: Path, values: Mapping[str, object], *, project: bool) -> None:
+    """Set keys of a settings file, or remove them, all together or none.
 
     Args:
-        key: dotted, such as "model.name".
-        value: None removes the key.
+        file: TOML, or YAML where its name says so; of a YAML file only keys that stand in it can be changed.
+        values: by dotted key, such as "model.name"; None removes the key.
         project: whether the file belongs to a project.
     Raises:
-        ConfigError: the file is wrong already, or would be with this value; nothing was written.
+        ConfigError: the file is wrong already, or would be with these values; nothing was written.
         StorageError: it cannot be written.
     Side effects: the file is replaced as a whole.
     """
-    import tomlkit
-    from tomlkit.exceptions import ParseError
-
     try:
         text = file.read_text("utf-8") if file.exists() else ""
-        document: Any = tomlkit.parse(text)
-    except (OSError, UnicodeDecodeError, ParseError) as exc:
+        written = with_yaml_values(text, values) if file.suffix in _YAML else _with_toml_values(text, values)
+    except (OSError, ValueError) as exc:
         raise ConfigError(f"{file} cannot be changed: {exc}", hint="correct it by hand first") from exc
-    _put(document, key.split("."), value)
-    written = tomlkit.dumps(document)
     _judge(written, file, project=project)
     write_text(file, written)
 
 
-def _judge(text: str, file: Path, *, project: bool) -> None:
+def home_of(top: Path, key: str) -> Path:
+    """The file of a project in which a key is to be written: the one that sets it already, so that it never has two homes."""
+    toml, yaml = project_files(top)
+    return yaml if yaml.is_file() and holds_key(yaml.read_text("utf-8", "replace"), key) else toml
+
+
+def stands_in(file: Path, key: str) -> bool:
+    """Whether a settings file sets a dotted key; one that cannot be read sets nothing."""
     import tomllib
 
-    values = tomllib.loads(text)
-    check(Layer(name=str(file), values=values, project=project, lines=lambda: toml_lines(text), text=text))
+    try:
+        text = file.read_text("utf-8")
+        if file.suffix in _YAML:
+            return holds_key(text, key)
+        node: Any = tomllib.loads(text)
+        for part in key.split("."):
+            node = node[part]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return True
+
+
+def _with_toml_values(text: str, values: Mapping[str, object]) -> str:
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    for key, value in values.items():
+        _put(document, key.split("."), value)
+    return tomlkit.dumps(document)
+
+
+def _judge(text: str, file: Path, *, project: bool) -> None:
+    values: dict[str, Any]
+    if file.suffix in _YAML:
+        values, lines = cast("dict[str, Any]", load_strict(text, source=str(file)) or {}), yaml_lines
+    else:
+        import tomllib
+
+        values, lines = tomllib.loads(text), toml_lines
+    check(Layer(name=str(file), values=values, project=project, lines=lambda: lines(text), text=text))
 
 
 def _is_text(key: str) -> bool:

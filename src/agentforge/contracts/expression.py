@@ -8,6 +8,7 @@ from typing import Any
 
 from agentforge.contracts.contract import Json
 from agentforge.errors import ContractInvalid
+from agentforge.installation import command_for
 
 VARIABLES = ("artifact", "facts", "inputs")
 
@@ -22,7 +23,7 @@ def compile_expression(text: str, *, source: str) -> Any:  # Any: the expression
     try:
         from cel_expr_python import cel
     except ImportError as exc:
-        hint = "pip install 'agentforge-pipeline[rules]', or use a named rule"
+        hint = f"{command_for('rules')}, or use a named rule"
         raise ContractInvalid(f"{source}: a CEL rule needs the extra `rules`", hint=hint) from exc
     environment = cel.NewEnv(variables=dict.fromkeys(VARIABLES, cel.Type.DYN))
     try:

@@ -119,11 +119,12 @@ def _decision(word: str) -> Decision:
 
 
 def _resume(board: Board, repository: Repository, folder: Path, form: Form) -> None:
-    del form
+    """Go on with a task, with another model where the form names one."""
     outcome = board.readings.of(folder).state.outcome
     if outcome:
         raise ConflictError(f"{folder.name} is over: {outcome}", hint="start a new task")
-    board.children.resume(repository.path, folder)
+    model = form.get("model", "").strip()
+    board.children.resume(repository.path, folder, more=("--model", model) if model else ())
 
 
 def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -> None:

@@ -11,7 +11,7 @@ from agentforge.views.audit_blocks import Bar, Plot, visible
 from agentforge.views.audit_plot import plot_svg
 
 if TYPE_CHECKING:
-    from agentforge.views.actions_view import Entry
+    from agentforge.dashboard.timeline import StepSpan
 
 _MOST_BARS = 120
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 520, 190, 52, 16, 34
@@ -19,16 +19,15 @@ _WIDEST_BAR = 44.0
 _LABELS = 8
 
 
-def spending_svg(steps: Sequence[Entry]) -> str:
+def spending_svg(steps: Sequence[StepSpan]) -> str:
     """What each step of a run used; in a long run a bar stands for several steps. "" for a run without calls."""
-    called = [step for step in steps if step.get("llm_call")]
-    size = max(1, -(-len(called) // _MOST_BARS))
+    size = max(1, -(-len(steps) // _MOST_BARS))
     bars, total = [], 0
-    for start in range(0, len(called), size):
-        part = called[start : start + size]
-        value = sum(_tokens(step) for step in part)
+    for start in range(0, len(steps), size):
+        part = steps[start : start + size]
+        value = sum(step.tokens for step in part)
         total += value
-        bars.append(Bar(label=str(part[0]["step"]), group=visible(part[0]["phase"]), value=value, total=float(total)))
+        bars.append(Bar(label=str(part[0].number), group=visible(part[0].stage), value=value, total=float(total)))
     title = "Tokens of each model call (bars) and their sum (line)"
     return (
         plot_svg(Plot(title=title, bars=tuple(bars), unit="tokens", total_unit="tokens"), ink="currentColor")
@@ -86,9 +85,3 @@ def _bar(left: float, wide: float, share: float, kind: str) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _tokens(step: Entry) -> int:
-    call = step["llm_call"]
-    assert isinstance(call, Mapping)
-    return int(call["prompt_tokens"] or 0) + int(call["completion_tokens"] or 0)

@@ -1,25 +1,29 @@
-"""A run as the dashboard reads it: folded once, then only what was added; every record is checked on the way."""
+"""A run as the dashboard reads it: an index of its records, then only what was added; every record is checked on the way."""
 
 from __future__ import annotations
 
 import json
+from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from agentforge.dashboard.timeline import Timeline
 from agentforge.errors import IntegrityError, UsageError
-from agentforge.events.storage.codec import encode
+from agentforge.events.fold.evolve import evolve
 from agentforge.frozen import dataclass
-from agentforge.store.log.reader import LogScan
-from agentforge.views.audit import AuditFold
+from agentforge.store.log.intact import refuse_cut
+from agentforge.store.log.reader import LOG, LogScan, begin
+from agentforge.store.log.records import GENESIS, check_link
+from agentforge.views.audit import audit_value
 
 if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
-    from agentforge.views.actions_view import Entry
 
 _KEPT = 16
+_DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,93 +32,165 @@ class Mark:
 
     Attributes:
         place: of its first byte.
-        step: the last step up to it.
+        stage, step: the last ones up to it.
     """
 
     place: int
     seq: int
-    at: str
     kind: str
     stage: str
     step: int
     digest: str
 
 
+class Index:
+    """The marks of all records in about fifty bytes each: a log of 100,000 records is never held in memory."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._known: dict[str, int] = {}
+        self._places, self._steps = array("Q"), array("L")
+        self._kinds, self._stages = array("H"), array("H")
+        self._digests = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, place: int, *, kind: str, stage: str, step: int, digest: str) -> None:
+        """Take in the next record."""
+        self._places.append(place)
+        self._kinds.append(self._number(kind))
+        self._stages.append(self._number(stage))
+        self._steps.append(step)
+        self._digests += bytes.fromhex(digest)
+
+    def mark(self, seq: int) -> Mark:
+        """The mark of a record, counted from 1."""
+        at = seq - 1
+        return Mark(
+            place=self._places[at],
+            seq=seq,
+            kind=self.names[self._kinds[at]],
+            stage=self.names[self._stages[at]],
+            step=self._steps[at],
+            digest=self._digests[at * _DIGEST_BYTES : (at + 1) * _DIGEST_BYTES].hex(),
+        )
+
+    def fitting(self, *, kind: str = "", stage: str = "", step: int | None = None) -> range | list[int]:
+        """The numbers of the records of a kind, a stage and a step; "" and None = all."""
+        found: range | list[int] = range(1, len(self) + 1)
+        for wanted, column in ((kind, self._kinds), (stage, self._stages)):
+            if wanted:
+                number = self._known.get(wanted, -1)
+                found = [seq for seq in found if column[seq - 1] == number]
+        return found if step is None else [seq for seq in found if self._steps[seq - 1] == step]
+
+    def kinds(self) -> list[str]:
+        """Every type of event that was recorded, by name."""
+        return sorted(self.names[number] for number in set(self._kinds))
+
+    def stages(self) -> list[str]:
+        """Every stage that records belong to, by name."""
+        return sorted({self.names[number] for number in set(self._stages)} - {""})
+
+    def _number(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = len(self.names)
+            self.names.append(name)
+        return self._known[name]
+
+
 class Reading:
     """One run; `advance` takes in what was added to its log since the last time.
 
     Attributes:
-        marks: of all records, oldest first.
+        index: of all records, oldest first.
+        timeline: of its stages and steps.
     """
 
     def __init__(self, folder: Path) -> None:
-
         self.folder = folder
         self.lock = Lock()
-        self.marks: list[Mark] = []
-        self._scan = LogScan(folder)
-        self._fold = AuditFold()
+        self.index = Index()
+        self.timeline = Timeline()
+        self._size, self._head, self._stage, self._step = 0, GENESIS, "", 0
         self._inode = 0
+        self._folded: tuple[LogScan, RunState] | None = None
+        self._audited: tuple[int, dict[str, Any]] = (0, {})
 
     def advance(self) -> None:
-        """Read on to the end of the log.
+        """Read on to the end of the log; a last line that is being written is left for the next time.
 
         Raises:
-            IntegrityError: it was altered or damaged.
+            IntegrityError: it was altered, damaged or cut off.
         """
-        place = self._scan.size_bytes
-        for record in self._scan:
-            kind, data = encode(record.event)
-            self._fold.see(record.at, record.hash, record.event)
-            step = data.get("step")
-            self.marks.append(
-                Mark(
-                    place=place,
-                    seq=record.seq,
-                    at=record.at,
-                    kind=kind,
-                    stage=str(data.get("stage") or self.state.stage),
-                    step=step if isinstance(step, int) else self.state.totals.steps,
-                    digest=record.hash,
-                )
-            )
-            place = self._scan.size_bytes
+        if not self._size:
+            refuse_cut(self.folder)
+        with (self.folder / LOG).open("rb") as file:
+            file.seek(self._size)
+            for line in file:
+                if not line.endswith(b"\n") or b"\x00" in line:
+                    break
+                self._see(line)
+
+    def _see(self, line: bytes) -> None:
+        try:
+            self._head = check_link(line, seq=len(self.index) + 1, prev=self._head)
+        except IntegrityError as exc:
+            raise IntegrityError(f"{self.folder / LOG}: {exc.message}", hint=exc.hint) from exc
+        value = json.loads(line)
+        kind, data = str(value["type"]), value["data"]
+        if kind in ("StageStarted", "StageSkipped", "StageReopened"):
+            self._stage = str(data["stage"])
+        step = data.get("step")
+        self._step = step if isinstance(step, int) else self._step
+        stage = str(data.get("stage") or self._stage)
+        self.index.add(self._size, kind=kind, stage=stage, step=self._step, digest=self._head)
+        self.timeline.see(kind, str(value["at"]), data)
+        self._size += len(line)
 
     @property
     def state(self) -> RunState:
-        """The state after the last record."""
-        return self._fold.state
-
-    @property
-    def steps(self) -> list[Entry]:
-        """Every finished step."""
-        return self._fold.steps
+        """The state after the last record; from the run's snapshot where there is one, then record by record."""
+        if self._folded is None:
+            scan = LogScan(self.folder)
+            self._folded = (scan, begin(scan, self.folder)[0])
+        scan, state = self._folded
+        if scan.length < len(self.index):
+            for record in scan:
+                state = evolve(state, record.event, at=record.at)
+            self._folded = (scan, state)
+        return state
 
     def audit(self) -> dict[str, Any]:
-        """The audit of the run so far (views.audit)."""
-        return self._fold.value()
+        """The audit of the run so far (views.audit): the one thing for which every record is folded."""
+        if self._audited[0] != len(self.index):
+            found = audit_value((record.at, record.hash, record.event) for record in LogScan(self.folder))
+            self._audited = (len(self.index), found)
+        return self._audited[1]
 
     def replaced(self) -> bool:
         """Whether the log is not the one any more that was read: another file, or a shorter one."""
-        found = (self.folder / "events.jsonl").stat()
+        found = (self.folder / LOG).stat()
         before, self._inode = self._inode, found.st_ino
-        return before not in (0, found.st_ino) or found.st_size < self._scan.size_bytes
+        return before not in (0, found.st_ino) or found.st_size < self._size
 
-    def data_of(self, marks: list[Mark]) -> Iterator[tuple[Mark, Mapping[str, Any]]]:
-        """Records with what they say.
+    def data_of(self, numbers: Iterable[int]) -> Iterator[tuple[Mark, str, Mapping[str, Any]]]:
+        """Records by their numbers: mark, time stamp, and what they say.
 
         Raises:
             IntegrityError: one of them was altered since it was checked.
         """
-        with (self.folder / "events.jsonl").open("rb") as file:
-            for mark in marks:
+        with (self.folder / LOG).open("rb") as file:
+            for seq in numbers:
+                mark = self.index.mark(seq)
                 file.seek(mark.place)
                 value = json.loads(file.readline())
                 if value.get("hash") != mark.digest:
                     raise IntegrityError(
                         f"record {mark.seq} was altered while it was read", hint="see: agentforge verify"
                     )
-                yield mark, value["data"]
+                yield mark, str(value["at"]), value["data"]
 
 
 class Readings:

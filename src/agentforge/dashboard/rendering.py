@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentforge.events.kinds.choices import choices_of
 from agentforge.views.audit_blocks import visible
@@ -53,7 +53,7 @@ def seconds_text(value: float | None) -> str:
         return "-"
     minutes = int(value // 60)
     if not minutes:
-        return f"{value:.0f} s"
+        return f"{value:.1f} s" if 0 < value < 10 else f"{value:.0f} s"
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
@@ -62,32 +62,18 @@ def moment_text(at: str | None) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else "-"
 
 
-def diff_files(patch: str) -> list[dict[str, Any]]:
-    """A patch as files with lines; each line has the kind add, del, hunk, note or same."""
-    files: list[dict[str, Any]] = []
-    in_hunk = False
-    for line in patch.splitlines():
-        if line.startswith("diff --git "):
-            files.append({"name": _new_name(line), "lines": [], "added": 0, "removed": 0})
-            in_hunk = False
-        elif not files:
-            files.append({"name": "", "lines": [], "added": 0, "removed": 0})
-        if not line.startswith("diff --git "):
-            in_hunk = in_hunk or line.startswith("@@")
-            _add_line(files[-1], line, in_hunk=in_hunk)
-    return files
+def cut_text(text: str, length: int) -> str:
+    """The first line of a text, cut between two words where it is longer than wanted."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    if len(line) <= length:
+        return line
+    whole = line[: length + 1].rpartition(" ")[0]
+    return f"{whole if len(whole) > length // 2 else line[:length]} …"
 
 
-def _new_name(line: str) -> str:
-    """The name behind ` b/`; a name that git quoted stays quoted."""
-    return line.rpartition(' "b/' if line.endswith('"') else " b/")[2].rstrip('"')
-
-
-def _add_line(file: dict[str, Any], line: str, *, in_hunk: bool) -> None:
-    kind = {"+": "add", "-": "del", "@": "hunk", "\\": "note"}.get(line[:1], "same") if in_hunk else "note"
-    file["added"] += kind == "add"
-    file["removed"] += kind == "del"
-    file["lines"].append((kind, line))
+def plain_text(name: object) -> str:
+    """The name of a field as words: files_to_modify becomes `files to modify`."""
+    return str(name).replace("_", " ")
 
 
 def is_mapping(value: object) -> bool:
@@ -114,6 +100,8 @@ def _environment() -> Environment:
         "percent": percent_text,
         "seconds": seconds_text,
         "moment": moment_text,
+        "cut": cut_text,
+        "plain": plain_text,
     }
     made.tests["fields"] = is_mapping
     return made

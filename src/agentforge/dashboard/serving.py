@@ -16,6 +16,7 @@ from agentforge.dashboard.line import LookedAt
 from agentforge.dashboard.reading import Readings
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 
 _GRACE_S = 2
 _HTTP_PORT = 80
@@ -62,9 +63,10 @@ def serve(
     """
     try:
         import jinja2  # noqa: F401 # missing at once, not at the first page
+        import pygments  # noqa: F401
         import uvicorn
     except ImportError as exc:
-        hint = "install agentforge-pipeline[dashboard]"
+        hint = command_for("dashboard")
         raise ToolchainError(f"the dashboard cannot run: {exc.name} is missing", hint=hint) from exc
 
     token = token_of(options.token_file)

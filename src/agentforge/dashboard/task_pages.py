@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.app.composition.run_result import outcome_of
 from agentforge.app.history.inspection import inspect_value
 from agentforge.app.proof.audit import audit
-from agentforge.app.tasks.parts import parts_of
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.ground import Repository
+from agentforge.dashboard.diffs import diff_files
+from agentforge.dashboard.overview import overview_values
 from agentforge.dashboard.plots import spending_svg
 from agentforge.dashboard.reading import number_of
-from agentforge.dashboard.rendering import diff_files
-from agentforge.dashboard.trail import Filter, line_of, page_of
+from agentforge.dashboard.trail import Filter, page_of
 from agentforge.errors import AgentForgeError, IntegrityError, UsageError
-from agentforge.events.kinds.splits import part_label
-from agentforge.events.state.run_state import StageState
-from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.log.lease import read_holder
 from agentforge.views.artifact_view import artifact_value
 from agentforge.views.audit_blocks import Heading
@@ -28,8 +24,6 @@ from agentforge.views.audit_document import audit_document
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -44,8 +38,8 @@ _VERIFIED = (
 )  # fmt: skip
 _LONGEST_DIFF = 600_000
 _LONGEST_TEXT = 60_000
-_LATEST = 12
 _PAGE_STEPS = 60
+_NO_CHANGES: Mapping[str, Any] = {"files": (), "cut": False, "trouble": "", "base": ""}
 
 
 def task_page(request: Request) -> Response:
@@ -57,8 +51,9 @@ def task_page(request: Request) -> Response:
         raise UsageError(f"a task has no page {tab!r}", hint="one of " + ", ".join(TABS))
     reading = board.readings.of(folder)
     with reading.lock:
-        values = {**_head(request, reading), **_TABS[tab](request, reading)}
-    return show(request, f"task_{tab}.html", tab=tab, **values)
+        head = _head(request, reading)
+        values = _overview(reading, head) if tab == "overview" else _TABS[tab](request, reading)
+    return show(request, f"task_{tab}.html", tab=tab, **head, **values)
 
 
 def step_page(request: Request) -> Response:
@@ -93,13 +88,13 @@ def event_page(request: Request) -> Response:
     board, asked = board_of(request), request.path_params
     reading = board.readings.of(board.ground.task_folder(asked["repo"], asked["task"]))
     with reading.lock:
-        found = reading.marks[max(0, number_of(asked["seq"]) - 1) :][:1]
-        if not found:
-            raise UsageError(f"there is no record {asked['seq']}", hint=f"the trail has {len(reading.marks)}")
-        ((mark, data),) = reading.data_of(found)
+        seq = number_of(asked["seq"])
+        if not 0 < seq <= len(reading.index):
+            raise UsageError(f"there is no record {asked['seq']}", hint=f"the trail has {len(reading.index)}")
+        ((mark, at, data),) = reading.data_of((seq,))
         head = _head(request, reading)
     text = json.dumps(data, indent=2, ensure_ascii=False)
-    return show(request, "task_event.html", tab="trail", mark=mark, text=text, **head)
+    return show(request, "task_event.html", tab="trail", mark=mark, at=at, text=text, **head)
 
 
 def document_page(request: Request) -> Response:
@@ -132,59 +127,11 @@ def _head(request: Request, reading: Reading) -> dict[str, Any]:
         "running": running,
         "repository": repository,
         "base": f"/t/{repository.key}/{reading.folder.name}",
-        "records": len(reading.marks),
+        "records": len(reading.index),
         "goal": state.artifacts.get("intake", {}).get("goal", ""),
         "complaint": board.children.complaint(reading.folder),
         "tabs": TABS,
     }
-
-
-def _overview(_request: Request, reading: Reading) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    state = reading.state
-    latest = [
-        {"seq": mark.seq, "at": mark.at, "kind": mark.kind, "line": line_of(data)}
-        for mark, data in reading.data_of(reading.marks[-_LATEST:])
-    ]
-    return {
-        "stages": _stages(state),
-        "plan": _plan(state),
-        "parts": _parts(state),
-        "shown": to_approve(state),
-        "used": _used(state),
-        "latest": latest[::-1],
-        "plot": Markup(spending_svg(reading.steps)),  # escaped where it is drawn
-        "models": sorted({spent.model for spent in state.spending.values()}),
-        "cost": state.totals.cost_usd if state.totals.cost_known else None,
-    }
-
-
-def _plan(state: RunState) -> dict[str, str] | None:
-    """The plan that the run is a part of, with its address."""
-    plan = state.digests.get("plan")
-    if not isinstance(plan, Mapping):
-        return None
-    return {"repo": part_label(plan), **_address(str(plan.get("path")), str(plan.get("run_id")))}
-
-
-def _parts(state: RunState) -> list[dict[str, str]]:
-    """The tasks that a plan became: where they are and how they stand."""
-    if not state.parts:
-        return []
-
-    return [
-        {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
-        for part in parts_of(state)
-        for row in [{"repo": part.repo, "part": part.name if part.name != part.repo else ""}]
-    ]
-
-
-def _address(path: str, task: str) -> dict[str, str]:
-    from pathlib import Path
-    from urllib.parse import quote
-
-    return {"task_id": task, "href": f"/t/{Repository(name='', path=Path(path)).key}/{quote(task, safe='')}"}
 
 
 def to_approve(state: RunState) -> dict[str, Any] | None:
@@ -194,24 +141,6 @@ def to_approve(state: RunState) -> dict[str, Any] | None:
     return artifact_value(judged) if judged else None
 
 
-def _stages(state: RunState) -> list[dict[str, Any]]:
-    """The stages of the workflow in their order, those that are still to come included."""
-
-    names = list(dict.fromkeys((*names_of(state), *state.stages)))
-    return [{"name": name, **asdict(state.stages.get(name, StageState()))} for name in names]
-
-
-def _used(state: RunState) -> list[tuple[str, float, float | None]]:
-    """(what, used, limit) of everything that is bounded."""
-    totals, limits = state.totals, state.limits
-    return [
-        ("steps", totals.steps, limits.max_steps),
-        ("tokens", totals.prompt_tokens + totals.completion_tokens, limits.budget_tokens),
-        ("USD", round(totals.cost_usd, 4), limits.budget_usd),
-        ("seconds", round(state.active_s), limits.deadline_s),
-    ]
-
-
 def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
 
     state = reading.state
@@ -219,20 +148,38 @@ def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
     return {"artifacts": shown, "draft": to_approve(state)}
 
 
-def _changes(_request: Request, reading: Reading) -> dict[str, Any]:
-    """What the run changed, from its base to the last snapshot."""
-    from pathlib import Path
+def _overview(reading: Reading, head: Mapping[str, Any]) -> dict[str, Any]:
+    """The first page; what is to be approved, or was delivered, stands there with its diff."""
+    state = reading.state
+    values = overview_values(reading, standing=head["standing"], running=head["running"])
+    approving = any(item.kind == "approval" for item in state.open_escalations)
+    diff = changes_of(reading) if values["card"] or (approving and state.trees.get("work")) else _NO_CHANGES
+    return {**values, "shown": to_approve(state), "diff": diff}
 
+
+def _changes(_request: Request, reading: Reading) -> dict[str, Any]:
+    return {"diff": changes_of(reading)}
+
+
+def changes_of(reading: Reading) -> dict[str, Any]:
+    """What the run changed, from its base to the last snapshot: files, whether some were cut off, why there is nothing."""
     state = reading.state
     tree = state.trees.get("work")
     if not tree:
-        return {"files": [], "cut": False, "trouble": "nothing was changed yet"}
+        return {**_NO_CHANGES, "trouble": "nothing was changed yet"}
     try:
         git = Git.open(_repository(reading.folder, Path(state.repo)))
-        patch = git.diff(git.tree_of(state.base_commit), tree)
+        base = git.tree_of(state.base_commit)
+        patch = git.diff(base, tree)
     except AgentForgeError as exc:
-        return {"files": [], "cut": False, "trouble": str(exc)}
-    return {"files": diff_files(patch[:_LONGEST_DIFF]), "cut": len(patch) > _LONGEST_DIFF, "trouble": ""}
+        return {**_NO_CHANGES, "trouble": str(exc)}
+
+    def content(name: str, after: bool) -> str | None:
+        found = git.show(tree if after else base, name)
+        return found.decode("utf-8", "replace") if found is not None else None
+
+    files = diff_files(patch[:_LONGEST_DIFF], content)
+    return {"files": files, "cut": len(patch) > _LONGEST_DIFF, "trouble": "", "base": state.base_commit[:12]}
 
 
 def _repository(folder: Path, recorded: Path) -> Path:
@@ -259,11 +206,25 @@ def _sections(blocks: Sequence[Block]) -> list[dict[str, Any]]:
 
 
 def _steps(request: Request, reading: Reading) -> dict[str, Any]:
-    steps = reading.steps[::-1]
+    from markupsafe import Markup
+
+    stage, every = request.query_params.get("stage", ""), reading.timeline.steps
+    steps = [step for step in every if stage in ("", step.stage)][::-1]
     pages = max(1, -(-len(steps) // _PAGE_STEPS))
     number = min(max(1, number_of(request.query_params.get("page"))), pages)
-    shown = steps[(number - 1) * _PAGE_STEPS : number * _PAGE_STEPS]
-    return {"steps": shown, "number": number, "pages": pages, "total": len(steps)}
+    shown = [
+        {"step": step, "seconds": reading.timeline.at_work_s(step.begun, step.ended)}
+        for step in steps[(number - 1) * _PAGE_STEPS : number * _PAGE_STEPS]
+    ]
+    return {
+        "rows": shown,
+        "number": number,
+        "pages": pages,
+        "total": len(steps),
+        "stage": stage,
+        "stage_names": list(dict.fromkeys(step.stage for step in every)),
+        "plot": Markup(spending_svg(every)),  # escaped where it is drawn
+    }
 
 
 def _trail(request: Request, reading: Reading) -> dict[str, Any]:
@@ -281,8 +242,8 @@ def _trail(request: Request, reading: Reading) -> dict[str, Any]:
     return {
         "trail": page_of(reading, wanted, number=number_of(asked.get("page"))),
         "given": given,
-        "kinds": sorted({mark.kind for mark in reading.marks}),
-        "stage_names": sorted({mark.stage for mark in reading.marks} - {""}),
+        "kinds": reading.index.kinds(),
+        "stage_names": reading.index.stages(),
         "query": urlencode({name: value for name, value in given.items() if value}),
     }
 
@@ -298,7 +259,6 @@ def _shortened(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 _TABS: Mapping[str, Callable[[Request, Reading], dict[str, Any]]] = {
-    "overview": _overview,
     "artifacts": _artifacts,
     "changes": _changes,
     "verification": _verification,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
-    from agentforge.dashboard.reading import Mark, Reading
+    from agentforge.dashboard.reading import Reading
 
 PAGE_RECORDS = 100
 _LINE_CHARACTERS = 220
@@ -54,26 +54,22 @@ class Page:
 
 def page_of(reading: Reading, wanted: Filter, *, number: int) -> Page:
     """One page of a trail; a number beyond the last page gives the last."""
-    marks = [mark for mark in reading.marks if _fits(mark, wanted)]
+    found = reading.index.fitting(kind=wanted.kind, stage=wanted.stage, step=wanted.step)
     if wanted.words:
-        marks = list(_holding(reading, marks, wanted.words))
+        found = list(_holding(reading, found, wanted.words))
     if wanted.newest_first:
-        marks.reverse()
-    pages = max(1, -(-len(marks) // PAGE_RECORDS))
+        found = found[::-1]
+    pages = max(1, -(-len(found) // PAGE_RECORDS))
     number = min(max(1, number), pages)
-    shown = marks[(number - 1) * PAGE_RECORDS : number * PAGE_RECORDS]
-    rows = tuple(
-        {
-            "seq": mark.seq,
-            "at": mark.at,
-            "kind": mark.kind,
-            "stage": mark.stage,
-            "step": mark.step,
-            "line": line_of(data),
-        }
-        for mark, data in reading.data_of(shown)
-    )
-    return Page(rows=rows, number=number, pages=pages, total=len(marks))
+    shown = found[(number - 1) * PAGE_RECORDS : number * PAGE_RECORDS]
+    return Page(rows=tuple(rows_of(reading, shown)), number=number, pages=pages, total=len(found))
+
+
+def rows_of(reading: Reading, numbers: Iterable[int]) -> Iterator[Mapping[str, Any]]:
+    """What a list shows of records."""
+    for mark, at, data in reading.data_of(numbers):
+        row = {"seq": mark.seq, "at": at, "kind": mark.kind, "stage": mark.stage, "step": mark.step}
+        yield {**row, "line": line_of(data)}
 
 
 def line_of(data: Mapping[str, Any]) -> str:
@@ -83,20 +79,12 @@ def line_of(data: Mapping[str, Any]) -> str:
     return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}..."
 
 
-def _fits(mark: Mark, wanted: Filter) -> bool:
-    return (
-        wanted.kind in ("", mark.kind)
-        and wanted.stage in ("", mark.stage)
-        and (wanted.step is None or wanted.step == mark.step)
-    )
-
-
-def _holding(reading: Reading, marks: list[Mark], words: str) -> Iterator[Mark]:
+def _holding(reading: Reading, numbers: Iterable[int], words: str) -> Iterator[int]:
     """Search what the records say as people read it, not as it is encoded."""
     sought = words.casefold()
-    for mark, data in reading.data_of(marks):
+    for mark, _, data in reading.data_of(numbers):
         if sought in json.dumps(data, ensure_ascii=False).casefold():
-            yield mark
+            yield mark.seq
 
 
 def _short(value: object) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConfigError, InfrastructureError, StorageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -103,9 +104,7 @@ def open_database(url: str) -> Database:
     try:
         import sqlalchemy
     except ImportError as exc:
-        raise InfrastructureError(
-            "the queue needs the extra `fleet`", hint="pip install 'agentforge-pipeline[fleet]'"
-        ) from exc
+        raise InfrastructureError("the queue needs the extra `fleet`", hint=command_for("fleet")) from exc
     kind = urlsplit(url).scheme.partition("+")[0]
     if kind not in ("sqlite", "postgresql", "postgres"):
         raise ConfigError(

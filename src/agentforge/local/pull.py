@@ -91,7 +91,7 @@ def _fill(part: Path, entry: Entry, source: Source, progress: Progress) -> None:
     try:
         with part.open("ab") as file:
             if have:
-                progress("going on", have, entry.bytes)
+                progress("resuming", have, entry.bytes)
             for block in source.blocks(have, entry.bytes):
                 if block is None:  # the source cannot go on where we stopped
                     file.truncate(0)
@@ -101,7 +101,7 @@ def _fill(part: Path, entry: Entry, source: Source, progress: Progress) -> None:
                 if have > entry.bytes:
                     raise _another(source, entry, f"it is larger than {entry.bytes} bytes", part)
                 file.write(block)
-                progress("getting", have, entry.bytes)
+                progress("downloading", have, entry.bytes)
     except OSError as exc:
         full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
         raise StorageError(

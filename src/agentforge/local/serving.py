@@ -21,6 +21,7 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.errors import LocalModelError, StorageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 from agentforge.local.gguf import read_header
 from agentforge.local.machine import look, plan
 
@@ -238,8 +239,8 @@ def _check_engine() -> None:
 
     if find_spec("xllamacpp") is None:
         raise LocalModelError(
-            "models on this machine need the extra `local`, which is not installed",
-            hint="pip install 'agentforge-pipeline[local]'",
+            "models on this machine are served by xllamacpp, which is not installed",
+            hint=command_for("local"),
             requests=0,
         )
 

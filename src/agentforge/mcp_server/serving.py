@@ -12,6 +12,7 @@ from agentforge import __version__
 from agentforge.app.composition.listeners import authority, is_loopback, listening, token_of
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 from agentforge.mcp_server.ground import Ground
 
 Scope = MutableMapping[str, Any]
@@ -111,7 +112,7 @@ def _server(ground: Ground) -> Any:
         from agentforge.mcp_server.resources import TaskServer, add_resources
         from agentforge.mcp_server.tools import add_tools
     except ImportError as exc:
-        hint = "install agentforge-pipeline[mcp]"
+        hint = command_for("mcp")
         raise ToolchainError(f"the MCP server cannot run: {exc.name} is missing", hint=hint) from exc
     for name in ("mcp", "httpx2"):  # requests are no news
         logging.getLogger(name).setLevel(logging.ERROR)

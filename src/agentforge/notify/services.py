@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ToolchainError, UsageError
+from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from agentforge.notify.message import Message
@@ -33,7 +34,7 @@ class Service:
         try:
             import apprise
         except ImportError as exc:
-            hint = "pip install 'agentforge-pipeline[notify]'"
+            hint = command_for("notify")
             raise ToolchainError("apprise is not installed", hint=hint) from exc
         logging.getLogger("apprise").addHandler(logging.NullHandler())  # it would print addresses
         service = apprise.Apprise(asset=apprise.AppriseAsset(async_mode=False))

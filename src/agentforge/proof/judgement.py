@@ -12,7 +12,7 @@ from agentforge.contracts.contract import CommandResult, Contract, Json
 from agentforge.contracts.dialect import contract_of
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
-from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.fold.verification import refusals
 from agentforge.events.state.run_state import RunState
 from agentforge.proof.report import Check, told
 

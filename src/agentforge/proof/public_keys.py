@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentforge.errors import IntegrityError, ToolchainError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 from agentforge.proof.envelope import SSH_NAMESPACE, Envelope, Signature
 from agentforge.workspace.processes import process
 
@@ -71,7 +72,7 @@ def made_by(key: PublicKey, envelope: Envelope, signature: Signature) -> bool:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError as exc:
         raise ToolchainError(
-            "the signature cannot be checked: cryptography is missing", hint="install agentforge-pipeline[sign]"
+            "the signature cannot be checked: cryptography is missing", hint=command_for("sign")
         ) from exc
     try:
         Ed25519PublicKey.from_public_bytes(key.blob[-32:]).verify(signature.data, envelope.signed_bytes)

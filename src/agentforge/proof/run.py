@@ -8,8 +8,8 @@ from functools import partial
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
+from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.fold.judged import judged
 from agentforge.events.kinds.blob_names import blobs_named
 from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.blob_form import ZLIB

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.events.fold.judged import judged, judged_name
+from agentforge.events.fold.delivered import judged, judged_name
 from agentforge.events.state.run_state import RunState
 
 STATEMENT = "https://in-toto.io/Statement/v1"

@@ -7,6 +7,7 @@ from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.move import move
 from agentforge.python_refactoring.plan import Plan, located, shown_places
 from agentforge.python_refactoring.project import Project, unread_mentions
+from agentforge.python_refactoring.rename import renamed
 from agentforge.python_refactoring.request import Wanted
 from agentforge.python_refactoring.signatures import new_signature
 
@@ -29,4 +30,6 @@ def plan_of(project: Project, wanted: Wanted, *, choice: str = "") -> Plan | Non
         return deletion(project, targets)
     if wanted.what == "move":
         return move(project, wanted, targets)
+    if wanted.what == "rename" and not wanted.parameter:
+        return renamed(project, targets[0], wanted.new)
     return new_signature(project, wanted, targets[0])

@@ -114,7 +114,7 @@ def _destination(project: Project, wanted: Wanted, source: Source) -> Source:
         return project.sources[path]
     if not wanted.fresh:
         raise Unclear(
-            f"the project has no module {wanted.target}; if it is to be a new one, say: to a new module {wanted.target}"
+            f"the project has no module {wanted.target}; if it is to be a new one, say: to a new module {wanted.target} (--new)"
         )
     name = wanted.target if wanted.target.endswith(".py") else f"{wanted.target.replace('.', '/')}.py"
     folder = PurePosixPath(source.path).parent

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 from agentforge.frozen import dataclass
 
@@ -19,7 +20,8 @@ class Wanted:
         place: where it stands, as the request says; "" it does not.
         target: module or file that it moves to; `fresh`: the request says that it is a new one.
         reexport: the old module goes on to offer what was moved.
-        parameter, new: of a signature; the old and the new name.
+        parameter: of a signature; "" = the definition itself is meant.
+        new: the new name of the parameter or of the definition.
         annotation, default: of an added parameter, as source; "" none told.
         order: of keyword-only parameters; () = by name.
         rest: a sentence of the request that may want something besides; "" there is none.
@@ -39,3 +41,39 @@ class Wanted:
     keyword_only: bool = False
     order: tuple[str, ...] = ()
     rest: str = ""
+
+    def value(self) -> dict[str, object]:
+        """As the first record of a run holds it."""
+        named = {name: getattr(self, name) for name in _FIELDS}
+        return {name: list(one) if isinstance(one, tuple) else one for name, one in named.items() if one}
+
+    @property
+    def sentence(self) -> str:
+        """The change as a request of a person."""
+        names = ", ".join(self.names)
+        if self.what == "rename" and not self.parameter:
+            return f"Rename {names} to {self.new}"
+        return {
+            "delete": f"Delete {names}",
+            "move": f"Move {names} to {self.target}",
+            "add": f"Add the parameter {self.parameter} to {names}",
+            "rename": f"Rename the parameter {self.parameter} of {names} to {self.new}",
+            "drop": f"Drop the parameter {self.parameter} of {names}",
+            "order": f"Sort the keyword-only parameters of {names}",
+        }[self.what]
+
+
+def wanted_from(value: Mapping[str, object]) -> Wanted:
+    """The change that a record holds.
+
+    Raises:
+        ValueError: it holds none.
+    """
+    if value.get("what") not in get_args(What):
+        raise ValueError(f"{value.get('what')!r} is no refactoring")
+    known = {name: value[name] for name in _FIELDS if name in value}
+    lists = {name: tuple(map(str, one)) for name, one in known.items() if isinstance(one, (list, tuple))}
+    return Wanted(**{**known, **lists})  # type: ignore[arg-type]  # the names are those of its own fields
+
+
+_FIELDS = tuple(Wanted.__annotations__)

@@ -9,15 +9,15 @@ from agentforge.tools.base import Tool
 BUILD_TOOLS = (
     "read_file", "write_file", "append_file", "edit", "apply_patch", "git_diff", "shell", "list_dir", "grep", "glob",
     "todos", "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit",
-    "git_branch", "browser", "ask_human", "jobs",
+    "git_branch", "browser", "ask_human", "jobs", "refactor",
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 
 SELDOM_CALLED = frozenset(
     {
         "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch",
-        "browser", "subagent_explore", "subagent_debugger", "subagent_codebase_investigator", "subagent_code_reviewer",
-        "subagent_test_planner", "subagent_architect",
+        "browser", "refactor", "subagent_explore", "subagent_debugger", "subagent_codebase_investigator",
+        "subagent_code_reviewer", "subagent_test_planner", "subagent_architect",
     }
 )  # fmt: skip
 """What most conversations never call: named in every request, described once it was searched for."""

@@ -101,9 +101,9 @@ class SessionPerformer:
         )
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        ended = tuple(self._runtime.ended())
-        if ended:  # the model is told of them: what it is sent is decided anew from the state that knows
-            yield from ended
+        news = (*self._runtime.ended(), *self._runtime.arrived())
+        if news:  # the model is told of them: what it is sent is decided anew from the state that knows
+            yield from news
             return
         filling = self._filling(state)
         if filling is not None:

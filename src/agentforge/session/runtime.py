@@ -42,6 +42,7 @@ class SessionRuntime:
         compact: summarises the oldest entries: (state, reason) -> the event.
         answered: what the person answered since this was asked last, as events.
         ended: the background commands that ended since this was asked last, as events.
+        arrived: what the person said and switched while the turn went on, since this was asked last, as events.
         redacts: take out of observations what looks like a secret; False: the values that are known alone.
         cleans: take terminal escapes out of observations.
     """
@@ -74,3 +75,4 @@ class SessionRuntime:
     compact: Callable[[RunState, str], Event]
     answered: Callable[[], Iterable[Event]] = tuple
     ended: Callable[[], Iterable[Event]] = tuple
+    arrived: Callable[[], Iterable[Event]] = tuple

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ToolchainError
+from agentforge.installation import command_for
 from agentforge.telemetry.spans import SpanBuilder
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Exporter:
         except ImportError as exc:
             raise ToolchainError(
                 "telemetry is asked for and opentelemetry is not installed",
-                hint="pip install 'agentforge-pipeline[otel]'",
+                hint=command_for("otel"),
             ) from exc
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # its words are no output of a run
         self._resource = Resource.create({"service.name": _SCOPE, "service.version": version})

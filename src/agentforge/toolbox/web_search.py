@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from agentforge.errors import ModelNotConfigured
+from agentforge.installation import command_for
 from agentforge.models.transport.connection import proxy_for
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
@@ -30,7 +31,7 @@ def _found(query: str, count: int) -> Sequence[Mapping[str, object]]:
     except ImportError as exc:
         raise ToolError(
             failed(
-                "searching needs the extra `web`: pip install 'agentforge-pipeline[web]'",
+                f"searching needs libraries that are not installed: {command_for('web')}",
                 error_type="not-installed",
                 retryable=False,
             )

@@ -138,6 +138,14 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What a call would change: the repository paths, and the unified diff for a person."""
+
+    paths: tuple[str, ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A tool of the catalogue.
 
@@ -148,6 +156,7 @@ class Tool:
         reads: the repository paths that a call would read.
         url: what a call would fetch; "" nothing.
         command: the bash line that a call would run and the folder in which it would; "" none.
+        foresees: the same and the diff, of a tool for which they depend on the workspace: (arguments, root) -> Foreseen.
         preview: what a call would change, as a unified diff for a person; None where dispatch can tell by itself.
         does: the class of what an execute tool does (safety.shell.classes); "" is unknown.
         looks: whoever offers it says that it changes nothing: plan mode offers it, approval still decides.
@@ -164,11 +173,16 @@ class Tool:
     reads: Callable[[Mapping[str, object]], tuple[str, ...]] = lambda _arguments: ()
     url: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     command: Callable[[Mapping[str, object]], tuple[str, str]] = lambda _arguments: ("", ".")
+    foresees: Callable[[Mapping[str, object], Path], Foreseen] | None = None
     preview: Callable[[Mapping[str, object]], str] | None = None
     does: str = ""
     looks: bool = False
     acts: Callable[[Mapping[str, object]], str] = lambda _arguments: ""
     deferred: bool = False
+
+    def paths(self, arguments: Mapping[str, object], root: Path) -> tuple[str, ...]:
+        """The repository paths that a call would write in a workspace."""
+        return self.writes(arguments) if self.foresees is None else self.foresees(arguments, root).paths
 
     @property
     def schema(self) -> ToolSchema:

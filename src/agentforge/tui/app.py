@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,8 +15,10 @@ from textual.binding import Binding
 from textual.containers import Vertical
 
 from agentforge.app.sessions.input_history import Typed
+from agentforge.app.sessions.person import Reply
 from agentforge.config.paths import data_dir
 from agentforge.tui import engine as engines
+from agentforge.tui.asking import ApprovalScreen
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
@@ -29,21 +32,30 @@ from agentforge.tui.watching import Lines, Parts, Todos, Working
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
-    from textual.events import Resize
+    from textual.events import Key, Resize
     from textual.filter import LineFilter
 
 _JOBS_S = 1.0
 _WAITING_S = 30.0
 _SHORT, _NARROW = 18, 40
 _PRESSES = 3
-_KEYS = ("F1 help", "^C stop", "Alt+Enter new line", "^O open call", "^D leave", "^T todos", "F2 theme", "^Y copy")
-COMMANDS = (("theme", "Next theme, or the one that is named."), ("keys", "Show the keys."))
+_AGAIN_S = 2.0
+_KEYS = (
+    "? help", "Esc stop", "Shift+Tab mode", "Alt+Enter new line", "^R history", "^O open call", "^G editor", "^T todos",
+    "^Y copy",
+)  # fmt: skip
+COMMANDS = (
+    ("theme", "Choose a theme, or take the one that is named."),
+    ("keys", "Show the keys."),
+    ("edit", "Write the message in your editor."),
+)
 
 
 class ScreenApp(App[int]):
     """The screen of one engine.
 
     Attributes:
+        busy: the engine works on something; `turning`: on a message.
         crash: what broke the engine by a defect of the program.
     """
 
@@ -53,6 +65,12 @@ class ScreenApp(App[int]):
         Binding("ctrl+c", "interrupt", "Stop", priority=True),
         Binding("ctrl+d", "leave_empty", "Leave", priority=True),
         Binding("ctrl+q", "interrupt", show=False),
+        Binding("escape", "escape", "Stop", show=False),
+        Binding("shift+tab", "next_mode", "Mode", priority=True),
+        Binding("ctrl+g", "edit_draft", "Editor", priority=True),
+        Binding("ctrl+r", "search_typed", "History", priority=True),
+        Binding("ctrl+l", "redraw", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", show=False, priority=True),
         Binding("ctrl+o", "open_last", "Open the last call", priority=True),
         Binding("ctrl+t", "todos", "Todos", priority=True),
         Binding("ctrl+y", "copy", "Copy", priority=True),
@@ -73,8 +91,12 @@ class ScreenApp(App[int]):
         self.transcript = Transcript(self.signs)
         self.completion = Completion()
         self.busy = False
+        self.turning = False
         self.engine_data = data_dir(engine.environ)
-        self.prompt = Prompt(Typed(self.engine_data, cwd), placeholder="Ask, or / for commands, @ for files")
+        typed = Typed(self.engine_data, cwd)
+        self.prompt = Prompt(
+            typed, self.completion, placeholder="Ask, or / for commands, @ for files, ! for your shell"
+        )
         self.working, self.todos, self.status = (
             Working(self.signs),
             Todos(self.signs),
@@ -83,7 +105,9 @@ class ScreenApp(App[int]):
         self.jobs, self.queue = Lines(id="jobs"), Lines(id="queue")
         self.choices = Choices(self)
         self.flow = Flow(self)
+        self.prompt.offers, self.prompt.recalls = self.choices.offer, self.flow.give_back
         self._pressed = 0
+        self._again: dict[str, float] = {}
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What everything drawn goes through: nothing coloured where there are no colours."""
@@ -134,33 +158,90 @@ class ScreenApp(App[int]):
         await self.give(event.text, event.notes)
 
     async def give(self, text: str, notes: tuple[str, ...] = ()) -> None:
-        """Give a line to the engine now, or when it is done with the one before."""
+        """Give a line to the engine now, or when it is done with the one before; words steer a turn that goes on."""
         if text.startswith("/") and await self.choices.own_command(text):
             return
         if self.busy:
             self.flow.queue_up(text, notes)
             return
-        self.busy = True
+        own = text.removeprefix("!").strip() if text.startswith("!") else ""
+        self.busy, self.turning = True, not own and not text.startswith("/")
         await self.transcript.said(text)
         self.transcript.anchor()
         self.working.begin()
-        if text.startswith("/"):
+        if own:
+            await self.transcript.own_command(own)
+            self.engine.shell(own)
+        elif text.startswith("/"):
             self.engine.slash(text)
         else:
             self.engine.say(text, notes)
 
+    def on_key(self, event: Key) -> None:
+        """Whatever has the focus: what is typed goes into the input."""
+        if len(self.screen_stack) == 1 and event.is_printable and event.character and self.focused is not self.prompt:
+            event.stop()
+            self.prompt.focus()
+            self.prompt.insert(event.character)
+
     def action_interrupt(self) -> None:
-        """Stop the turn; else clear the input; else leave. Whoever presses on and on leaves a turn that cannot be stopped."""
+        """Stop the turn; else clear the input; pressed again, leave. Pressing on leaves a turn that cannot be stopped."""
         self._pressed = self._pressed + 1 if self.busy else 0
         if self._pressed > _PRESSES:
             self.leave(130)
         elif self.busy:
             self.choices.withdraw()
             self.engine.stop()
-        elif self.prompt.text:
-            self.prompt.clear_all()
-        else:
+        elif self._is_second("ctrl+c"):
             self.leave(0)
+        else:
+            self.prompt.keep_draft()
+            self.working.tell("Press Ctrl+C again to leave", for_s=_AGAIN_S)
+
+    def action_escape(self) -> None:
+        """Stop the turn; else, pressed twice, clear the input, or where it is empty go back to an earlier point."""
+        self.prompt.focus()
+        if self.busy:
+            self.choices.withdraw()
+            self.engine.stop()
+        elif not self._is_second("escape"):
+            told = "clear the input" if self.prompt.text else "go back to an earlier point"
+            self.working.tell(f"Press Esc again to {told}", for_s=_AGAIN_S)
+        elif self.prompt.text:
+            self.prompt.keep_draft()
+        else:
+            self.run_worker(self.give("/restore"))
+
+    def _is_second(self, key: str) -> bool:
+        """Whether a key was pressed before within two seconds; the third press counts as a first one."""
+        now = time.monotonic()
+        second = now - self._again.pop(key, -_AGAIN_S) < _AGAIN_S
+        if not second:
+            self._again[key] = now
+        return second
+
+    def action_next_mode(self) -> None:
+        """The next mode of work: ask before changes, change files without asking, no questions, plan only."""
+        if len(self.screen_stack) == 1:
+            self.prompt.focus()
+            self.flow.next_mode()
+        elif isinstance(self.screen, ApprovalScreen) and self.screen.about_files:
+            self.flow.switch_mode("build", "on-failure")
+            self.screen.dismiss(Reply(decision="once"))
+
+    async def action_edit_draft(self) -> None:
+        """Go on writing the message in the person's editor."""
+        if len(self.screen_stack) == 1:
+            await self.flow.edit_draft()
+
+    def action_search_typed(self) -> None:
+        """Search what was typed before."""
+        if len(self.screen_stack) == 1:
+            self.choices.search_typed()
+
+    def action_redraw(self) -> None:
+        """Draw everything anew."""
+        self.refresh(repaint=True, layout=True)
 
     def action_leave_empty(self) -> None:
         """Leave when nothing is typed; else delete what is right of the cursor, as everywhere."""
@@ -213,11 +294,3 @@ class ScreenApp(App[int]):
     def action_theme(self) -> None:
         """The next theme."""
         self.choices.set_theme(THEMES[(THEMES.index(self.theme) + 1) % len(THEMES)])
-
-    def on_prompt_begun(self, event: Prompt.Begun) -> None:
-        """Offer what fits."""
-        self.choices.offer(event.word, first=event.first)
-
-    def on_prompt_moved(self, event: Prompt.Moved) -> None:
-        """Choose among what is offered."""
-        self.choices.moved(event.how)

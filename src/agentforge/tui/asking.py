@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.safety.text.hygiene import clean
-from agentforge.tui.diffs import coloured
+from agentforge.tui.diffs import DiffView, counts
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
 _COMMAND = 4_000
+_DIFF = 2_000
+_RULES = 30
+_DECISIONS = {
+    "y": "y", "1": "y", "enter": "y", "a": "a", "2": "a", "n": "n", "3": "n", "escape": "escape",
+}  # fmt: skip
 
 
 class ApprovalScreen(ModalScreen["Reply | None"]):
@@ -40,14 +45,14 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
     def compose(self) -> ComposeResult:
         """The card."""
         question = self.question
-        what = f"Allow {question.tool}?" if question.tool else "A hook asks: allow it?"
         with Vertical(classes="card"):
-            yield Static(Content.styled(what, "bold $warning"), classes="title")
+            yield Static(self._title(), classes="title")
             with VerticalScroll(classes="body", can_focus=False):
-                yield Static(Content(clean(question.text)[:_COMMAND]), classes="what")
-                yield Static(Content.styled(question.reason, "$foreground-muted"))
                 if question.diff:
-                    yield Static(coloured(question.diff, dark=self.app.current_theme.dark), classes="detail")
+                    yield DiffView(question.diff, most=_DIFF)
+                else:
+                    yield Static(Content(clean(question.text)[:_COMMAND]), classes="what")
+                yield Static(Content.styled(question.reason, "$foreground-muted"))
                 for offer in question.offers:
                     yield Static(_offer(offer), classes="offer")
             yield Static(self._keys(), classes="keys")
@@ -55,10 +60,37 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
             reason.display = False
             yield reason
 
+    def _title(self) -> Content:
+        question = self.question
+        what = f"Allow {question.tool}?" if question.tool else "A hook asks: allow it?"
+        if not question.diff:
+            return Content.styled(what, "bold $warning")
+        return Content.assemble(
+            (what, "bold $warning"), f"  {clean(question.text)}", (f"  {counts(question.diff)}", "$foreground-muted")
+        )
+
     def on_mount(self) -> None:
         """Wait for a pause where the person was typing."""
         if self._guarded:
             self._pause = self.set_timer(self.grace_s, self._unguard)
+        self.call_after_refresh(self._make_room)
+
+    def on_resize(self) -> None:
+        """The card takes another height in another width."""
+        self.call_after_refresh(self._make_room)
+
+    def on_unmount(self) -> None:
+        """What lies below is seen whole again."""
+        self._room(0)
+
+    def _make_room(self) -> None:
+        """Push up what was said: it is what the decision is about."""
+        if self.is_attached:
+            self._room(self.query_one(".card").region.height)
+
+    def _room(self, height: int) -> None:
+        below = self.app.screen_stack[0].query_one("#below")
+        self.app.screen_stack[0].query_one("#transcript").styles.margin = (0, 0, max(0, height - below.size.height), 0)
 
     def on_key(self, event: Key) -> None:
         """Take the decision."""
@@ -79,12 +111,18 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
             return
         self._decide(event.key)
 
+    @property
+    def about_files(self) -> bool:
+        """Whether a change of files is asked about, and keys are taken."""
+        return bool(self.question.diff) and not self._guarded
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The reason is told."""
         event.stop()
         self.dismiss(Reply(decision="reject", text=event.value.strip()))
 
-    def _decide(self, key: str) -> None:
+    def _decide(self, pressed: str) -> None:
+        key = _DECISIONS.get(pressed, "")
         if key == "y":
             self.dismiss(Reply(decision="once"))
         elif key == "a" and self.question.offers:
@@ -106,11 +144,20 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
             return Content.styled("you were typing: keys are taken after a pause", "$foreground-muted")
         keys = [
             ("y", "allow once"),
-            *([("a", "always")] if self.question.offers else []),
-            ("n", "reject with a reason"),
-            ("esc", "reject"),
+            *([("a", f"always {_rules(self.question)}".rstrip())] if self.question.offers else []),
+            *([("shift+tab", "all edits")] if self.question.diff else []),
+            ("n", "no, and why"),
+            ("esc", "no"),
         ]
         return Content("   ").join(Content.assemble((key, "bold $primary"), f" {word}") for key, word in keys)
+
+
+def _rules(question: Question) -> str:
+    """What "always" would let pass where a diff stands before the rules; else they are in sight."""
+    rules = ", ".join(offer.rule.partition("(")[2].removesuffix(")") or offer.rule for offer in question.offers)
+    if not question.diff:
+        return ""
+    return rules if len(rules) <= _RULES else f"({len(question.offers)} rules)"
 
 
 def _offer(offer: object) -> Content:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.sessions.mentions import as_mention, fitting
 from agentforge.app.sessions.resource_mentions import Resources
+from agentforge.app.slash.command import Choice
 from agentforge.app.tasks.answers import pending
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds.choices import choices_of
@@ -15,12 +16,14 @@ from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
 from agentforge.tui.looks import THEMES
+from agentforge.tui.picking import Picker
 from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
     from textual.screen import ModalScreen
 
     from agentforge.app.sessions.chat import Chat
+    from agentforge.app.slash.command import SlashReply
     from agentforge.app.tasks.answers import Waiting
 
     pass
@@ -56,6 +59,35 @@ class Choices:
         self._app.theme = name
         replace_file(self._theme_file, name.encode())
 
+    def _choose_theme(self) -> None:
+        """Let the person choose; the theme under the cursor is shown at once."""
+        before = self._app.theme
+
+        def looked_at(name: str) -> None:
+            self._app.theme = name
+
+        rows = [Choice(value=name, label=name, current=name == before) for name in THEMES]
+        self._app.push_screen(
+            Picker("Which theme?", rows, looked_at=looked_at), lambda name: self.set_theme(name or before)
+        )
+
+    def search_typed(self) -> None:
+        """Let the person search what was typed before in this project, newest first."""
+        prompt = self._app.prompt
+        rows = [Choice(value=line, label=line[:200]) for line in dict.fromkeys(reversed(prompt.typed.lines))]
+        self._app.push_screen(
+            Picker("What you typed before", rows), lambda line: prompt.put(line) if line is not None else None
+        )
+
+    def choose(self, reply: SlashReply) -> None:
+        """Let the person choose what a command is about."""
+
+        async def chosen(value: str | None) -> None:
+            if value is not None:
+                await self._app.give(f"{reply.then} {value}")
+
+        self._app.push_screen(Picker(reply.title, reply.choices, free=reply.free), chosen)
+
     async def own_command(self, text: str) -> bool:
         """Carry out a command that only the screen has; whether it was one."""
         name, _, rest = text[1:].partition(" ")
@@ -67,7 +99,9 @@ class Choices:
                     f"there is no theme {rest.strip()!r}: {', '.join(THEMES)}", kind="error"
                 )
             else:
-                self._app.action_theme()
+                self._choose_theme()
+        elif name == "edit":
+            await self._app.action_edit_draft()
         elif name == "keys":
             self._app.action_keys()
         elif name in ("exit", "quit"):
@@ -80,32 +114,19 @@ class Choices:
 
     # -- completions
 
-    def offer(self, word: str, *, first: bool) -> None:
-        """Offer what a begun word could become."""
+    def offer(self, word: str, *, first: bool) -> bool:
+        """Offer what a begun word could become; whether there is anything."""
         from agentforge.tui.app import COMMANDS
 
         rows: list[tuple[str, str]] = []
         if first:
             word, rows = commands_for(self._app.engine.chat, word, COMMANDS)
-            rows = [row for row in rows if row[0].strip() != word.strip()]
         elif word:
             if self._files is None:
                 self._load_files(word)
             files = fitting(self._files or [], word[1:].strip('"'), most=20)
             rows = [(f"{as_mention(path)} ", "") for path in files] + self._offered_resources(word)
-        self._app.prompt.completing = self._app.completion.offer(word, rows)
-
-    def moved(self, how: str) -> None:
-        """Choose among what is offered."""
-        completion, prompt = self._app.completion, self._app.prompt
-        if how in ("up", "down"):
-            completion.move(-1 if how == "up" else 1)
-            return
-        prompt.completing = False
-        word, chosen = completion.word, completion.chosen
-        completion.offer("", ())
-        if how == "take":
-            prompt.take(word, chosen)
+        return self._app.completion.offer(word, rows)
 
     def forget_files(self) -> None:
         """The next @ lists the files anew."""
@@ -145,7 +166,7 @@ class Choices:
         self._files, self._loading = found, False
         prompt = self._app.prompt
         if prompt.text.rstrip().endswith(word):
-            prompt.on_text_area_changed()
+            prompt.offer_anew()
 
     # -- what the agent asks
 

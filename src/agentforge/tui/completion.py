@@ -17,13 +17,21 @@ _SHOWN = 7
 
 
 class Completion(Static):
-    """A few fitting words, one of them chosen. Drawn as one text: quick, and it never takes the focus."""
+    """A few fitting words, one of them chosen. Drawn as one text: quick, and it never takes the focus.
+
+    Attributes:
+        word: the begun word that they stand for.
+        whole: the begun word is one of them already: Enter sends it as it is.
+        moved: the person has chosen among them.
+    """
 
     def __init__(self) -> None:
         super().__init__("", id="completion")
         self.word = ""
         self._rows: list[tuple[str, str]] = []
         self._at = 0
+        self.whole = False
+        self.moved = False
 
     @property
     def chosen(self) -> str:
@@ -32,15 +40,18 @@ class Completion(Static):
 
     def offer(self, word: str, rows: Sequence[tuple[str, str]]) -> bool:
         """Show (text, explanation) rows for a begun word; whether there are any."""
-        self.word, self._rows, self._at = word, list(rows), 0
-        self.set_class(bool(rows), "shown")
-        if rows:
+        self._rows = [row for row in rows if row[0].strip() != word.strip()]
+        self.word, self.whole, self._at = word, len(self._rows) < len(rows), 0
+        self.moved = False
+        self.set_class(bool(self._rows), "shown")
+        if self._rows:
             self._draw()
-        return bool(rows)
+        return bool(self._rows)
 
     def move(self, way: int) -> None:
         """Choose the next or the one before."""
         self._at = (self._at + way) % len(self._rows)
+        self.moved = True
         self._draw()
 
     def _draw(self) -> None:

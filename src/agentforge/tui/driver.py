@@ -9,11 +9,22 @@ from collections.abc import Iterable
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.message import Message
 
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _CHUNK = 1 << 16
+_ALT_ENTER = ("\x1b\r", "\x1b\n")
+
+
+class KeyParser(XTermParser):
+    """The parser of Textual, which takes Alt+Enter of a terminal without a keyboard protocol (ESC CR) for Enter."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        if sequence in _ALT_ENTER:
+            yield Key("alt+enter", None)
+            return
+        yield from super()._sequence_to_key_events(sequence, alt)
 
 
 class PasteReader:
@@ -50,7 +61,7 @@ class TerminalDriver(LinuxDriver):
         """Read until the screen is left."""
         selector = selectors.SelectSelector()
         selector.register(self.fileno, selectors.EVENT_READ)
-        parser = XTermParser(self._debug)
+        parser = KeyParser(self._debug)
         reader = PasteReader(parser)
         decode = getincrementaldecoder("utf-8")("replace").decode
         try:

@@ -128,6 +128,16 @@ class Engine:
         self._stop_wanted = False
         self._jobs.put(lambda: self._slash(line))
 
+    def shell(self, command: str) -> None:
+        """Run a command line of the person's own; `SlashEnded` is queued."""
+        self._stop_wanted = False
+        self._jobs.put(lambda: self._shell(command))
+
+    def switch(self, **changes: object) -> None:
+        """Switch something: before the next step of the turn that goes on, or at once where none does."""
+        self.chat.inbox.switch(changes)
+        self._jobs.put(self._settle)
+
     def open(self, session: str) -> None:
         """Close the conversation and open another; `Opened` or a `Remark` is queued."""
         self._jobs.put(lambda: self._switch(session))
@@ -165,6 +175,20 @@ class Engine:
             self.link.put(TurnEnded(error=error, unsaid=unsaid))
         else:
             self.link.put(TurnEnded(result=result, error=result.error))
+
+    def _shell(self, command: str) -> None:
+        reply = SlashReply()
+        try:
+            self.chat.run_command(command)
+        except KeyboardInterrupt:
+            reply = SlashReply(text="stopped", ok=False)
+        except AgentForgeError as error:
+            reply = SlashReply(text=str(error), ok=False)
+        self.link.put(SlashEnded(line=f"!{command}", reply=reply))
+
+    def _settle(self) -> None:
+        for event in self.chat.inbox.switches():
+            self.chat.log.append(event)
 
     def _slash(self, line: str) -> None:
 

@@ -15,19 +15,25 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 KEYS = (
-    ("Enter", "send; while the agent works: for its next turn"),
+    ("Enter", "send; while the agent works, the message reaches it before its next step"),
     ("Alt+Enter, Shift+Enter, Ctrl+J, \\ Enter", "new line"),
-    ("Up, Down", "what you typed before"),
+    ("Esc", "stop the turn; twice: clear the input, or go back to an earlier point"),
+    ("Ctrl+C", "stop the turn, or clear the input; twice: leave"),
+    ("Shift+Tab", "next mode: ask, change files, no questions, plan"),
+    ("!command", "run a command in your own shell and show the agent what came of it"),
     ("@name, /name, Tab", "complete a file, a command"),
-    ("Ctrl+C", "stop the turn; clear the input; leave when there is nothing"),
-    ("Ctrl+D", "leave"),
+    ("Up, Down", "what you typed before; while messages wait: take them back"),
+    ("Ctrl+R", "search what you typed before"),
+    ("Ctrl+G, /edit", "write the message in your editor"),
     ("Ctrl+O", "open or close the last call"),
-    ("Tab, Shift+Tab, Enter", "go to a call, open it"),
+    ("Tab, Enter", "go to a call, open it"),
     ("PageUp, PageDown, Ctrl+End", "scroll, back to the end"),
     ("Ctrl+T", "show or hide the todos"),
     ("Ctrl+Y", "copy the selected text, or the last answer"),
+    ("Ctrl+L, Ctrl+Z", "draw the screen anew, go to the shell (fg comes back)"),
+    ("Ctrl+D", "leave, when the input is empty"),
     ("F2", "next theme"),
-    ("F1", "this"),
+    ("?, F1", "this"),
 )
 
 

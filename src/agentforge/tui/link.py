@@ -73,6 +73,26 @@ class Happened:
         self.diff = diff
 
 
+class Wrote:
+    """What a command writes while it runs: whole lines."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class ChildHeard:
+    """What a subagent recorded."""
+
+    __slots__ = ("child", "event", "tokens")
+
+    def __init__(self, child: str, event: Event, tokens: int) -> None:
+        self.child = child
+        self.event = event
+        self.tokens = tokens
+
+
 class Link:
     """The person as the engine sees them. Every method but `taken` and `attach` runs in the engine's threads.
 
@@ -138,6 +158,16 @@ class Link:
         self.before(event)
         self.put(Happened(event, state, self._change_of(event)))
 
+    def child_heard(self, name: str, event: Event, state: RunState) -> None:
+        """Queue what a subagent recorded."""
+        del name
+        totals = state.totals
+        self.put(ChildHeard(state.run_id, event, totals.prompt_tokens + totals.completion_tokens))
+
     def delta(self, text: str) -> None:
         """Queue a piece of text."""
         self.put(text)
+
+    def output(self, text: str) -> None:
+        """Queue lines that a running command wrote."""
+        self.put(Wrote(text))

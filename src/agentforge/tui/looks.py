@@ -20,6 +20,8 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
     "note": ("·", "-"),
     "dot": ("·", "|"),
     "child": ("◆", "#"),
+    "branch": ("├", "|"),
+    "leaf": ("└", "`"),
     "open": ("▾", "v"),
     "todo": ("☐", "[ ]"),
     "done": ("☑", "[x]"),

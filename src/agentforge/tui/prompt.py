@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from textual.binding import Binding
 from textual.message import Message
@@ -14,16 +15,34 @@ if TYPE_CHECKING:
     from textual.events import Key, Paste
 
     from agentforge.app.sessions.input_history import Typed
+    from agentforge.tui.completion import Completion
 
 _PASTE_LINES = 12
 _PASTE_CHARACTERS = 1_500
 
 
+class Offers(Protocol):
+    """Shows what a begun word could become."""
+
+    def __call__(self, word: str, *, first: bool) -> bool:
+        """Show it; whether there is anything. `first`: the word begins the message."""
+
+
 class Prompt(TextArea):
-    """The input. Posts `Sent` when a message is ready, `Begun` when the begun word may be completed."""
+    """The input. Posts `Sent` when a message is ready.
+
+    Attributes:
+        completing: the list of completions is open.
+        offers: shows what a begun word could become.
+        recalls: gives back what waits to be said; whether there was anything.
+    """
 
     BINDINGS = [  # noqa: RUF012 - as Textual wants it
         Binding("shift+enter,alt+enter,ctrl+j", "new_line", "New line", show=False),
+        Binding("alt+b", "cursor_word_left", show=False),
+        Binding("alt+f", "cursor_word_right", show=False),
+        Binding("alt+backspace", "delete_word_left", show=False),
+        Binding("alt+d", "delete_word_right", show=False),
     ]
 
     class Sent(Message):
@@ -34,22 +53,7 @@ class Prompt(TextArea):
             self.text = text
             self.notes = notes
 
-    class Begun(Message):
-        """The word before the cursor, "" when there is none to complete, and whether it begins the message."""
-
-        def __init__(self, word: str, *, first: bool) -> None:
-            super().__init__()
-            self.word = word
-            self.first = first
-
-    class Moved(Message):
-        """A key for the open list of completions: "up", "down", "take", "close"."""
-
-        def __init__(self, how: str) -> None:
-            super().__init__()
-            self.how = how
-
-    def __init__(self, typed: Typed, *, placeholder: str) -> None:
+    def __init__(self, typed: Typed, completion: Completion, *, placeholder: str) -> None:
         super().__init__(
             id="prompt",
             soft_wrap=True,
@@ -59,7 +63,12 @@ class Prompt(TextArea):
             compact=True,
         )
         self.completing = False
-        self._typed = typed
+        self.offers: Offers | None = None
+        self.recalls: Callable[[], bool] = lambda: False
+        self.typed = typed
+        self._completion = completion
+        self._offered: tuple[str, bool] | None = None
+        self._tab_waits = False
         self._at = len(typed.lines)
         self._draft = ""
         self._pastes: dict[str, str] = {}
@@ -69,57 +78,135 @@ class Prompt(TextArea):
         self.insert("\n")
 
     async def _on_key(self, event: Key) -> None:
-        moves = {"up": "up", "down": "down", "tab": "take", "enter": "take", "escape": "close"}
-        if self.completing and event.key in moves:
+        if event.key != "tab":
+            self._tab_waits = False
+        if self._listed(event.key) or self._walked(event.key):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Moved(moves[event.key]))
         elif event.key == "enter":
             event.stop()
             event.prevent_default()
             self._enter()
-        elif (event.key == "up" and self.cursor_at_first_line) or (event.key == "down" and self.cursor_at_last_line):
+        elif event.character == "?" and not self.text:
             event.stop()
             event.prevent_default()
-            self._walk(-1 if event.key == "up" else 1)
-        else:
+            await self.run_action("app.keys")
+        elif not await self._acted(event):
             await super()._on_key(event)
+
+    async def _acted(self, event: Key) -> bool:
+        """Whether the key is bound to something that the input does; done at once, so that what is typed behind it comes
+        behind it: Textual itself looks for bindings later, when other keys were taken already."""
+        bound = self._bindings.key_to_bindings.get(event.key)
+        if not bound:
+            return False
+        event.stop()
+        event.prevent_default()
+        await self.run_action(bound[0].action)
+        return True
+
+    def _listed(self, key: str) -> bool:
+        """Whether the key was for the list of completions; the list is about what was typed by now, however fast."""
+        if key not in ("up", "down", "tab", "enter", "escape"):
+            return False
+        if key in ("tab", "enter"):
+            self._offer()
+        if not self.completing:
+            self._tab_waits = key == "tab" and bool(self._begun()[0])
+            return self._tab_waits
+        if key in ("up", "down"):
+            self._completion.move(-1 if key == "up" else 1)
+            return True
+        if key == "enter" and self._sends_as_it_stands():
+            self._close_list()
+            return False
+        if key != "escape":
+            self._take()
+        self._close_list()
+        return True
+
+    def _sends_as_it_stands(self) -> bool:
+        """Whether Enter is meant for the message: the word is whole, or behind a command, where what is typed counts."""
+        begun, first = self._begun()
+        return not self._completion.moved and (self._completion.whole or (first and " " in begun))
+
+    def _take(self) -> None:
+        row, column = self.cursor_location
+        self.replace(self._completion.chosen, (row, column - len(self._completion.word)), (row, column))
+
+    def _walked(self, key: str) -> bool:
+        """Whether the key led through what was typed before."""
+        if key == "up" and self.cursor_at_first_line:
+            if self.text or not self.recalls():
+                self._walk(-1)
+            return True
+        if key == "down" and self.cursor_at_last_line:
+            self._walk(1)
+            return True
+        return False
 
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
         event.prevent_default()
-        text = event.text
+        self.paste(event.text)
+
+    def paste(self, text: str) -> None:
+        """Take a pasted text: a long one by name."""
         if len(text) > _PASTE_CHARACTERS or text.count("\n") > _PASTE_LINES:
             name, note = pasted(text, len(self._pastes) + 1)
-            self._pastes[name] = note
+            self._pastes[name] = note  # kept when it was sent: what comes back into the input comes back whole
             text = name
         self.insert(text)
 
     def on_text_area_changed(self) -> None:
-        """Tell what could be completed."""
-        line = self.document.get_line(self.cursor_location[0])[: self.cursor_location[1]]
-        word = line.rpartition(" ")[2]
-        first = self.cursor_location[0] == 0 and line.startswith("/")
-        if first:
-            self.post_message(self.Begun(line, first=True))
-        else:
-            self.post_message(self.Begun(word if word.startswith("@") else "", first=False))
+        """Show what could be completed."""
+        self._offer()
 
-    def take(self, replaced: str, text: str) -> None:
-        """Put a completion where the begun word stands."""
-        row, column = self.cursor_location
-        self.replace(text, (row, column - len(replaced)), (row, column))
+    def offer_anew(self) -> None:
+        """Show it again: more is known now."""
+        self._offered = None
+        self._offer()
 
     def put(self, text: str) -> None:
         """Show a text to go on with."""
         self.text = text
         self.move_cursor(self.document.end)
 
+    def keep_draft(self) -> None:
+        """Clear the input; going up brings back what stood there."""
+        self.typed.add(self.text)
+        self.clear_all()
+
     def clear_all(self) -> None:
         """Begin anew."""
         self.text = ""
-        self._pastes = {}
-        self._at = len(self._typed.lines)
+        self._at = len(self.typed.lines)
+        self._offer()
+
+    def _begun(self) -> tuple[str, bool]:
+        """The word before the cursor that may be completed, "" for none, and whether it begins the message."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)[:column]
+        if row == 0 and line.startswith("/"):
+            return line, True
+        word = line.rpartition(" ")[2]
+        return (word if word.startswith("@") else ""), False
+
+    def _offer(self) -> None:
+        begun = self._begun()
+        if begun == self._offered:
+            return
+        self._offered = begun
+        self.completing = self.offers is not None and self.offers(begun[0], first=begun[1])
+        if self.completing and self._tab_waits:
+            self._take()
+            self._close_list()
+        self._tab_waits = self._tab_waits and not self.completing
+
+    def _close_list(self) -> None:
+        self._offered = self._begun()
+        self.completing = False
+        self._completion.offer("", ())
 
     def _enter(self) -> None:
         text = self.text
@@ -130,15 +217,16 @@ class Prompt(TextArea):
         if not text.strip():
             return
         notes = tuple(note for name, note in self._pastes.items() if name in text)
-        self._typed.add(text)
+        self.typed.add(text)
         self.clear_all()
         self.post_message(self.Sent(text.strip(), notes))
 
     def _walk(self, way: int) -> None:
-        lines = self._typed.lines
+        lines = self.typed.lines
         if not 0 <= self._at + way <= len(lines):
             return
         if self._at >= len(lines):
             self._draft = self.text
         self._at += way
         self.put(self._draft if self._at >= len(lines) else lines[self._at])
+        self._close_list()

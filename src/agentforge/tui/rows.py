@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from agentforge.app.sessions.display import CallLine
 from agentforge.safety.text.hygiene import clean
-from agentforge.tui.diffs import coloured, counts
+from agentforge.tui.diffs import DiffView, counts
 from agentforge.tui.looks import COLOURS, Signs
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 _DETAIL_LINES = 200
 _DETAIL_CHARACTERS = 20_000
+_DIFF_LINES = 2_000
+_DIFF_SHOWN = 24
+_TAIL = 5
+_BRANCHES = 3
+_FAILED_TAIL = 8
+_ANSWER_TAIL = 30
 
 
 class Said(Static):
@@ -62,7 +68,8 @@ class CallRow(Vertical):
     Attributes:
         line: as it stands now.
         diff: what a file tool changed.
-        detail: arguments and output, for people.
+        steps: calls that a subagent has made.
+        output: what it gave, for people; `shown`: it is seen without opening the call ("always", or "").
     """
 
     BINDINGS = [("enter", "open", "Open")]  # noqa: RUF012 - as Textual wants it
@@ -74,27 +81,81 @@ class CallRow(Vertical):
         self.diff = diff
         self.arguments: Mapping[str, object] = {}
         self.output = ""
+        self.shown = ""
+        self._live: list[str] = []
+        self._lines_heard = 0
+        self.steps = 0
         self._signs = signs
         self._sign = sign
         self._line = _Line(self)
+        self._detail: Widget | None = None
+        self._glance = Static(classes="glance")
 
     @property
     def opened(self) -> bool:
         """Whether the detail is shown."""
-        return len(self.children) > 1
+        return self._detail is not None
 
     def compose(self):  # type: ignore[no-untyped-def]  # ComposeResult
-        """The line alone."""
+        """The line, and what is seen of the call without opening it."""
         yield self._line
+        yield self._glance
+        if self.line.status == "success" and self.diff:
+            yield self._diff_view()
 
     def change(self, line: CallLine, *, output: str = "") -> None:
         """Show how the call stands now."""
+        begun = self.line.status == "running"
         self.line = line
         self.output = output or self.output
         self._line.refresh()
+        if begun and line.status != "running":
+            self._end()
         if self.opened:
-            self.children[1].remove()
-            self._show_detail()
+            self.action_open()
+            self.action_open()
+
+    def _end(self) -> None:
+        """The call is over: an edit shows its diff, a command that failed the end of what it wrote."""
+        lines = self.output.rstrip().splitlines()
+        if self.shown:
+            self._glimpse(lines, most=_ANSWER_TAIL)
+        elif self.line.status == "error" and self._live and not self.steps:
+            self._glimpse(lines, most=_FAILED_TAIL)
+        else:
+            self._glimpse([], most=0)
+        if self.line.status == "success" and self.diff and self.is_mounted:
+            self.mount(self._diff_view())
+
+    def _diff_view(self) -> DiffView:
+        return DiffView(self.diff, most=_DIFF_SHOWN, more=" (Ctrl+O)", classes="glance shown diff")
+
+    def wrote(self, text: str) -> None:
+        """Show the last lines that a running command wrote."""
+        lines = text.splitlines()
+        self._lines_heard += len(lines)
+        self._live = [*self._live, *lines][-_TAIL:]
+        self._glimpse(self._live, most=_TAIL, total=self._lines_heard)
+
+    def stepped(self, text: str) -> None:
+        """Show the next step of a subagent as a branch; the last ones stay in sight while it works."""
+        self.steps += 1
+        self._live = [*self._live, text][-_BRANCHES:]
+        room = max(8, self.size.width - 8)
+        branches = [cut(clean(line), room, more=self._signs["more"]) for line in self._live]
+        marks = [self._signs["branch"]] * (len(branches) - 1) + [self._signs["leaf"]]
+        self._glimpse(
+            [f"{mark} {line}" for mark, line in zip(marks, branches, strict=True)], most=_BRANCHES, total=self.steps
+        )
+
+    def _glimpse(self, lines: list[str], *, most: int, total: int = 0) -> None:
+        """Show the last of some lines below the call, and how many stand before them."""
+        shown = [clean(line) for line in lines[-most:]] if most else []
+        before = max(total, len(lines)) - len(shown)
+        what = "calls" if self.steps else "lines"
+        head = [f"{self._signs['more']} {before} {what} before"] if shown and before > 0 else []
+        self._glance.set_class(bool(shown), "shown")
+        self._glance.update(Content("\n".join([*head, *shown])))
 
     def drawn(self, width: int) -> Content:
         """The line, in at most `width` columns."""
@@ -117,29 +178,28 @@ class CallRow(Vertical):
 
     def action_open(self) -> None:
         """Open or close the detail."""
-        if self.opened:
-            self.children[1].remove()
+        if self._detail is not None:
+            self._detail.remove()
+            self._detail = None
         else:
-            self._show_detail()
+            self._detail = (
+                DiffView(self.diff, most=_DIFF_LINES) if self.diff else Static(Content(self._told()), classes="detail")
+            )
+            self.mount(self._detail)
+        self.set_class(self.opened, "opened")
 
     def on_click(self, event: Click) -> None:
         """A click on the line opens it, too."""
         if event.widget is self._line:
             self.action_open()
 
-    def _show_detail(self) -> None:
-        if self.diff:
-            self.mount(Static(coloured(self.diff, dark=self.app.current_theme.dark), classes="detail"))
-        else:
-            self.mount(Static(Content(self._detail()), classes="detail"))
-
-    def _detail(self) -> str:
+    def _told(self) -> str:
         shown = [
             f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
             for name, value in self.arguments.items()
         ]
         text = clean("\n".join([*shown, *(["", self.output] if self.output else [])]))[:_DETAIL_CHARACTERS]
-        lines = text.splitlines()
+        lines = text.strip("\n").splitlines()
         more = [f"... {len(lines) - _DETAIL_LINES} lines more"] if len(lines) > _DETAIL_LINES else []
         return "\n".join([*lines[:_DETAIL_LINES], *more]) or "nothing more to show"
 

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
-from agentforge.app.sessions.display import CallLine, begun, duration_text, ended, output_of, unstarted, window_words
+from agentforge.app.sessions.display import (
+    CallLine,
+    begun,
+    cost_text,
+    duration_text,
+    ended,
+    output_of,
+    telling,
+    tokens_text,
+    unstarted,
+    window_words,
+)
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.text.hygiene import clean
 from agentforge.tui.looks import Signs
+from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from textual.events import Paste
     from textual.widgets import Markdown
 
     from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Talk
-    from agentforge.tui.link import Happened
+    from agentforge.events.state.talk import Entry, Talk
+    from agentforge.tui.link import ChildHeard, Happened
 
 _ROWS = 300
 _DROPPED = 100
 _REPLY = 24_000
 _HISTORY = 40
+_OWN = "own command"
 
 
 class Transcript(VerticalScroll):
@@ -47,6 +63,13 @@ class Transcript(VerticalScroll):
     def on_mount(self) -> None:
         """Stay at the end as rows come."""
         self.anchor()
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted here is meant for the input."""
+        event.stop()
+        prompt = self.screen.query_one(Prompt)
+        prompt.focus()
+        prompt.paste(event.text)
 
     async def said(self, text: str, *, queued: bool = False) -> None:
         """Show what the person said."""
@@ -99,6 +122,7 @@ class Transcript(VerticalScroll):
             if isinstance(event, kinds.ModelCalled):
                 self._streamed = False
             elif isinstance(event, kinds.ModelReplied):
+                await self._thought(event)
                 if event.text and not self._streamed:
                     await self.stream(event.text)
                 await self.end_reply()
@@ -111,10 +135,65 @@ class Transcript(VerticalScroll):
                 await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
             elif isinstance(event, conversing.ChildFinished):
                 self._child_finished(event)
+            elif isinstance(event, kinds.UserRan):
+                self._ran(event)
+            elif isinstance(event, conversing.SessionChanged):
+                await self._skills(event)
             elif isinstance(event, conversing.BackgroundEnded):
                 await self.remark(f"background command {event.name} ended: {event.outcome}")
             elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
                 await self.remark(window_words(event))
+
+    async def own_command(self, command: str) -> None:
+        """Show a command line that the person runs themselves; what it writes is seen whole, as far as it is short."""
+        async with self._alone:
+            row = CallRow(CallLine(name="!", argument=clean(command)), signs=self.signs)
+            row.shown = "always"
+            await self._begin(_OWN, row)
+
+    def _ran(self, event: kinds.UserRan) -> None:
+        row = self._calls.pop(_OWN, None)
+        if row is not None:
+            status = "error" if event.exit_code else "success"
+            line = CallLine(
+                name="!",
+                argument=row.line.argument,
+                status=status,
+                result=f"exit {event.exit_code}",
+                duration=duration_text(event.duration_ms / 1000),
+            )
+            row.change(line, output=output_of(event.output))
+            self.record += [(status, line.text), ("note", output_of(event.output))]
+
+    def wrote(self, text: str) -> None:
+        """Show what a command writes while it runs, below the call that runs it."""
+        running = [row for row in self._calls.values() if row.line.status == "running"]
+        if running:
+            running[-1].wrote(text)
+
+    def child_heard(self, item: ChildHeard) -> None:
+        """Show what a subagent does, as branches below its line."""
+        row = self._calls.get(item.child)
+        if row is not None and isinstance(item.event, kinds.ToolStarted):
+            row.stepped(f"{item.event.name} {telling(item.event.arguments)}".strip())
+        if row is not None:
+            row.change(replace(row.line, result=f"{row.steps} calls, {tokens_text(item.tokens)} tokens"))
+
+    async def _thought(self, event: kinds.ModelReplied) -> None:
+        """What the model thought, folded, above what it said."""
+        thinking = event.thinking.strip()
+        if not thinking:
+            return
+        line = CallLine(name="thought", argument=" ".join(clean(thinking).split())[:400], status="note")
+        row = CallRow(line, signs=self.signs)
+        row.output = thinking
+        row.add_class("thought")
+        await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
+
+    async def _skills(self, event: conversing.SessionChanged) -> None:
+        """Which skills a message called for, and why."""
+        for match in event.changes.get("skill_matches") or ():  # type: ignore[attr-defined] # a list, see Chosen.told
+            await self.remark(f"skill {match['name']}: {match.get('why') or match.get('reason') or 'matched'}")
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""
@@ -122,18 +201,25 @@ class Transcript(VerticalScroll):
             entries = talk.entries[-_HISTORY:]
             if len(talk.entries) > len(entries):
                 await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
+            arguments: dict[str, str] = {}
             for entry in entries:
-                if entry.kind == "user":
-                    await self.said(entry.text.split("\n\n<file ")[0])
-                elif entry.kind == "tool":
-                    status = entry.status if entry.status in ("success", "error", "denied") else "success"
-                    row = CallRow(
-                        CallLine(name=entry.name, argument="", status=status, result=entry.summary), signs=self.signs
-                    )
-                    row.output = output_of(entry.text)
-                    await self._add(row)
-                elif entry.text:
-                    await self.answer(entry.text)
+                arguments |= {str(call["call_id"]): _telling(call) for call in entry.calls}
+                await self._show_entry(entry, arguments.get(entry.call_id, ""))
+
+    async def _show_entry(self, entry: Entry, argument: str) -> None:
+        """Show a message of an earlier time."""
+        if entry.kind == "user":
+            await self.said(entry.text.split("\n\n<file ")[0])
+        elif entry.kind == "tool":
+            status = entry.status if entry.status in ("success", "error", "denied") else "success"
+            result = entry.summary.removeprefix(f"{entry.name}: ")
+            row = CallRow(CallLine(name=entry.name, argument=argument, status=status, result=result), signs=self.signs)
+            row.output = output_of(entry.text)
+            await self._add(row)
+        elif entry.kind == "assistant" and entry.text:
+            await self.answer(entry.text)
+        elif entry.text:
+            await self.remark("Earlier messages became a summary." if entry.kind == "summary" else entry.text)
 
     def stop_calls(self) -> None:
         """Calls that were cut off do not look as if they still ran."""
@@ -172,9 +258,16 @@ class Transcript(VerticalScroll):
         row = self._calls.pop(event.child, None)
         if row is not None:
             status = "success" if event.outcome == "completed" else "error"
-            seconds = duration_text(event.duration_ms / 1000)
+            used = f", {row.steps} calls" if row.steps else ""
+            tokens = sum(int(event.usage.get(name, 0)) for name in ("prompt_tokens", "completion_tokens"))  # type: ignore[call-overload]
+            used += f", {tokens_text(tokens)} tokens" if tokens else ""
+            cost = f", {cost_text(event.cost_usd or 0.0, known=event.cost_usd is not None)}" if event.cost_usd else ""
             line = CallLine(
-                name=row.line.name, argument=row.line.argument, status=status, result=event.outcome, duration=seconds
+                name=row.line.name,
+                argument=row.line.argument,
+                status=status,
+                result=f"{event.outcome}{used}{cost}",
+                duration=duration_text(event.duration_ms / 1000),
             )
             row.change(line)
             self.record.append((status, line.text))
@@ -184,6 +277,15 @@ class Transcript(VerticalScroll):
         children: Iterable[Widget] = list(self.children)
         if len(self.children) > _ROWS:
             await self.remove_children(list(children)[:_DROPPED])
+
+
+def _telling(call: Mapping[str, object]) -> str:
+    """The argument of a recorded call that tells most."""
+    try:
+        arguments = json.loads(str(call["arguments"]))
+    except ValueError:
+        return ""
+    return telling(arguments) if isinstance(arguments, dict) else ""
 
 
 class _Alone:

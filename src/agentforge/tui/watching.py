@@ -48,6 +48,12 @@ class Working(Static):
         self._clock.pause()
         self.update("")
 
+    def tell(self, text: str, *, for_s: float) -> None:
+        """Say something for a moment, where nothing goes on."""
+        if not self._doing:
+            self.update(Content.styled(text, "$warning"))
+            self.set_timer(for_s, lambda: None if self._doing else self.update(""))
+
     def writes(self) -> None:
         """Text streams in."""
         self._doing = "writes" if self._doing else ""
@@ -67,7 +73,7 @@ class Working(Static):
         self._turn += 1
         spin = self._signs["spin"]
         seconds = duration_text(time.monotonic() - self._since)
-        tail = f"  {seconds}  Ctrl+C stops"
+        tail = f"  {seconds}  Esc stops"
         doing = clean(self._doing)
         room = max(4, self.size.width - len(tail) - 3)
         shown = doing if len(doing) <= room else doing[: room - 1] + self._signs["more"][:1]

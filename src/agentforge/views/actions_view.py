@@ -73,7 +73,7 @@ def head_value(state: RunState, *, standing: str) -> Entry:
         "started_at": seconds(state.started_at),
         "completed_at": seconds(state.last_at) if ended else None,
         "outcome": _SUCCESS.get(standing, standing),
-        "total_steps": state.totals.steps,
+        "total_steps": state.turn.step,
         "total_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
         "total_cost_usd": cost_usd(state.totals),
     }
@@ -153,7 +153,7 @@ def _artifact_submitted(draft: Draft | None, event: kinds.ArtifactSubmitted, sta
     if draft is not None and event.by == "model":
         return replace(draft, submitted=True), ()
     by_itself = Draft(
-        step=event.step or state.turn.step,
+        step=event.step or state.turn.step,  # 0: a log of 0.1
         at=state.last_at,
         stage=event.stage,
         attempt=event.attempt,

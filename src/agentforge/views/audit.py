@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from agentforge.events import kinds
+from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.fold.judged import judged
 from agentforge.events.kinds import Event, Json
 from agentforge.events.state.run_state import Escalation, RunState, StageState
 from agentforge.views.actions_view import Draft, Entry, fold_action

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.events.kinds.splits import part_label
+from agentforge.events.kinds.dependencies import part_label
 from agentforge.views.audit_blocks import Bar, Block, Column, Heading, Plot, Quote, Text, facts, table, visible
 from agentforge.views.audit_verdicts import VERDICT, Audit, verdict_blocks
 

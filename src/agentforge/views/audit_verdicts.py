@@ -7,7 +7,7 @@ from typing import Any
 
 from agentforge.contracts.rules import find_rule
 from agentforge.errors import ContractInvalid
-from agentforge.events.kinds.verdicts import refusals, refuses
+from agentforge.events.fold.verification import refusals, refuses
 from agentforge.views.audit_blocks import Block, Column, Heading, Text, table, visible
 
 Audit = Mapping[str, Any]

@@ -25,9 +25,8 @@ pre{background:#262626}td,th{border-color:#444}.add{color:#7ee787}.del{color:#ff
 def compare_html(value: Row) -> str:
     """Write the whole comparison; what differs is marked."""
     a, b = value["a"], value["b"]
-    heads = [
-        {"name": name, "a": a[name], "b": b[name]} for name in ("outcome", "request", "model", "started_at", "parent")
-    ]
+    heads = [{"name": name, "a": a[name], "b": b[name]} for name in ("outcome", "request", "started_at", "parent")]
+    heads.append({"name": "models", "a": ", ".join(a["models"]), "b": ", ".join(b["models"])})
     same = [{"name": name, "a": "same" if told else "differs", "b": ""} for name, told in value["same"].items()]
     stages = [{**row, "a": stage_words(row["a"]), "b": stage_words(row["b"])} for row in value["stages"]]
     verdicts = [{**row, "a": verdict_words(row["a"]), "b": verdict_words(row["b"])} for row in value["verdicts"]]

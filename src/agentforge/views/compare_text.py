@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -19,8 +20,9 @@ def compare_lines(value: Row) -> list[str]:
     a, b = value["a"], value["b"]
     lines = [f"A {a['task_id']}", f"B {b['task_id']}", ""]
     lines += _columns("", "A", "B")
-    for name in ("outcome", "model"):
-        lines += _columns(name, a[name], b[name])
+    lines += _columns("outcome", a["outcome"], b["outcome"])
+    for one, two in zip_longest(a["models"], b["models"], fillvalue=""):
+        lines += _columns("model", one, two)
     lines += [line for row in value["totals"] for line in _columns(row["name"], row["a"], row["b"])]
     differing = [name for name, same in value["same"].items() if not same]
     lines.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.fold.verification import refusals
 from agentforge.events.state.run_state import RunState, StageState
 from agentforge.views.attempts_view import attempts_value
 from agentforge.views.words import cost_usd, seconds, standing
@@ -23,7 +23,7 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "status": standing(state, interrupted=interrupted),
         "phase": state.stage or None,
         "attempt": state.stages[state.stage].attempt if state.stage in state.stages else None,
-        "step": state.totals.steps,
+        "step": state.turn.step,
         "started_at": seconds(state.started_at),
         "updated_at": seconds(state.last_at),
         "active_s": round(state.active_s, 1),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
-from agentforge.pipeline.small_models.refactoring.rename_request import said_besides, taken
 from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 
 
@@ -64,23 +63,10 @@ def test_what_may_want_more_is_told(request_text: str, rest: str) -> None:
     ],
 )
 def test_a_renaming_is_read_whole(request_text: str, rest: str) -> None:
-    assert said_besides(request_text) == rest
+    wanted = wanted_of(request_text)
+    assert wanted is not None and (wanted.what, wanted.parameter, wanted.rest) == ("rename", "", rest)
 
 
 def test_names_in_a_list_belong_to_what_is_said_of_them() -> None:
     assert leftover("; hours and minutes stay", names=["days"], gone=True) == ""
     assert leftover("; hours and days stay", names=["days"], gone=True) == "hours and days stay"
-
-
-@pytest.mark.parametrize(
-    ("source", "member", "expected"),
-    [
-        ("def f(text):\n    return text.lower()\n", False, False),
-        ("def f(text):\n    return text.lower()\n", True, True),
-        ("from string import lower\n", False, True),
-        ("def f(lower):\n    return 1\n", False, True),
-        ("x = lower\n", False, True),
-    ],
-)
-def test_a_new_name_is_taken_where_it_means_something(source: str, member: bool, expected: bool) -> None:
-    assert taken(source, "lower", member=member) is expected

@@ -56,7 +56,8 @@ def refused(request: str, files: Files) -> str:
         "Remove duplicates from the list returned by merge",
         "Add a parameter sep='-' to slugify that joins the words",
         "Add a parameter sep='-' to slugify: slugify('a b', sep='_') -> 'a_b'",
-        "Rename shout to yell",
+        "Rename a to b and rename c to d",
+        "Add rename(a)",
         "Move shout to voice and make it louder",
         "Fix the parameter handling of parse",
     ],
@@ -75,6 +76,8 @@ def test_what_asks_for_more_than_one_mechanical_change_is_left_to_others(request
         ("Give parse a keyword-only parameter `strict: bool = False`", ("add", "parse", "")),
         ("Add an optional argument limit to items, defaulting to None", ("add", "items", "")),
         ("Rename shout's parameter text to words", ("rename", "shout", "")),
+        ("Please rename the function `shout()` in textkit.py to `yell`.", ("rename", "shout", "textkit.py")),
+        ("rename the method Cart.total to Cart_total", ("rename", "Cart.total", "")),
         ("Remove the unused loud parameter from Voice.shout and update all callers", ("drop", "Voice.shout", "")),
         ("Sort the keyword-only parameters of draw alphabetically", ("order", "draw", "")),
         (

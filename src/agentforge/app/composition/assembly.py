@@ -33,7 +33,7 @@ from agentforge.testing.cache import ResultCache
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
-    from agentforge.events.kinds.splits import PartStarted
+    from agentforge.events.kinds.dependencies import PartStarted
     from agentforge.events.state.run_state import RunState
     from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine

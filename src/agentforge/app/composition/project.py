@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.config.trust import Trust
 
+UNTRUSTED = "not used, because it is not trusted: "
 _KINDS = ("skill", "settings", "environment")
 
 
@@ -43,7 +44,7 @@ class Project:
         if pending and kind not in self._told:
             self._told.add(kind)
             names = ", ".join(one.name for one in pending[:5])
-            self.notice(f"not used, because it is not trusted: {names} (agentforge trust)")
+            self.notice(f"{UNTRUSTED}{names} (agentforge trust)")
         return not pending
 
     def holds_file(self, file: Path) -> bool:
@@ -54,7 +55,7 @@ class Project:
             return self.holds("instructions")
         if top is not None and is_trusted_instruction(top, self._environ, file):
             return True
-        self.notice(f"not used, because it is not trusted: {file} (agentforge trust)")
+        self.notice(f"{file} is not used, because it is not trusted (agentforge trust)")
         return False
 
     def top_of(self, file: Path) -> Path | None:

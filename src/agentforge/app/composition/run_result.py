@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentforge import errors
 from agentforge.app.tasks.parts import parts_of
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.views.answering import choice_values

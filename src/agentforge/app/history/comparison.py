@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.composition.run_result import outcome_of
 from agentforge.app.composition.task_queries import load
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.store.blobs import Blobs
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object
@@ -70,6 +70,7 @@ def _run(result: RunResult) -> Value:
         "request": state.request,
         "outcome": outcome_of(state, running=result.running),
         "model": state.model,
+        "models": _asked(state),
         "started_at": state.started_at,
         "parent": state.parent,
         "base_commit": state.base_commit,
@@ -77,12 +78,18 @@ def _run(result: RunResult) -> Value:
     }
 
 
+def _asked(state: RunState) -> list[str]:
+    """The models that answered, in the order in which they did; the one that was named where none was asked yet."""
+    spent = (*state.inherited.values(), *state.spending.values())
+    return list(dict.fromkeys(one.model for one in spent if one.calls)) or [state.model]
+
+
 def _same(a: RunState, b: RunState) -> Value:
     digests = {name: a.digests.get(name) == b.digests.get(name) for name in ("settings", "contracts", "prompts")}
     return {
         "request": a.request == b.request,
         "base_commit": a.base_commit == b.base_commit,
-        "model": a.model == b.model,
+        "model": set(_asked(a)) == set(_asked(b)),
         "agentforge": a.versions.get("agentforge") == b.versions.get("agentforge"),
         **digests,
     }

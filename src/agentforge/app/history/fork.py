@@ -144,13 +144,17 @@ def fork_here(git: Git, parent: Path, place: Path, event_of: Callable[[Shared], 
 def _shared(folder: Path, step: int | None) -> Shared:
     """Read the log up to the end of a step, None = all of it."""
 
-    scan, state, named, last = LogScan(folder), RunState(), set[str](), 0
+    scan, state, named, last, called = LogScan(folder), RunState(), set[str](), 0, 0
     for record in scan:
         state = evolve(state, record.event, at=record.at)
         named.update(_digests(encode(record.event)[1]))
-        if not isinstance(record.event, kinds.StepFinished):
+        if isinstance(record.event, kinds.StepFinished):
+            last = record.event.step
+        elif isinstance(record.event, kinds.ArtifactSubmitted) and record.event.step > max(last, called):
+            last = record.event.step  # a step without a model
+        else:
+            called = record.event.step if isinstance(record.event, kinds.ModelCalled) else called
             continue
-        last = record.event.step
         if last == step:
             return _shared_so_far(scan, state, named)
     if step is None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from agentforge.app.history.wire_bytes import body_with
 from agentforge.errors import UsageError
+from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
-from agentforge.events.kinds.verdicts import notes, refusals
 from agentforge.events.storage.codec import encode
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
@@ -137,7 +137,7 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
     """A row for every finished step, and one for every verdict, in their order."""
     out: list[dict[str, object]] = []
     spent = {"prompt_tokens": 0, "completion_tokens": 0}
-    attempt = 1
+    attempt, called = 1, 0
     for item in records:
         data = item["data"]
         if item["type"] == "StageStarted":
@@ -149,6 +149,11 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
                 {"step": data["step"], "stage": data["stage"], "attempt": attempt, **spent, "did": data["summary"]}
             )
             spent = dict.fromkeys(spent, 0)
+        elif item["type"] == "ModelCalled":
+            called = data["step"]
+        elif item["type"] == "ArtifactSubmitted" and data["step"] > called:
+            place = {"step": data["step"], "stage": data["stage"], "attempt": data["attempt"]}
+            out.append({**place, "prompt_tokens": 0, "completion_tokens": 0, "did": f"submitted by the {data['by']}"})
         elif item["type"] == "StageVerified":
             failed = [str(row["message"] or row["rule"]) for row in refusals(data["results"])]
             out.append({key: data[key] for key in ("stage", "attempt", "passed")} | {"failed": failed})

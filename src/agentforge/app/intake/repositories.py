@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,13 +116,24 @@ def repository_around(cwd: Path, environ: Mapping[str, str]) -> Repository:
 
 
 def all_repositories(cwd: Path, environ: Mapping[str, str]) -> list[RepositoryRow]:
-    """Every known repository with its tasks, in the order of the registry; one that vanished is listed with that."""
+    """Every known repository with its tasks, in the order of the registry; one that vanished is listed with that.
 
-    rows = []
-    for entry in known_repositories(environ, project=top_of(cwd)).values():
+    The repository around `cwd` is the last of them where the registry does not name it.
+    """
+    top, rows = top_of(cwd), []
+    known = [*known_repositories(environ, project=top).values()]
+    if top is not None and not any(entry.path.exists() and entry.path.samefile(top) for entry in known):
+        known.append(Repository(name=_free_name(top.name, {entry.name for entry in known}), path=top))
+    for entry in known:
         problem = problem_of(entry)
         rows.append(RepositoryRow(entry=entry, problem=problem, tasks=() if problem else tuple(list_tasks(entry.path))))
     return rows
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """A name for a repository that has none, unlike those that are taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in (name, *islice(numbered, len(taken) + 1)) if one not in taken)
 
 
 def problem_of(entry: Repository) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentforge.errors import AgentForgeError, ToolchainError
+from agentforge.installation import command_for
 from agentforge.store.log.reader import read
 from agentforge.views.audit import audit_value
 from agentforge.views.audit_blocks import Plot, Table, visible
@@ -61,7 +62,7 @@ def _pdf(value: dict[str, Any]) -> bytes:
     try:
         import typst
     except ImportError as exc:
-        raise ToolchainError("a PDF cannot be made: typst is missing", hint="install agentforge-pipeline[pdf]") from exc
+        raise ToolchainError("a PDF cannot be made: typst is missing", hint=command_for("pdf")) from exc
 
     blocks = audit_document(value)
     data = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConflictError, ToolchainError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 from agentforge.proof.envelope import SSH_NAMESPACE, Signer
 from agentforge.proof.public_keys import PublicKey, ed25519_line, process_environment, read_public_key
 from agentforge.store.log.files import replace_file
@@ -53,7 +54,7 @@ def make_key(environ: Mapping[str, str], *, ssh: Path | None = None) -> KeptKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
     except ImportError as exc:
-        hint = "install agentforge-pipeline[sign], or let an SSH key sign: agentforge keys init --ssh PATH"
+        hint = f"{command_for('sign')}, or let an SSH key sign: agentforge keys init --ssh PATH"
         raise ToolchainError("an Ed25519 key cannot be made: cryptography is missing", hint=hint) from exc
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -142,7 +143,7 @@ def _sign_with_ed25519(path: Path, data: bytes) -> bytes:
 
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (ImportError, OSError, ValueError) as exc:
-        hint = "install agentforge-pipeline[sign], or move the key away to deliver unsigned; then resume"
+        hint = f"{command_for('sign')}, or move the key away to deliver unsigned; then resume"
         raise ToolchainError(f"the signing key {path} cannot be used: {exc}", hint=hint) from exc
     if not isinstance(key, Ed25519PrivateKey):
         raise ToolchainError(f"{path} is no Ed25519 key", hint="make one: agentforge keys init")

@@ -7,7 +7,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.composition.project import UNTRUSTED
+from agentforge.app.sessions.inbox import Inbox
+from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
+from agentforge.app.sessions.own_command import run_own
 from agentforge.app.sessions.person import Desk, Person
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.swarm import with_evidence
@@ -87,7 +91,9 @@ class Chat:
 
     Attributes:
         jobs: tasks of the pipeline that were started from here.
-        notes: what the person should know about how the session was opened, such as what was put right in it.
+        inbox: what the person says and switches while a turn goes on.
+        left_out: what the project brings and nobody agreed to, by name.
+        notes: what the person should know about how the session was opened, such as what is left out or was put right in it.
     """
 
     def __init__(
@@ -98,7 +104,10 @@ class Chat:
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
+        self.inbox = Inbox(self)
+        self.workshop.arrived = self.inbox.events
         self.jobs: list[Job] = []
+        self.left_out: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
         log.subscribe(person.heard)
@@ -119,7 +128,8 @@ class Chat:
         else:
             log, notes = begin_log(options, settings=settings, environ=environ), ()
         chat = cls(log, person, options, settings=settings, environ=environ)
-        chat.notes = notes
+        chat.left_out = left_out(chat.workshop.root, environ, bare=options.bare)
+        chat.notes = (*notes, *filter(None, [words_about(chat.left_out)]))
         return chat
 
     @property
@@ -134,8 +144,8 @@ class Chat:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What of the project and of skills was left out so far, and why; for people."""
-        return tuple(self.workshop.around.project.notices)
+        """What of the project and of skills was left out so far, and why, beside what `notes` told; for people."""
+        return tuple(one for one in self.workshop.around.project.notices if not one.startswith(UNTRUSTED))
 
     def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
@@ -231,6 +241,22 @@ class Chat:
         hooks = self.workshop.hooks
         for run in hooks.on_error(self.workshop.scrubbed(str(error))).runs if hooks is not None else ():
             self.log.append(run)
+
+    def run_command(self, command: str) -> kinds.UserRan:
+        """Run a command line of the person's own and show the model what came of it.
+
+        Raises:
+            ConflictError: a turn is open.
+            ToolchainError: the shell cannot be started.
+            KeyboardInterrupt: the user stopped it; nothing is recorded.
+        """
+        if self.state.talk.open:
+            raise ConflictError("a turn goes on", hint="stop it first")
+        self._stop = Cancellation()
+        with under(self._stop):
+            ran = run_own(self.workshop, command)
+        self.log.append(ran)
+        return ran
 
     def stop(self) -> None:
         """Stop the turn from another thread: its children are killed, `say` ends there with KeyboardInterrupt."""

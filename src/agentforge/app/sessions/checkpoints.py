@@ -82,16 +82,16 @@ class Checkpoints:
         return made
 
     def find(self, text: str) -> Mapping[str, Any]:
-        """A checkpoint by its id, the end of it, its label, or its number in the list (1 = the oldest).
+        """A checkpoint by its id, its label, its number in the list (1 = the oldest), or the end of its id.
 
         Raises:
             UsageError: there is none, or several.
         """
         rows = self._log.state.talk.checkpoints
         found = [row for row in rows if text in (row["checkpoint_id"], row["label"])]
-        found = found or [row for row in rows if text and str(row["checkpoint_id"]).endswith(text)]
-        if not found and text.isdigit() and 0 < int(text) <= len(rows):
+        if not found and text.isdecimal() and 0 < int(text) <= len(rows):
             found = [rows[int(text) - 1]]
+        found = found or [row for row in rows if text and str(row["checkpoint_id"]).endswith(text)]
         if len(found) != 1:
             what = "several checkpoints are" if found else "there is no checkpoint"
             raise UsageError(f"{what} called {text!r}", hint="/checkpoints lists them")

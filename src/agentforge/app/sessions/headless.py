@@ -86,6 +86,8 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     missing = chat.workshop.shed.missing()
     if missing:
         value["not_loaded"] = missing
+    if chat.left_out:
+        value["left_out"] = list(chat.left_out)
     if result.structured is not None:
         value["structured_output"] = result.structured
     if result.swarm:
@@ -129,6 +131,7 @@ def opening_line(chat: Chat) -> dict[str, Any]:
         "mode": chat.workshop.work_mode,
         "permission_mode": str(chat.workshop.policy().mode),
         "tools": list(chat.workshop.tools()),
+        "left_out": list(chat.left_out),
     }
 
 

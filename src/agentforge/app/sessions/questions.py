@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.person import Question
-from agentforge.safety.policy.suggestion import suggest, suggest_call
+from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.permission import read_rule
+from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
+from agentforge.tools.dispatch.approval import decide_tool
 
 if TYPE_CHECKING:
     from agentforge.safety.policy.decision import Decision, Policy
@@ -33,15 +37,29 @@ def question_of(
 
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
-    where = ", ".join(tool.writes(arguments) or tool.reads(arguments))
+    where = ", ".join(tool.paths(arguments, root) or tool.reads(arguments))
     text = line or url or where or ", ".join(f"{key}={str(value)[:80]}" for key, value in arguments.items())
     return Question(
         tool=tool.name,
         text=_plain(text, secrets),
         reason=_plain(decision.reason, secrets),
         diff=_plain(_preview(tool, arguments, root), secrets),
-        offers=suggest(line, policy) if line else suggest_call(tool.name, url, policy) if not where else (),
+        offers=suggest(line, policy)
+        if line
+        else _writing(tool, arguments, policy=policy, root=root)
+        if where
+        else suggest_call(tool.name, url, policy),
     )
+
+
+def _writing(tool: Tool, arguments: Mapping[str, object], *, policy: Policy, root: Path) -> tuple[Suggestion, ...]:
+    """The rules of "always" for a change of files, where they would let this call pass."""
+    if tool.effect != "write":
+        return ()
+    offers = suggest_write(tuple(tool.paths(arguments, root)), policy)
+    allowed = tuple(read_rule(offer.rule, Verdict.ALLOW) for offer in offers)
+    after = decide_tool(tool, arguments, dataclasses.replace(policy, rules=(*policy.rules, *allowed)))
+    return offers if after.verdict is Verdict.ALLOW else ()
 
 
 def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tuple[str, ...]) -> str:
@@ -88,6 +106,8 @@ def change_of_call(name: str, arguments: str, root: Path) -> tuple[str, str | No
 def _preview(tool: Tool, arguments: Mapping[str, object], root: Path) -> str:
     if tool.preview is not None:
         return tool.preview(arguments)
+    if tool.foresees is not None:
+        return "\n".join(tool.foresees(arguments, root).diff.splitlines()[:_DIFF_LINES])
     return preview(tool.name, arguments, root, paths=tool.writes(arguments))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -69,6 +69,7 @@ class Workshop:
         self.nonce = os.urandom(4).hex()
         self.secrets = known_secrets(environ)
         self._models: dict[str, wiring.Models] = {}
+        self.arrived: Callable[[], Iterable[Event]] = tuple
         self.around = Surroundings(self)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
@@ -120,6 +121,7 @@ class Workshop:
             compact=self.compact,
             answered=self.desk.taken,
             ended=self.ended,
+            arrived=self.arrived,
         )
 
     # -- the model and what it is sent

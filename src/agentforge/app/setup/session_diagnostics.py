@@ -18,6 +18,7 @@ from agentforge.config.trust import trusted
 from agentforge.errors import AgentForgeError, TrustRequired
 from agentforge.frozen import dataclass
 from agentforge.hooks.hook import read_hook
+from agentforge.installation import command_for
 from agentforge.messages import Message, ModelRequest, Text
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _extra(name: str, module: str, extra: str, what: str) -> Check:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        detail = f"pip install 'agentforge-pipeline[{extra}]' for {what}"
+        detail = f"for {what}: {command_for(extra)}"
         return Check(name=name, status="warning", message=f"{module} is not installed", detail=detail)
     return Check(name=name, status="ok", message=f"{module} is installed")
 

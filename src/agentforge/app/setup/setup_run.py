@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from agentforge.config.model_choice import PROVIDERS
-from agentforge.config.paths import config_dir, data_dir, project_files
-from agentforge.config.writing import set_value
+from agentforge.config.paths import config_dir, data_dir
+from agentforge.config.writing import home_of, set_values
 from agentforge.errors import StorageError, UsageError
 from agentforge.frozen import dataclass
+from agentforge.models.providers import PROVIDERS
 from agentforge.store.tasks.folders import ensure_agentforge_folder
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,33 +38,64 @@ class Setup:
 
 
 def set_up(setup: Setup, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write what was chosen.
+    """Write what was chosen, all of it or nothing.
 
     Returns:
         The files that were written.
     Raises:
-        UsageError: no such provider.
+        UsageError: no such provider; or it has no model that is meant without a name, or no address.
         ConfigError: an existing settings file is broken; it is not touched.
+        StorageError: a file cannot be written; those before it are as they were.
     Side effects: settings, the user's key file (0600), the project's `.agentforge/.gitignore`.
     """
-    if setup.provider not in PROVIDERS:
-        raise UsageError(f"there is no provider {setup.provider!r}", hint="one of " + ", ".join(PROVIDERS))
-    own = setup.project is None
-    file = config_dir(environ) / "config.toml" if setup.project is None else project_files(setup.project)[0]
-    if own:
+    values = _values(setup, environ)
+    if setup.project is None:
         private_folder(config_dir(environ))
-    values = {"model.provider": setup.provider, "model.name": setup.model or PROVIDERS[setup.provider].name}
-    if setup.base_url:
-        values["model.base_url"] = setup.base_url
-    for key, value in values.items():
-        if value:
-            set_value(file, key, value, project=not own)
-    written = [file]
-    if setup.project is not None:
-        written.append(ensure_agentforge_folder(setup.project) / ".gitignore")
-    if setup.key:
-        written.append(write_key(PROVIDERS[setup.provider].key or "API_KEY", setup.key, environ))
+    homes = [(_home(setup, key, environ), key, value) for key, value in values.items()]
+    written = list(dict.fromkeys(home for home, _, value in homes if value is not None or home.exists()))
+    variable = PROVIDERS[setup.provider].key or "API_KEY"
+    with _all_or_nothing([*written, config_dir(environ) / ".env"]):
+        for file in written:
+            set_values(
+                file, {key: value for home, key, value in homes if home == file}, project=setup.project is not None
+            )
+        if setup.project is not None:
+            written.append(ensure_agentforge_folder(setup.project) / ".gitignore")
+        if setup.key:
+            written.append(write_key(variable, setup.key, environ))
     return tuple(written)
+
+
+def _values(setup: Setup, environ: Mapping[str, str]) -> dict[str, str | None]:
+    """The settings of a choice; what an earlier choice left and this one does not have is taken out."""
+    facts = PROVIDERS.get(setup.provider)
+    if facts is None:
+        raise UsageError(f"there is no provider {setup.provider!r}", hint="one of " + ", ".join(PROVIDERS))
+    name = setup.model or facts.name
+    if not name:
+        raise UsageError(f"{setup.provider} needs the name of a model", hint="pass --model NAME")
+    if setup.provider == "custom" and not (setup.base_url or environ.get("BASE_URL")):
+        raise UsageError("custom needs the address of its server", hint="pass --base-url URL, or set BASE_URL")
+    return {"model.provider": setup.provider, "model.name": name, "model.base_url": setup.base_url or None}
+
+
+def _home(setup: Setup, key: str, environ: Mapping[str, str]) -> Path:
+    return config_dir(environ) / "config.toml" if setup.project is None else home_of(setup.project, key)
+
+
+@contextmanager
+def _all_or_nothing(files: list[Path]) -> Iterator[None]:
+    """Put files back as they were when what is done meanwhile fails or is broken off."""
+    before = {file: file.read_bytes() if file.is_file() else None for file in files}
+    try:
+        yield
+    except BaseException:
+        for file, data in before.items():
+            if data is None:
+                file.unlink(missing_ok=True)
+            elif file.read_bytes() != data:
+                file.write_bytes(data)
+        raise
 
 
 def write_key(variable: str, value: str, environ: Mapping[str, str]) -> Path:
@@ -80,10 +112,13 @@ def write_key(variable: str, value: str, environ: Mapping[str, str]) -> Path:
     lines = file.read_text("utf-8", "replace").splitlines() if file.exists() else []
     kept = [line for line in lines if not re.match(rf"\s*(export\s+)?{variable}\s*=", line)]
     quoted = value if re.fullmatch(r"[\w.:/+=@-]*", value) else "'" + value.replace("'", "'\"'\"'") + "'"
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write("\n".join([*kept, f"{variable}={quoted}", ""]))
-    file.chmod(0o600)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write("\n".join([*kept, f"{variable}={quoted}", ""]))
+        file.chmod(0o600)
+    except OSError as exc:
+        raise StorageError(f"{file} cannot be written: {exc.strerror}", hint="check its permissions") from exc
     return file
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.slash.prompts import prompt_command, prompt_commands
 from agentforge.errors import AgentForgeError
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def commands() -> dict[str, SlashCommand]:
     return found
 
 
+def known_commands(chat: Chat) -> dict[str, SlashCommand]:
+    """All commands of a conversation by name: those of every one, and the prompts of its MCP servers."""
+    return {**commands(), **prompt_commands(chat)}
+
+
 def run_slash(chat: Chat, line: str) -> SlashReply:
     """Carry out a line that begins with "/"; what is wrong with it is said in the reply.
 
@@ -45,9 +51,9 @@ def run_slash(chat: Chat, line: str) -> SlashReply:
     from difflib import get_close_matches
 
     name, _, rest = line.strip().removeprefix("/").partition(" ")
-    command = commands().get(name.lower())
+    command = commands().get(name.lower()) or prompt_command(chat, name)
     if command is None:
-        near = get_close_matches(name.lower(), commands(), n=1)
+        near = get_close_matches(name.lower(), known_commands(chat), n=1)
         hint = f" - did you mean /{near[0]}?" if near else " - /help lists them"
         return SlashReply(text=f"unknown command /{name}{hint}", ok=False)
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.app.sessions.pages import paged
 from agentforge.app.sessions.person import Question
-from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.safety.text.hygiene import clean
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from agentforge.workspace.git.restore import Restoration
 
 _LISTED = 30
+_WHY = {
+    "before-change": "before a change",
+    "before-restore": "before a restore",
+    "undo": "before /undo",
+    "asked": "made by you",
+}
 _WHAT = ("both", "conversation", "workspace")
 
 
@@ -44,12 +50,38 @@ def _row(number: int, row: Any) -> str:
 
 def _restore(chat: Chat, rest: str) -> SlashReply:
     words = [word for word in rest.split() if word != "--yes"]
+    if not words and chat.state.talk.checkpoints:
+        return _offered(chat)
     if not words or len(words) > 2 or (len(words) == 2 and words[1] not in _WHAT):
         raise UsageError("which checkpoint?", hint="/restore ID [conversation|workspace|both] [--yes]")
     what = cast("Restored", words[1]) if len(words) == 2 else "both"
     if what != "conversation" and "--yes" not in rest.split() and not _agreed(chat, words[0]):
         return SlashReply(text="Nothing was restored.", ok=False)
     return _told("Restored", chat.workshop.checkpoints.restore(words[0], what))
+
+
+def _offered(chat: Chat) -> SlashReply:
+    """The checkpoints to choose from, newest first, each with what was said then."""
+    talk = chat.state.talk
+    said = {entry.turn: entry.text for entry in talk.entries if entry.kind == "user"}
+    rows = list(enumerate(talk.checkpoints, start=1))
+    choices = tuple(
+        Choice(
+            value=str(row["checkpoint_id"]),
+            label=f"{number}  {row['label'] or _WHY.get(str(row['reason']), row['reason'])}",
+            about=f"{str(row['at'])[:16].replace('T', ' ')}, turn {row['turn']}: "
+            + " ".join(said.get(cast("int", row["turn"]), "").split())[:60],
+        )
+        for number, row in reversed(rows)
+    )
+    return SlashReply(
+        text="Which checkpoint? /restore ID [conversation|workspace|both]; /checkpoints lists them.",
+        ok=False,
+        action="choose",
+        title="Go back to which point?",
+        choices=choices,
+        then="/restore",
+    )
 
 
 def _agreed(chat: Chat, name: str) -> bool:
@@ -109,7 +141,7 @@ COMMANDS = (
     SlashCommand(name="checkpoints", usage="[--page N] [--limit N]", summary="List the checkpoints.", run=_checkpoints),
     SlashCommand(
         name="restore",
-        usage="ID [conversation|workspace|both] [--yes]",
+        usage="[ID|NUMBER] [conversation|workspace|both] [--yes]",
         summary="Bring back a checkpoint, after its diff was shown; what is now can be brought back, too.",
         run=_restore,
         complete=_ids,

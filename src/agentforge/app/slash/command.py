@@ -11,7 +11,23 @@ from agentforge.frozen import dataclass
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
 
-Action = Literal["", "exit", "open", "say", "edit"]
+Action = Literal["", "exit", "open", "say", "edit", "choose"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of several things to choose from.
+
+    Attributes:
+        value: what is given to the command.
+        label: what it is, on one line; `about`: what tells it from the others.
+        current: it is the one that holds now.
+    """
+
+    value: str
+    label: str
+    about: str = ""
+    current: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +39,9 @@ class SlashReply:
         ok: False: it was not done, and `text` says why.
         action: what the face does next: "exit" leaves, "open" opens the session `session` ("" = a new one), "say" gives
             `prompt` to the agent, "edit" lets the person edit `file` and carries out the line `then` when that is done (a face
-            that cannot shows `text`).
+            that cannot shows `text`), "choose" lets the person choose among `choices` and carries out the line `then` with what
+            was chosen behind it (a face that cannot shows `text`).
+        title: what is chosen; `free`: something else may be typed.
         data: the same for programs (`--json` of the command).
     """
 
@@ -34,6 +52,9 @@ class SlashReply:
     prompt: str = ""
     file: str = ""
     then: str = ""
+    title: str = ""
+    choices: tuple[Choice, ...] = ()
+    free: bool = False
     data: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
-from agentforge.app.slash import commands
+from agentforge.app.slash import known_commands
 from agentforge.app.slash.command import SlashCommand, SlashReply
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
 
 
-def _help(_chat: Chat, _rest: str) -> SlashReply:
+def _help(chat: Chat, _rest: str) -> SlashReply:
 
-    unique = {command.name: command for command in commands().values()}
+    unique = {command.name: command for command in known_commands(chat).values()}
     rows = [f"- `/{f'{one.name} {one.usage}'.strip()}` {one.summary}" for one in unique.values()]
     return SlashReply(text="\n".join(rows))
 

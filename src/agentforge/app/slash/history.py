@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _LENGTH = 400
+_BAR = 20
+_PARTS = {
+    "system_prompt": "instructions",
+    "available_actions": "tools",
+    "history": "what was said",
+    "observations": "results of tools",
+    "situation": "todos and background",
+}
 
 
 def _history(chat: Chat, rest: str) -> SlashReply:
@@ -63,7 +71,11 @@ def _compact(chat: Chat, _rest: str) -> SlashReply:
 def _context(chat: Chat, _rest: str) -> SlashReply:
 
     value = context_value(chat)
-    rows = [f"| {name} | {tokens:,} |" for name, tokens in value["sections"].items()]
+    total = max(1, value["budget"])
+    free = max(0, value["budget"] - value["tokens"])
+    filled = {_PARTS.get(name, name): tokens for name, tokens in value["sections"].items()}
+    rows = [_row(name, tokens, tokens / total) for name, tokens in filled.items()]
+    rows.append(_row("free", free, free / total, sign="░"))
     head = (
         f"{value['tokens']:,} of {value['budget']:,} tokens ({value['used']:.0%}), {value['compactions']} compactions."
     )
@@ -71,8 +83,13 @@ def _context(chat: Chat, _rest: str) -> SlashReply:
         f"You are warned at {value['warned_at']:,}; at {value['compacted_at']:,} the oldest part becomes a summary. What you said"
         f" and attached ({value['handed_over']:,}) stays whole; there is room for {value['room_for_more']:,} more of it."
     )
-    table = ["| part | tokens |", "| --- | --- |", *rows]
-    return SlashReply(text="\n".join([head, "", *table, "", then]), data=value)
+    return SlashReply(text="\n".join([head, "", "```text", *rows, "```", "", then]), data=value)
+
+
+def _row(name: str, tokens: int, share: float, *, sign: str = "█") -> str:
+    """A part of the window as a line with a bar; what is there at all is seen."""
+    bar = sign * max(1 if share > 0 else 0, round(share * _BAR))
+    return f"{name:20} {tokens:>9,} {share:>7.1%}  {bar}".rstrip()
 
 
 COMMANDS = (

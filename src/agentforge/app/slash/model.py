@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.models.suggestions import suggestions
-from agentforge.app.slash.command import SlashCommand, SlashReply
-from agentforge.config.model_choice import PROVIDERS, named
+from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
+from agentforge.config.model_choice import named
 from agentforge.errors import UsageError
+from agentforge.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
@@ -21,8 +22,7 @@ def _model(chat: Chat, rest: str) -> SlashReply:
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
     if not rest:
-        name = chat.workshop.model().name
-        return SlashReply(text=f"`{name}`", data={"model": name})
+        return _offered(chat.workshop.model().name)
     name = "/".join(named(rest, chat.workshop.environ, now=_provider_now(chat)))
     before = chat.workshop.setting("model")
     chat.change(model=name)
@@ -32,6 +32,29 @@ def _model(chat: Chat, rest: str) -> SlashReply:
         chat.change(model=before)
         raise
     return SlashReply(text=f"Model: `{chosen}`.", data={"model": chosen})
+
+
+def _offered(name: str) -> SlashReply:
+    """The model that answers now, and those of its provider to choose from."""
+    found = suggestions(name.partition("/")[0])
+    choices = tuple(
+        Choice(
+            value=one.name,
+            label=one.name,
+            about=f"{one.context_window or '?'} tokens, $ {_shown(one.usd_in)} in, {_shown(one.usd_out)} out per million",
+            current=name.endswith(f"/{one.name}") or name == one.name,
+        )
+        for one in found
+    )
+    return SlashReply(
+        text=f"`{name}`",
+        data={"model": name},
+        action="choose" if choices else "",
+        title=f"Which model? Now: {name}. Any PROVIDER/NAME can be typed.",
+        choices=choices,
+        then="/model",
+        free=True,
+    )
 
 
 def _models(chat: Chat, rest: str) -> SlashReply:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.listing import all_sessions, fork
 from agentforge.app.sessions.pages import paged
-from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _row(row: SessionRow, current: str) -> str:
 def _resume(chat: Chat, rest: str) -> SlashReply:
 
     if not rest:
-        raise UsageError("which session?", hint="/resume ID; /sessions lists them")
+        return _offered(chat)
     rows = [row for row in all_sessions(chat.workshop.environ) if rest in (row.session_id, row.name)]
     rows = rows or [row for row in all_sessions(chat.workshop.environ) if row.session_id.startswith(rest)]
     if len(rows) != 1:
@@ -42,6 +42,30 @@ def _resume(chat: Chat, rest: str) -> SlashReply:
     if rows[0].session_id == chat.session_id:
         return SlashReply(text="That is this session.")
     return SlashReply(action="open", session=rows[0].session_id)
+
+
+def _offered(chat: Chat) -> SlashReply:
+    """The sessions to choose from, the ones of this folder first."""
+    here = str(chat.workshop.root)
+    rows = [row for row in all_sessions(chat.workshop.environ) if not row.problem and row.session_id != chat.session_id]
+    rows.sort(key=lambda row: row.cwd != here)
+    choices = tuple(
+        Choice(
+            value=row.session_id,
+            label=(row.name or row.goal or "(nothing was said)")[:80],
+            about=f"{row.updated_at[:16].replace('T', ' ')}, {row.turns} {'turn' if row.turns == 1 else 'turns'}"
+            + ("" if row.cwd == here else f", {row.cwd}"),
+        )
+        for row in rows
+    )
+    return SlashReply(
+        text="Which session? /resume ID; /sessions lists them." if choices else "There is no other session yet.",
+        ok=False,
+        action="choose" if choices else "",
+        title="Go on with which session?",
+        choices=choices,
+        then="/resume",
+    )
 
 
 def _ids(chat: Chat, word: str) -> tuple[str, ...]:
@@ -78,7 +102,7 @@ def _save(chat: Chat, _rest: str) -> SlashReply:
 
 COMMANDS = (
     SlashCommand(name="sessions", usage="[--page N] [--limit N]", summary="List the sessions.", run=_sessions),
-    SlashCommand(name="resume", usage="ID", summary="Go on with another session.", run=_resume, complete=_ids),
+    SlashCommand(name="resume", usage="[ID]", summary="Go on with another session.", run=_resume, complete=_ids),
     SlashCommand(name="new", summary="Begin a new session.", run=_new),
     SlashCommand(name="fork", usage="[name]", summary="Go on in a copy of this session.", run=_fork),
     SlashCommand(name="name", usage="[name]", summary="Show or set the session's name.", run=_name),

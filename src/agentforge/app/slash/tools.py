@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.tools.base import ToolError
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from agentforge.tools.mcp.servers import Servers, Status
 
 _SHOWN = 100
+_DEEDS = {
+    "accept": "agree to what it offers now",
+    "resources": "list its resources and prompts",
+    "restart": "start it again",
+    "login": "log in",
+}
+_NONE = (
+    "There are no MCP servers. In a terminal: `agentforge mcp add NAME -- COMMAND`, or `agentforge mcp add NAME URL`."
+)
 _ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
@@ -46,7 +55,7 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
     action, _, name = rest.partition(" ")
     servers = shed.servers
     if servers is None:
-        return SlashReply(text="no MCP servers; set [mcp_servers.NAME] in config.toml, or bring a .mcp.json")
+        return SlashReply(text=_NONE)
     if action in ("", "list"):
         return _listed(servers, shed.refused)
     if action not in _ACTIONS or not name.strip():
@@ -93,7 +102,25 @@ def _listed(servers: Servers, refused: dict[str, str]) -> SlashReply:
         ],
         "refused": dict(refused),
     }
-    return SlashReply(text="\n".join(lines) or "no MCP servers", data=data)
+    choices = tuple(choice for one in known for choice in _choices(one))
+    return SlashReply(
+        text="\n".join(lines) or "no MCP servers",
+        data=data,
+        action="choose" if choices else "",
+        title="MCP servers",
+        choices=choices,
+        then="/mcp",
+    )
+
+
+def _choices(one: Status) -> list[Choice]:
+    """What can be done with a server."""
+    about = f"{one.state}{f': {one.reason}' if one.reason else ''}, {len(one.tools)} tools"
+    deeds = ["accept"] if one.changed else []
+    return [
+        Choice(value=f"{deed} {one.name}", label=f"{one.name}: {_DEEDS[deed]}", about=about)
+        for deed in (*deeds, "resources", "restart", "login")
+    ]
 
 
 def _line(one: Status) -> str:

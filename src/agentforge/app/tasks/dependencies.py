@@ -1,4 +1,4 @@
-"""Looking at other runs: has a task reached the stage that this one needs, does a delivery hold the artifact?"""
+"""Looking at other runs: has a task reached the stage that this one needs, does a branch or a delivery hold the artifact?"""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from agentforge.pipeline.model.run_dependencies import Need, Sight, unmet
 from agentforge.pipeline.parallel.artifact_versions import satisfies_or_fails, versions_in
 from agentforge.store.log.reader import LOG, fold
 from agentforge.store.tasks.folders import list_tasks, tasks_folder
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
@@ -54,7 +55,11 @@ def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
         return Sight(status="failed", seen=f"no repository is known as {need.repo}: agentforge repo add PATH")
     if need.repo and not places[need.repo].is_dir():
         return Sight(status="failed", seen=f"the repository {need.repo} is not at {places[need.repo]} any more")
-    return _task_sight(need, state, places) if need.task_id else _artifact_sight(need, places)
+    if need.task_id:
+        return _task_sight(need, state, places)
+    known = known_repositories(environ, project=Path(state.repo))
+    branch = known[need.repo].default_branch if need.repo in known else ""
+    return _standing(need, places[need.repo], branch) or _artifact_sight(need, places, branch)
 
 
 def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
@@ -74,7 +79,7 @@ def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sigh
     circle = _circle(found, state, places)
     if circle:
         told = " -> ".join((state.run_id, *circle))
-        return Sight(status="failed", seen=f"the tasks wait for each other: {told}", trails=trails)
+        return Sight(status="failed", seen=f"the tasks wait for each other: {told}", trails=trails, circle=circle)
     other = found.state
     reached = other.stages.get(need.stage)
     done = reached is not None and reached.status in ("verified", "skipped")
@@ -124,10 +129,24 @@ def _circle(found: _Found, state: RunState, places: Mapping[str, Path]) -> tuple
     return ()
 
 
-# -- artifacts of delivered runs
+# -- artifacts: on the branch that tasks start from, and of delivered runs
 
 
-def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
+def _standing(need: Need, repo: Path, branch: str) -> Sight | None:
+    """The artifact as it stands on the default branch of its repository, whoever brought it there; None = it does not."""
+    git = Git.open(repo)
+    ref = f"refs/heads/{branch}"
+    if not branch or git.command.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").exit_code != 0:
+        return None
+    commit = git.resolve(ref)
+    for path, version, digest in versions_in(repo, commit, need.artifact):
+        if satisfies_or_fails(version, need.version):
+            found = {"commit": commit, "branch": branch, "path": path, "version": version, "digest": digest}
+            return Sight(status="arrived", repo=str(repo), found=found)
+    return None
+
+
+def _artifact_sight(need: Need, places: Mapping[str, Path], branch: str) -> Sight:
     repo = places[need.repo]
     trails: list[str] = []
     newest = ""
@@ -145,7 +164,8 @@ def _artifact_sight(need: Need, places: Mapping[str, Path]) -> Sight:
             newest = newest or f"; the newest is {version}"
             trails.append(str(other.folder))
     coming = _under_way(repo)
-    seen = f"no delivered task of {need.repo} has {need.artifact} {need.version}{newest}"
+    where = f"neither {branch} nor a delivered task" if branch else "no delivered task"
+    seen = f"{where} of {need.repo} has {need.artifact} {need.version}{newest}"
     if coming:
         return Sight(status="waiting", seen=f"{seen}; under way: {', '.join(coming[:5])}", trails=tuple(trails[:5]))
     return Sight(status="failed", seen=f"{seen}, and none is under way", trails=tuple(trails[:5]) or (str(repo),))

@@ -27,6 +27,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.controller import run_pipeline
+from agentforge.pipeline.stages import SMALL
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import find_task, new_task_folder
@@ -35,14 +36,11 @@ from agentforge.workspace.processes.orphans import end_orphans
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    pass
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import RunState
     from agentforge.hooks.engine import HookEngine
     from agentforge.pipeline.model.runtime import Runtime
-
-    pass
     from agentforge.workspace.git.repository import Git
 
 Watch = Callable[["Event", "RunState"], None]
@@ -67,6 +65,7 @@ class StartOptions:
         after: what other tasks must reach first: {task_id, required_stage, repo}.
         bound: what else the first record binds, under its digests.
         pull: what it has to do with a pull request, see kinds.RunStarted.
+        refactoring: a change that the run carries out by syntax tree and without a model, as RunStarted holds it.
         candidates, candidates_from: independent attempts, and the stage from which on they are independent.
     """
 
@@ -87,6 +86,7 @@ class StartOptions:
     pull: Mapping[str, object] = field(default_factory=dict)
     candidates: int = 1
     candidates_from: str = "green"
+    refactoring: Mapping[str, object] = field(default_factory=dict)
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -225,11 +225,11 @@ def _settle_limits(log: RunLog, text: str) -> None:
 
 
 def _model_name(options: StartOptions, models: Models) -> str:
-    """The model of the run; a fix may do without one, so that it is missed when it is asked and not before."""
+    """The model of the run; a fix and a refactoring may do without one: it is missed when it is asked and not before."""
     try:
         return models.of_stage("").name
     except ModelNotConfigured:
-        if options.workflow and options.model is None:
+        if (options.workflow or options.refactoring) and options.model is None:
             return ""
         raise
 
@@ -255,7 +255,7 @@ def _create(
     from agentforge.app.composition.provenance import digests, supplied_tests
     from agentforge.workspace.git.worktree import branch_name, worktree_of
 
-    profile = "" if options.workflow else models.profile()
+    profile = SMALL if options.refactoring else "" if options.workflow else models.profile()
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = hidden_keys(options.request, environ)
     added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
@@ -284,10 +284,11 @@ def _create(
             candidates=options.candidates,
             candidates_from=options.candidates_from,
             profile=profile,
-            grade=models.grade() if profile and graded else {},
+            grade=models.grade() if profile and graded and not options.refactoring else {},
             violations=options.violations,
             after=options.after,
             pull=options.pull,
+            refactoring=options.refactoring,
             added=tuple(one.row for one in added),
             examiner={} if options.workflow or profile or not _is_examined(models) else examiner_of(settings),
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),

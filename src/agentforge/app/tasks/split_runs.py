@@ -14,7 +14,7 @@ from agentforge.canonical import digest_value
 from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
 from agentforge.errors import RepositoryError, UsageError
-from agentforge.events.kinds.splits import PartStarted
+from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 from agentforge.store.log.reader import LOG
 from agentforge.store.tasks.folders import tasks_folder

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.person import Nobody
@@ -14,6 +16,10 @@ from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.views import SessionViews
+
+if TYPE_CHECKING:
+    from agentforge.app.sessions.person import Person
+    from agentforge.app.sessions.services import Workshop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +53,27 @@ def tool_list(folder: Path, environ: Mapping[str, str], *, work_mode: str) -> To
     Side effects: servers that were never seen are started, asked and ended.
     """
 
-    settings = load(folder, environ)
     options = ChatOptions(cwd=folder.resolve(), work_mode=work_mode)
-    with TemporaryDirectory() as scratch, _log(Path(scratch) / "runs" / "list", folder) as log:
-        chat = Chat(log, Nobody(), options, settings=settings, environ=environ)
-        shed = chat.workshop.shed
-        found, origins = chat.workshop.tools(), shed.origins()
-        refused = shed.missing()
-        chat.workshop.close()
+    with looked_into(options, environ, person=Nobody()) as workshop:
+        found, origins = workshop.tools(), workshop.shed.origins()
+        refused = workshop.shed.missing()
     tools = tuple(
         Listed(name=name, description=tool.description, origin=origins.get(name, "built in"))
         for name, tool in found.items()
     )
     return ToolList(tools=tools, refused=refused)
+
+
+@contextmanager
+def looked_into(options: ChatOptions, environ: Mapping[str, str], *, person: Person) -> Iterator[Workshop]:
+    """Give the parts of a conversation in which nothing is said; nothing of it is kept."""
+    settings = load(options.cwd, environ)
+    with TemporaryDirectory() as scratch, _log(Path(scratch) / "runs" / "list", options.cwd) as log:
+        workshop = Chat(log, person, options, settings=settings, environ=environ).workshop
+        try:
+            yield workshop
+        finally:
+            workshop.close()
 
 
 def _log(place: Path, folder: Path) -> RunLog:

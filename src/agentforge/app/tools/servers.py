@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.person import Question
+from agentforge.app.tools.server_settings import OF_PROJECT, UNTRUSTED, may_use_project, named_servers
 from agentforge.config.paths import data_dir
-from agentforge.config.trust import trusted
 from agentforge.errors import ConfigError
 from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.http import Answers, http_streams
 from agentforge.tools.mcp.oauth import Login, Tokens
 from agentforge.tools.mcp.servers import Servers
-from agentforge.tools.mcp.spec import read_mcp_json, read_spec
+from agentforge.tools.mcp.spec import read_spec
 from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
 from agentforge.workspace.files.file_access import resolve_inside
 from agentforge.workspace.processes.longlived import Start, shut_in, unconfined
@@ -24,19 +24,15 @@ from agentforge.workspace.sandbox.box import Box
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
     from agentforge.tools.mcp.connection import Opened
-
-    pass
     from agentforge.tools.mcp.spec import ServerSpec
     from agentforge.workspace.processes.longlived import Walls
-
-_OF_PROJECT = (".mcp.json", ".agentforge/mcp.json")
 
 
 def has_servers(workshop: Workshop) -> bool:
     """Whether any server is named at all; the cheap question before everything else is loaded."""
     if workshop.settings.table("mcp_servers"):
         return True
-    return any((workshop.root / name).is_file() for name in _OF_PROJECT)
+    return any((top / name).is_file() for top in workshop.around.project.tops for name in OF_PROJECT)
 
 
 def servers_of(workshop: Workshop) -> tuple[Servers, dict[str, str]]:
@@ -58,47 +54,22 @@ def servers_of(workshop: Workshop) -> tuple[Servers, dict[str, str]]:
 
 
 def _specs(workshop: Workshop) -> tuple[list[ServerSpec], dict[str, str]]:
-
+    """The servers that may be started, and why the others may not."""
+    tables, refused = named_servers(workshop.root, settings=workshop.settings, environ=workshop.environ)
     found: dict[str, ServerSpec] = {}
-    refused: dict[str, str] = {}
-    tables = _tables(workshop, refused)
-    for name, (table, origin, project) in tables.items():
-        if table.get("enabled") is False:
+    agreed = all(one.scope == "user" for one in tables.values()) or may_use_project(workshop.root, workshop.environ)
+    for name, one in tables.items():
+        project = one.scope == "project"
+        if project and not agreed:
+            refused[name] = f"{one.origin} {UNTRUSTED}"
+        elif one.table.get("enabled") is False:
             refused[name] = "switched off (enabled = false)"
-            continue
-        try:
-            found[name] = read_spec(name, table, environ=workshop.environ, origin=origin, project=project)
-        except ConfigError as error:
-            refused[name] = str(error)
+        else:
+            try:
+                found[name] = read_spec(name, one.table, environ=workshop.environ, origin=one.origin, project=project)
+            except ConfigError as error:
+                refused[name] = str(error)
     return list(found.values()), refused
-
-
-def _tables(workshop: Workshop, refused: dict[str, str]) -> dict[str, tuple[Mapping[str, object], str, bool]]:
-    """Name -> what is set, where, and whether the project set it; what needs trust and has none is left out."""
-
-    found: dict[str, tuple[Mapping[str, object], str, bool]] = {}
-    for name in _OF_PROJECT:
-        try:
-            found |= {server: (table, name, True) for server, table in read_mcp_json(workshop.root / name).items()}
-        except ConfigError as error:
-            refused[name] = str(error)
-    for server, table in workshop.settings.table("mcp_servers").items():
-        origin = workshop.settings.origin(f'mcp_servers."{server}"')
-        found[server] = (cast("Mapping[str, object]", table), origin, _set_by_project(workshop, server))
-    if any(project for _, _, project in found.values()) and not _is_trusted(workshop):
-        for server in [server for server, (_, _, project) in found.items() if project]:
-            refused[server] = f"{found.pop(server)[1]} is not trusted; look at it, then run `agentforge trust`"
-    return found
-
-
-def _set_by_project(workshop: Workshop, server: str) -> bool:
-    layers = [layer for layer in workshop.settings.layers if layer.project]
-    return any(server in cast("Mapping[str, object]", layer.values.get("mcp_servers", {})) for layer in layers)
-
-
-def _is_trusted(workshop: Workshop) -> bool:
-
-    return trusted(workshop.root, workshop.environ).holds({"mcp"})
 
 
 def _opened(spec: ServerSpec, workshop: Workshop, *, show: Callable[[str], None] | None = None) -> Opened:
@@ -108,7 +79,7 @@ def _opened(spec: ServerSpec, workshop: Workshop, *, show: Callable[[str], None]
         return http_streams(spec, login=Login(spec, Tokens(place), show=show), answers=answers), answers
 
     walls, env, cwd = _launch(spec, workshop)
-    pipe = Pipe()
+    pipe = Pipe(program=spec.command[0])
     return stdio_pipe(walls, env=env, cwd=cwd, pipe=pipe), pipe
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import click
 
@@ -14,9 +15,11 @@ from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.conventions import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
+from agentforge.config.dotenv import merged_environment
 from agentforge.config.explaining import explained
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
-from agentforge.config.writing import parse_value, set_value
+from agentforge.config.settings import load
+from agentforge.config.writing import home_of, parse_value, set_value, stands_in
 from agentforge.errors import UsageError
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
@@ -106,20 +109,37 @@ Examples:
 )
 @click.argument("key")
 @click.argument("value", required=False)
-@click.option("--project", is_flag=True, help="Write the project's file instead of your own.")
+@click.option("--project", "where", flag_value="project", help="Write the project's settings.")
+@click.option("--user", "where", flag_value="user", help="Write your own settings, even where the project sets KEY.")
 @click.option("--remove", is_flag=True, help="Take the key out of the file.")
 @cwd_option
-def set_(key: str, value: str | None, project: bool, remove: bool, cwd: str | None) -> int:
-    """Write KEY into a settings file; comments and order of the file stay. A value that is wrong is not written."""
+def set_(key: str, value: str | None, where: str | None, remove: bool, cwd: str | None) -> int:
+    """Write KEY into a settings file; comments and order of the file stay. A value that is wrong is not written.
+
+    Without --project or --user it goes where KEY is set for this folder: into the project's file that sets it already,
+    else into your own.
+    """
 
     if (value is None) != remove:
         raise UsageError("a value is wanted, or --remove", hint=f"agentforge config set {key} VALUE")
     folder = folder_of(cwd)
     top = project_top(folder, os.environ) or folder
-    file = project_files(top)[0] if project else config_dir(os.environ) / "config.toml"
+    home = home_of(top, key)
+    project = where == "project" or (where is None and stands_in(home, key))
+    file = home if project else config_dir(os.environ) / "config.toml"
     set_value(file, key, None if value is None else parse_value(value, key=key), project=project)
-    click.echo(f"{key} {'removed from' if remove else 'written to'} {file}")
+    sets = " (the project sets it; --user writes your own settings)" if project and where is None else ""
+    click.echo(f"{key} {'removed from' if remove else 'written to'} {file}{sets}")
+    if not remove:
+        _tell_what_wins(key, file, folder)
     return 0
+
+
+def _tell_what_wins(key: str, file: Path, folder: Path) -> None:
+    """Say so where what was written does not hold here, because a stronger place sets the same key."""
+    origin = load(folder, merged_environment(os.environ, cwd=folder)).origin(key)
+    if not origin.startswith(str(file)) and origin != "default":
+        click.echo(f"note: {origin} sets {key}, too, and is stronger here", err=True)
 
 
 @config.command(

@@ -218,9 +218,11 @@ def _read(file: Path) -> object:
 
 
 def _contracts_of(folder: Path) -> ContractSet:
-
-    top = next((path for path in (folder, *folder.parents) if (path / ".agentforge" / "contracts").is_dir()), None)
-    return contract_set(top)
+    """The contracts of the repository around a folder; a folder of contracts without git counts, too."""
+    marks = (".git", ".agentforge/contracts")
+    return contract_set(
+        next((top for top in (folder, *folder.parents) if any((top / m).exists() for m in marks)), None)
+    )
 
 
 def _row_text(row: Mapping[str, object]) -> str:

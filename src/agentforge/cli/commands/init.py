@@ -12,14 +12,13 @@ from agentforge.app.setup.setup_run import Setup, set_up
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-from agentforge.config.model_choice import PROVIDERS
 from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
 from agentforge.config.stage_names import stage_files
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry
+from agentforge.models.providers import PROVIDERS
 
-_ASKED = ("openrouter", "openai", "anthropic", "custom", "ollama", "lmstudio", "llamacpp", "local")
 _MAY_DO_WITHOUT = ("custom", "bedrock")
 """Their servers may want no key, or have other ways to it."""
 
@@ -52,18 +51,26 @@ def init(
     cwd: str | None,
     as_json: bool,
 ) -> int:
-    """Choose a provider, a model and a key; what is there already is kept, and is what an empty answer means."""
+    """Choose a model: by an API key, on this machine, or at a server's address. All of it is written, or nothing.
+
+    On a terminal it asks, and tries what you choose before it writes. --provider asks only for what is missing.
+    """
 
     folder = folder_of(cwd)
     now = load(folder, os.environ)
     terminal = sys.stdin.isatty() and not as_json
-    chosen = provider or _provider(now.text("model.provider"), terminal=terminal)
+    if provider is None and terminal:
+        return _offer(cwd, project=folder if project else None)
+    chosen = provider or now.text("model.provider") or _keyed()
     known = PROVIDERS.get(chosen)
     if known is None:
         raise UsageError(f"there is no provider {chosen!r}", hint="one of " + ", ".join(PROVIDERS))
     usual = now.text("model.name") if chosen == now.text("model.provider") else ""
     name = model if model is not None else _model(usual or known.name or _own(chosen), terminal=terminal)
-    address = base_url or (_address(terminal=terminal) if chosen == "custom" and not os.environ.get("BASE_URL") else "")
+    kept = now.text("model.base_url") if chosen == now.text("model.provider") else ""
+    address = base_url or kept
+    if chosen == "custom" and not address and not os.environ.get("BASE_URL"):
+        address = _address(terminal=terminal)
     key = ""
     if key_from_stdin:
         key = sys.stdin.readline().strip()
@@ -98,13 +105,26 @@ def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], missing: str, a
     click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
 
 
-def _provider(now: str, *, terminal: bool) -> str:
-    """The provider: what is set now, else one that has a key, else the first; a person may say otherwise."""
-    keyed = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), _ASKED[0])
-    if not terminal:
-        return now or keyed
-    asked = [*_ASKED, *([now] if now and now not in _ASKED else [])]
-    return str(click.prompt("Provider", default=now or keyed, type=click.Choice(asked), show_choices=True))
+def _offer(cwd: str | None, *, project: Path | None) -> int:
+    """Let the person choose; what is chosen is carried out."""
+    from agentforge.cli.running.first_choice import choose_model
+
+    if not choose_model(open_place(cwd), project=project):
+        return UsageError.exit_code
+    click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
+    return 0
+
+
+def _keyed() -> str:
+    """The provider that has a key in the environment.
+
+    Raises:
+        UsageError: none has.
+    """
+    found = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "")
+    if not found:
+        raise UsageError("there is no terminal to choose a model at", hint="pass --provider, and --model or --base-url")
+    return found
 
 
 def _own(provider: str) -> str:
@@ -116,7 +136,7 @@ def _own(provider: str) -> str:
 
 
 def _model(default: str, *, terminal: bool) -> str:
-    return str(click.prompt("Model", default=default or "local/model")) if terminal else default
+    return str(click.prompt("Model", default=default or None)) if terminal else default
 
 
 def _address(*, terminal: bool) -> str:

@@ -9,16 +9,19 @@ import click
 
 from agentforge.app.models.grade import grade, is_graded_by_itself
 from agentforge.app.models.probe import probe
+from agentforge.cli.output.terminal import printable
+from agentforge.cli.output.transfer import Transfer
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.conventions import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
+from agentforge.config.local_servers import running_server
 from agentforge.config.model_choice import choose
 from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry, entry_of, find
 from agentforge.local.files import kept_models
-from agentforge.local.pull import pull as get
+from agentforge.local.places import Told, places_of, pull_from
 from agentforge.local.serving import all_living, stop_all
 from agentforge.local.sources import source_of
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from agentforge.app.models.probe import Probed
     from agentforge.local.catalogue import Entry
     from agentforge.local.files import Kept
+    from agentforge.local.sources import Source
 
 
 @click.group(
@@ -59,15 +63,37 @@ Examples:
 @click.option("--yes", "agreed", is_flag=True, help="Get it without asking.")
 @json_option
 def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> int:
-    """Get a model of the catalogue: once, resumed where it stopped, verified by its SHA-256."""
+    """Get a model of the catalogue: once, resumed where it stopped, verified by its SHA-256.
 
+    It is tried in turn: local.mirror of your settings, the hub (or HF_ENDPOINT), and parts on your own Python index.
+    """
+
+    return pull_model(name or "", place=open_place(None), source=place, agreed=agreed, as_json=as_json)
+
+
+def pull_model(
+    name: str, *, place: Place, source: str | None = None, agreed: bool = False, as_json: bool = False
+) -> int:
+    """Get a model of the catalogue and say what came.
+
+    Args:
+        name: "" = the one that is meant where none is named.
+        source: the only place that is asked; None = all in turn.
+        agreed: nobody has to be asked.
+    """
     entry = entry_of(name) if name else default_entry()
-    folder = local_dir(open_place(None).environ)
-    source = source_of(place or entry.url)
+    here = place
+    folder = local_dir(here.environ)
+    mirror = here.settings.text("local.mirror")
+    places = (
+        (source_of(source),)
+        if source
+        else places_of(entry, folder=folder / "models", mirror=mirror, environ=here.environ)
+    )
     kept = next(one for one in kept_models(folder) if one.entry == entry)
     if not kept.whole:
-        _agree(entry, kept, source.name, agreed=agreed)
-    header = get(entry, source, folder=folder / "models", progress=_Told())
+        _agree(entry, kept, places, agreed=agreed)
+    header = pull_from(entry, places, folder=folder / "models", told=_told(tell=not kept.whole))
     if as_json:
         write_json({**_entry_value(kept), "there": entry.bytes, "whole": True, "header": _header_value(header)})
         return 0
@@ -88,16 +114,19 @@ Examples:
 )
 @json_option
 def list_models(as_json: bool) -> int:
-    """List the models of the catalogue, what is here of them, and the servers that run now."""
+    """List the models of the catalogue, what is here of them, and the servers that run now, ours and others."""
 
     folder = local_dir(open_place(None).environ)
-    kept, living = kept_models(folder), all_living(folder / "serving")
+    kept, living, other = kept_models(folder), all_living(folder / "serving"), running_server()
     if as_json:
         servers = [
             {"pid": one.pid, "file": one.file, "context": one.context, "threads": one.threads, "memory": one.memory}
             for one in living
         ]
-        write_json({"models": [_entry_value(one) for one in kept], "servers": servers})
+        answering = None
+        if other is not None:
+            answering = {"provider": other.provider, "model": other.model, "base_url": other.base_url}
+        write_json({"models": [_entry_value(one) for one in kept], "servers": servers, "answering": answering})
         return 0
     for one in kept:
         click.echo(f"local/{one.entry.name}  {_mb(one.entry.bytes)}  {one.entry.licence}  {_state(one)}")
@@ -105,6 +134,8 @@ def list_models(as_json: bool) -> int:
     for server in living:
         where = f"context {server.context:,}, {server.threads} thread{'s' * (server.threads > 1)}"
         click.echo(f"served now by process {server.pid}: {server.file} ({where}, {_mb(server.memory)})")
+    if other is not None:
+        click.echo(f"another server answers at {other.base_url}: use it with --model {other.provider}/{other.model}")
     return 0
 
 
@@ -171,38 +202,32 @@ def _named(name: str | None) -> str | None:
     return f"local/{name}" if name and find(name) is not None else name
 
 
-def _agree(entry: Entry, kept: Kept, place: str, *, agreed: bool) -> None:
-    """Say what would be got, and ask once."""
+def _agree(entry: Entry, kept: Kept, places: tuple[Source, ...], *, agreed: bool) -> None:
+    """Say what would be downloaded, and ask once."""
 
     click.echo(f"{entry.title}: {_mb(entry.bytes)}, licence {entry.licence} ({entry.licence_url})", err=True)
-    click.echo(f"from {place}", err=True)
+    click.echo("from " + ", else ".join(place.name for place in places), err=True)
     click.echo(f"to   {kept.path}" + (f" ({_mb(kept.there)} of it are here)" if kept.there else ""), err=True)
     if agreed:
         return
     if not sys.stdin.isatty():
-        raise UsageError("nobody is there to agree to this", hint="pass --yes")
-    if not click.confirm("Get it?", default=True, err=True):
-        raise UsageError("nothing was got", hint="any provider can be used instead: agentforge start --help")
+        raise UsageError("this download needs confirmation, but there is no terminal", hint="pass --yes to accept")
+    if not click.confirm("Download it?", default=True, err=True):
+        raise UsageError("nothing was downloaded", hint="any provider can be used instead: agentforge init")
 
 
-class _Told:
-    """Tells the progress on standard error: one line that changes on a terminal, else a line per tenth."""
+def _told(*, tell: bool) -> Told:
+    """Say on standard error which place is tried, how far it is, and why a place failed."""
 
-    def __init__(self) -> None:
-        self._last = ""
+    def trying(source: Source) -> None:
+        if tell:
+            click.echo(f"trying {source.name}", err=True)
 
-    def __call__(self, what: str, done: int, size: int) -> None:
-        percent = 100 * done // size if size else 100
-        terminal = sys.stderr.isatty()
-        if what == "verifying" and not terminal:
-            return
-        line = f"{what} {percent if terminal else percent // 10 * 10} %"
-        if line == self._last:
-            return
-        self._last = line
-        ends = percent == 100 or not terminal
-        start = "\r" if terminal else ""
-        click.echo(f"{start}{line} of {_mb(size)}  ", nl=ends, err=True)
+    return Told(
+        progress=Transfer(),
+        trying=trying,
+        missed=lambda _source, exc: click.echo(f"  {printable(exc.message)}", err=True),
+    )
 
 
 def _state(kept: Kept) -> str:

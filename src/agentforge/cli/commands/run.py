@@ -16,6 +16,7 @@ from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, o
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
 from agentforge.app.sessions.structured import answered, schema_of, words_about
+from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.running.stream_input import messages
 from agentforge.cli.running.trust_prompt import ensure_trust
@@ -109,7 +110,7 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
     with _stoppable(), _opened(options, place, form, pieces=given["pieces"]) as chat:
         chat.desk.rules += rules
         for note in chat.notes:
-            sys.stderr.write(f"note: {note}\n")
+            sys.stderr.write(f"note: {printable(note)}\n")
         if form == "stream-json":
             write_json(opening_line(chat), form=form)
         code = 0
@@ -191,6 +192,8 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
     if value.get("swarm"):
         sys.stderr.write(f"note: {printable(value['swarm']['told'])}\n")
     for name, why in value.get("not_loaded", {}).items():
+        if why.endswith(UNTRUSTED):  # told at the beginning
+            continue
         sys.stderr.write(f"note: not loaded: {printable(name)}: {printable(why)}\n")
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")

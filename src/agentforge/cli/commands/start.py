@@ -160,6 +160,10 @@ def _start_one(
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
     place = ensure_trust(open_place(given["cwd"], flags=flags, trusting=given["trust"]), given=given["trust"])
+    if not given["detach"]:
+        from agentforge.cli.running.first_choice import with_model
+
+        place = with_model(place, given["model"], form=form, again=lambda: open_place(given["cwd"], flags=flags))
     options = options_of(request, given, place)
     if given["detach"]:
         return enqueue(options, place=place, form=form, priority=given["priority"], show=show)

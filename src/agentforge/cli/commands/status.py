@@ -38,7 +38,7 @@ Examples:
 """
 )
 @click.argument("task_id", metavar="[ID]", required=False)
-@click.option("--all", "everywhere", is_flag=True, help="All repositories of `agentforge repo list`.")
+@click.option("--all", "everywhere", is_flag=True, help="This repository and all of `agentforge repo list`.")
 @click.option("--watch", "watched", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
 @cwd_option
 @form_options

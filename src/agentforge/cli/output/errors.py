@@ -11,7 +11,8 @@ from agentforge import __version__
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
-from agentforge.errors import AgentForgeError, StorageError, UsageError
+from agentforge.errors import AgentForgeError, StorageError, ToolchainError, UsageError
+from agentforge.installation import command_that_brings
 
 if TYPE_CHECKING:
     import click
@@ -54,6 +55,21 @@ def report_refused(error: PermissionError, *, form: Form) -> int:
     place = error.filename if error.filename is not None else "something"
     told = StorageError(f"{place}: {error.strerror or error}", hint="look at who owns it, and at its mode")
     return report_error(told, form=form)
+
+
+def report_missing(error: ModuleNotFoundError, *, form: Form, environ: Mapping[str, str]) -> int:
+    """Show that a library, or a part of Python itself, is not installed, and the command that installs it."""
+    name = (error.name or "").partition(".")[0]
+    if name in sys.stdlib_module_names:
+        told = ToolchainError(
+            f"this Python ({sys.executable}) was built without {name.lstrip('_')}",
+            hint="install AgentForge with a complete Python: that of your distribution, or one of `uv python install`",
+        )
+        return report_error(told, form=form)
+    command = command_that_brings(name)
+    if not command:  # whatever is called like that on an index need not be what was meant
+        return report_internal(error, form=form, environ=environ)
+    return report_error(ToolchainError(f"the library {name} is not installed", hint=command), form=form)
 
 
 def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str]) -> int:

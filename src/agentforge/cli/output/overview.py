@@ -13,7 +13,7 @@ import click
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.running.queue_entry import row_value
 from agentforge.cli.startup.streams import reader_left
-from agentforge.events.kinds.splits import part_label
+from agentforge.events.kinds.dependencies import part_label
 from agentforge.store.log.reader import load_state
 
 if TYPE_CHECKING:

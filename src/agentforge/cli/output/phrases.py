@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.events import kinds
+from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import Event
-from agentforge.events.kinds.verdicts import notes, refusals
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.base_line import cause_lines, plan_lines, tests_text
@@ -232,7 +232,7 @@ def _awaited(event: kinds.TaskAwaited, _state: RunState) -> Notice:
 
 
 def _arrived(event: kinds.TaskArrived, _state: RunState) -> Notice:
-    return Notice(text=f"{event.task_id} has what this task needs", sign="done")
+    return Notice(text=f"{event.task_id or event.found.get('branch')} has what this task needs", sign="done")
 
 
 def _attempts(event: kinds.AttemptsStarted, _state: RunState) -> Notice:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.tasks.parts import parts_of
 from agentforge.cli.output.overview import standing_words
-from agentforge.events.kinds.splits import part_label
+from agentforge.events.kinds.dependencies import part_label
 
 if TYPE_CHECKING:
     from agentforge.app.tasks.parts import Part

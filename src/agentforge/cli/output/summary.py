@@ -12,8 +12,8 @@ from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.split_lines import part_lines
 from agentforge.cli.output.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
 from agentforge.config.durations import show_duration
-from agentforge.events.kinds.splits import part_label
-from agentforge.events.kinds.verdicts import refusals
+from agentforge.events.fold.verification import refusals
+from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines

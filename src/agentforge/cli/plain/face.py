@@ -15,7 +15,7 @@ from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.mentions import as_mention, fitting
 from agentforge.app.sessions.resource_mentions import Resources, mentioned
 from agentforge.app.sessions.status_line import standing
-from agentforge.app.slash import commands, run_slash
+from agentforge.app.slash import known_commands, run_slash
 from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.plain.person import PlainPerson
 from agentforge.cli.plain.reading import PipeReader, TerminalReader
@@ -63,7 +63,7 @@ class PlainFace:
         if self._terminal:
             self._person.line(self._style.paint(self._head(), "dim"))
         for note in self._chat.notes:
-            self._person.line(self._style.paint(printable(note), "dim"))
+            self._remark(note)
         try:
             with _termination():
                 while self._one_message():
@@ -73,6 +73,13 @@ class PlainFace:
         finally:
             self._close()
         return 0 if self._terminal else self._code
+
+    def _remark(self, text: str) -> None:
+        """Say what is no part of the conversation: behind a pipe it does not stand among the answers."""
+        if self._terminal:
+            self._person.line(self._style.paint(printable(text), "dim"))
+        else:
+            self._complain(f"note: {text}")
 
     def _one_message(self) -> bool:
         """Read and carry out one line; False = leave."""
@@ -181,7 +188,7 @@ class PlainFace:
     def _words(self, word: str) -> list[str]:
         """What a begun word could become: a command, or a file behind an @."""
         if word.startswith("/"):
-            return [f"/{name} " for name in commands() if name.startswith(word[1:])]
+            return [f"/{name} " for name in known_commands(self._chat) if name.startswith(word[1:])]
         if word.startswith("@"):
             resources = Resources(self._chat.workshop)
             if server := resources.wants(word):

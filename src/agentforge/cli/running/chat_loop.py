@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.listing import folder_of_session, last_session
 from agentforge.cli.plain.face import PlainFace
+from agentforge.cli.running.trust_prompt import offer_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.errors import UsageError
 from agentforge.tui.run import run_screen
@@ -29,6 +30,11 @@ def talk(given: dict[str, Any]) -> int:
         The exit code.
     """
     place, session = _place_of(given)
+    place = offer_trust(place, given=bool(given.get("trust")))
+    if sys.stdin.isatty() and not session:
+        from agentforge.cli.running.first_choice import with_model
+
+        place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
 
     def open_chat(session: str, person: Person) -> Chat:
 

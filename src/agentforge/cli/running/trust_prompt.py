@@ -11,14 +11,23 @@ import click
 
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
+from agentforge.config.declined import decline, is_declined
 from agentforge.config.paths import project_tops
-from agentforge.config.steering import OF_A_TASK
+from agentforge.config.steering import OF_A_CONVERSATION, OF_A_TASK
 from agentforge.config.trust import grant, require_trust, trusted
 from agentforge.store.log.clock import utc_now
 
 if TYPE_CHECKING:
     from agentforge.config.trust import Trust
 
+_KINDS = {
+    "mcp": "MCP servers",
+    "environment": "variables",
+    "protection": "protects less than your settings",
+    "hook": "a hook: runs by itself",
+    "settings": "subagents",
+}
+"""What the kinds mean whose name does not say it."""
 _WORDS = {"new": "+", "changed": "~", "removed": "-"}
 
 
@@ -45,10 +54,37 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = O
     return open_place(str(place.cwd), flags=place.flags) if granted else place
 
 
+def offer_trust(place: Place, *, given: bool = False) -> Place:
+    """Ask before a conversation whether what the project brings may be used; without it the conversation goes on, too.
+
+    Args:
+        given: by `--trust`: nobody is asked.
+    Returns:
+        The place, with the settings that hold now.
+    Side effects: prompts, once for the same bytes; records the answer.
+    """
+    granted = False
+    for top in tops_of(place):
+        if not trusted(top, place.environ, kinds=("mcp",)).pending((*OF_A_CONVERSATION, "protection")):
+            continue
+        found = trusted(top, place.environ)
+        if not given and (not _somebody_is_here() or is_declined(found, place.environ)):
+            continue
+        if given or _agreed(found):
+            grant(found, place.environ, now=utc_now())
+            granted = True
+        else:
+            decline(found, place.environ)
+    return open_place(str(place.cwd), flags=place.flags) if granted else place
+
+
 def show(trust: Trust) -> None:
     """Print what is new, changed or gone since the project was trusted."""
     for one in trust.changes:
-        click.echo(f"  {_WORDS[one.what]} {printable(one.name)}" + (f"  ({one.kind})" if one.kind else ""))
+        click.echo(
+            f"  {_WORDS[one.what]} {printable(one.name)}"
+            + (f"  ({_KINDS.get(one.kind, one.kind)})" if one.kind else "")
+        )
 
 
 def tops_of(place: Place) -> tuple[Path, ...]:
@@ -58,7 +94,7 @@ def tops_of(place: Place) -> tuple[Path, ...]:
 
 
 def _agreed(trust: Trust) -> bool:
-    changed = "changed since you trusted it" if trust.since else "brings its own hooks, tools, checks or instructions"
+    changed = "changed since you trusted it" if trust.since else "brings things that you have not agreed to"
     click.echo(f"{printable(str(trust.project))} {changed}:")
     show(trust)
     return click.confirm("They can run programs and steer the agent. Use them?", default=False)

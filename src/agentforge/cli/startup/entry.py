@@ -36,7 +36,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _reported(exc: Exception, *, form: Form) -> int:
     """Tell the person what went wrong; what can tell is loaded only now."""
-    from agentforge.cli.output.errors import report_error, report_internal, report_refused, report_usage
+    from agentforge.cli.output.errors import (
+        report_error,
+        report_internal,
+        report_missing,
+        report_refused,
+        report_usage,
+    )
 
     match exc:
         case click.UsageError():
@@ -47,6 +53,8 @@ def _reported(exc: Exception, *, form: Form) -> int:
             return report_error(AgentForgeError(exc.format_message()), form=form)
         case PermissionError():
             return report_refused(exc, form=form)
+        case ModuleNotFoundError():
+            return report_missing(exc, form=form, environ=os.environ)
     return report_internal(exc, form=form, environ=os.environ)
 
 

@@ -25,7 +25,39 @@ function labelTheme() {
   document.getElementById("theme").textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme()];
 }
 
+document.documentElement.classList.add("scripted");
 applyTheme();
+
+// -- diffs side by side or as one column; texts to the clipboard
+
+function showDiffForm() {
+  const unified = localStorage.getItem("diff") === "unified";
+  document.documentElement.dataset.diff = unified ? "unified" : "split";
+  for (const button of document.querySelectorAll("[data-do=diff-form]")) button.textContent = unified ? "Side by side" : "Unified";
+}
+
+function changeDiffForm() {
+  localStorage.setItem("diff", localStorage.getItem("diff") === "unified" ? "split" : "unified");
+  showDiffForm();
+}
+
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed";
+  }
+  setTimeout(() => (button.textContent = "Copy"), 2000);
+}
+
+function onClick(event) {
+  const button = event.target.closest("button");
+  if (button?.dataset.copy) copy(button);
+  else if (button?.dataset.do === "diff-form") changeDiffForm();
+}
+
+showDiffForm();
 
 // -- times: how long ago, the exact one as a title
 
@@ -96,6 +128,7 @@ async function refresh() {
       swap(part, document.importNode(fresh, true));
     }
     showTimes();
+    showDiffForm();
   } catch {
     status("offline", "bad");
   } finally {
@@ -156,6 +189,7 @@ const KEYS = {
   "]": () => tab(1),
   n: () => document.querySelector("[rel=next]")?.click(),
   p: () => document.querySelector("[rel=prev]")?.click(),
+  d: changeDiffForm,
   t: changeTheme,
   "?": () => document.getElementById("help").showModal(),
 };
@@ -184,6 +218,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.getElementById("theme").addEventListener("click", changeTheme);
   document.getElementById("keys").addEventListener("click", KEYS["?"]);
   document.addEventListener("keydown", onKey);
+  document.addEventListener("click", onClick);
+  showDiffForm();
   for (const field of document.querySelectorAll(".filter select")) field.addEventListener("change", () => field.form.submit());
   document.addEventListener("visibilitychange", () => (document.hidden ? rest() : (listen(), refresh())));
   window.addEventListener("pagehide", rest);

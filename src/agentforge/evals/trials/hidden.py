@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
+from agentforge.languages.test_names import has_tests
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.test_names import named_tests
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
@@ -19,8 +19,6 @@ from agentforge.workspace.sandbox.box import choose
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.testing.outcome import SuiteRun
-
-    pass
 
 _TIME_LIMIT_S = 120.0
 
@@ -76,7 +74,7 @@ def holds_tests(path: str, text: str) -> bool:
 
     if path.endswith(".py"):
         return is_test_file(path)
-    return is_test_path(path) and any(True for _ in named_tests(path, text.encode()))
+    return is_test_path(path) and has_tests(path, text.encode())
 
 
 def is_test_file(path: str) -> bool:

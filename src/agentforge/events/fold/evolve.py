@@ -7,25 +7,36 @@ from dataclasses import replace
 from typing import cast
 
 from agentforge.events import kinds
-from agentforge.events.fold import sessions
 from agentforge.events.fold.delivered import attested, delivered
-from agentforge.events.fold.denials import denial_of
-from agentforge.events.fold.gaps import gap_s
-from agentforge.events.fold.kinship import fork_made, run_forked, run_marked
-from agentforge.events.fold.limits import limits_from
-from agentforge.events.fold.pace import spent_lately
+from agentforge.events.fold.relations import (
+    child_finished,
+    fork_made,
+    history_compacted,
+    run_forked,
+    run_marked,
+    session_changed,
+    turn_finished,
+    user_ran,
+    user_said,
+    user_steered,
+)
 from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
-from agentforge.events.fold.sight import seen_after, views_with
-from agentforge.events.fold.spending import spent_with
-from agentforge.events.fold.taint import REPOSITORY, source_of, with_source
-from agentforge.events.fold.written import alone_after, written_after
+from agentforge.events.fold.usage import gap_s, limits_from, spent_lately, spent_with
+from agentforge.events.fold.verification import artifact_submitted, facts_gathered, stage_verified
+from agentforge.events.fold.workspace_view import (
+    REPOSITORY,
+    alone_after,
+    seen_after,
+    source_of,
+    views_with,
+    with_source,
+    written_after,
+)
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import attempt_chosen, attempt_finished, attempts_started
+from agentforge.events.kinds.dependencies import looked_at_again, part_started, task_arrived, task_awaited
 from agentforge.events.kinds.escalations import escalation_raised, escalation_resolved
 from agentforge.events.kinds.examinations import examined
-from agentforge.events.kinds.splits import part_started
-from agentforge.events.kinds.verified import artifact_submitted, facts_gathered, stage_verified
-from agentforge.events.kinds.waits import looked_at_again, task_arrived, task_awaited
 from agentforge.events.state.run_state import (
     LOOP_WINDOW,
     RECENT_STEPS,
@@ -52,6 +63,13 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
         object.__setattr__(after, "talk", heard(state, event, at))
     object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
     return after
+
+
+def _denial(event: kinds.ToolFinished) -> tuple[kinds.Json, ...]:
+    """One entry {step, tool, reason} for a call that the policy or a hook refused, else none."""
+    if event.error_type not in ("not-approved", "hook"):
+        return ()
+    return ({"step": event.step, "tool": event.name, "reason": event.summary},)
 
 
 def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
@@ -91,6 +109,7 @@ def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
         grade=event.grade,
         added=event.added,
         examiner=event.examiner,
+        refactoring=event.refactoring,
         started_at=at,
     )
 
@@ -135,7 +154,7 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
     stage = state.stages.get(event.stage, StageState())
     totals = replace(
         state.totals,
-        steps=event.step,
+        steps=state.totals.steps + (0 if repeated else 1),
         max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
     )
     turn = replace(
@@ -235,7 +254,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
             alone=alone_after(turn, event),
         ),
         totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
-        denials=(*state.denials, *denial_of(event)),
+        denials=(*state.denials, *_denial(event)),
         untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
     )
 
@@ -307,10 +326,12 @@ _EVOLVERS = cast(
         kinds.Delivered: delivered,
         kinds.Attested: attested,
         kinds.RunFinished: _run_finished,
-        kinds.UserSaid: sessions.user_said,
-        kinds.TurnFinished: sessions.turn_finished,
-        kinds.SessionChanged: sessions.session_changed,
-        kinds.ChildFinished: sessions.child_finished,
-        kinds.HistoryCompacted: sessions.history_compacted,
+        kinds.UserSaid: user_said,
+        kinds.UserSteered: user_steered,
+        kinds.UserRan: user_ran,
+        kinds.TurnFinished: turn_finished,
+        kinds.SessionChanged: session_changed,
+        kinds.ChildFinished: child_finished,
+        kinds.HistoryCompacted: history_compacted,
     },
 )

@@ -11,9 +11,14 @@ from dataclasses import field
 from typing import Literal
 
 from agentforge.events.kinds.calls import (
+    Effect as Effect,
+    HookFinished as HookFinished,
     ModelCalled as ModelCalled,
     ModelFailed as ModelFailed,
     ModelReplied as ModelReplied,
+    ToolFinished as ToolFinished,
+    ToolStarted as ToolStarted,
+    ToolStatus as ToolStatus,
 )
 from agentforge.events.kinds.candidates import (
     AttemptChosen as AttemptChosen,
@@ -34,18 +39,28 @@ from agentforge.events.kinds.conversation import (
     TodosChanged as TodosChanged,
     TurnFinished as TurnFinished,
     TurnOutcome as TurnOutcome,
+    UserRan as UserRan,
     UserSaid as UserSaid,
+    UserSteered as UserSteered,
     WindowFilling as WindowFilling,
     WritersMerged as WritersMerged,
 )
-from agentforge.events.kinds.deliveries import Attested as Attested, Delivered as Delivered
+from agentforge.events.kinds.dependencies import (
+    PartStarted as PartStarted,
+    TaskArrived as TaskArrived,
+    TaskAwaited as TaskAwaited,
+)
 from agentforge.events.kinds.event import Event as Event
 from agentforge.events.kinds.examinations import Examined as Examined
-from agentforge.events.kinds.hooks import HookFinished as HookFinished
-from agentforge.events.kinds.reach import NotificationSent as NotificationSent, RunShared as RunShared
-from agentforge.events.kinds.relations import ForkMade as ForkMade, RunForked as RunForked, RunMarked as RunMarked
-from agentforge.events.kinds.splits import PartStarted as PartStarted
-from agentforge.events.kinds.waits import TaskArrived as TaskArrived, TaskAwaited as TaskAwaited
+from agentforge.events.kinds.relations import (
+    Attested as Attested,
+    Delivered as Delivered,
+    ForkMade as ForkMade,
+    NotificationSent as NotificationSent,
+    RunForked as RunForked,
+    RunMarked as RunMarked,
+    RunShared as RunShared,
+)
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
@@ -53,8 +68,6 @@ Mode = Literal["autonomous", "supervised", "interactive"]
 Outcome = Literal["delivered", "analyzed", "failed", "aborted"]
 EscalationKind = Literal["question", "approval", "stuck", "limit", "conflict", "in_doubt", "model"]
 Decision = Literal["answer", "approve", "reject", "abort"]
-Effect = Literal["read", "write", "execute", "submit", "ask", "network"]
-ToolStatus = Literal["success", "error", "denied"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +90,7 @@ class RunStarted(Event):
         pull: of a pull request: {wanted: it is opened after the delivery; follows: the run whose delivery, base_commit, this one
             goes on from, on its branch; branch: its name; findings: ids of the review's findings that it answers}.
         added: stages that others wrote: {name, after, writes, files, source, digest of the text, which is a blob}.
+        refactoring: the change that the run carries out by syntax tree, see python_refactoring.request.Wanted; {} = none.
         examiner: {model: "auto" or provider/name, asks: whether an open reading is a question}; {} = nobody examines.
     """
 
@@ -108,6 +122,7 @@ class RunStarted(Event):
     grade: Json = field(default_factory=dict)
     added: tuple[Json, ...] = ()
     examiner: Json = field(default_factory=dict)
+    refactoring: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,62 +214,6 @@ class ReopeningEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStarted(Event):
-    """A tool call is about to be executed: the intent.
-
-    Attributes:
-        index: position of the call in its reply, from 0.
-        arguments: as parsed; the raw text under "raw" when they are not a JSON object.
-        touches: for a write, the files it may change: digest of the blob with the content before, "" = no such file.
-        tree: for a command that may change files, the tree of the workspace before.
-    """
-
-    step: int
-    index: int
-    call_id: str
-    name: str
-    arguments: Json
-    effect: Effect
-    touches: Json = field(default_factory=dict)
-    tree: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFinished(Event):
-    """The structured observation of one tool call, cleaned and redacted.
-
-    Attributes:
-        text: what the model may see; bounded.
-        paths: files that were read or written (repository paths).
-        changed: files that were written: {path: digest after, "" = deleted}.
-        output: digest of the full text when `text` was cut.
-        result: digest of (name, arguments, status, text) for loop detection.
-        redaction: {count, kinds} of the secrets that were taken out of the text; {} = none.
-        hygiene: {sequences, controls, invisible, truncated}: terminal escapes and control characters that were removed, invisible
-            characters that are shown by number, and the fields that were cut; {} = nothing.
-    """
-
-    step: int
-    index: int
-    call_id: str
-    name: str
-    status: ToolStatus
-    summary: str
-    text: str = ""
-    error_type: str | None = None
-    retryable: bool = False
-    next_actions: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    changed: Json = field(default_factory=dict)
-    view: Json | None = None
-    output: str | None = None
-    result: str = ""
-    duration_ms: int = 0
-    redaction: Json = field(default_factory=dict)
-    hygiene: Json = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinished(Event):
     """All calls of a reply are done. `tree` and `patch` only when files changed in the step."""
 
@@ -270,6 +229,7 @@ class ArtifactSubmitted(Event):
     """A stage's draft: what the model (or the harness, where no model is needed) says the result is.
 
     Attributes:
+        step: of the model's reply that holds it, else a step of its own; 0 in logs of 0.1 where no reply held it.
         ahead: drafts of later stages that came in the same reply, by stage; each is verified when its stage begins.
     """
 

@@ -1,14 +1,17 @@
-"""What is asked of a model, and what came of it."""
+"""Events of calls: of models, of tools, and of the hooks that a user has put around them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Literal
 
 from agentforge.events.kinds.event import Event
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
+Effect = Literal["read", "write", "execute", "submit", "ask", "network"]
+ToolStatus = Literal["success", "error", "denied"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +77,84 @@ class ModelFailed(Event):
     slug: str
     message: str
     requests: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(Event):
+    """A tool call is about to be executed: the intent.
+
+    Attributes:
+        index: position of the call in its reply, from 0.
+        arguments: as parsed; the raw text under "raw" when they are not a JSON object.
+        touches: for a write, the files it may change: digest of the blob with the content before, "" = no such file.
+        tree: for a command that may change files, the tree of the workspace before.
+    """
+
+    step: int
+    index: int
+    call_id: str
+    name: str
+    arguments: Json
+    effect: Effect
+    touches: Json = field(default_factory=dict)
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Event):
+    """The structured observation of one tool call, cleaned and redacted.
+
+    Attributes:
+        text: what the model may see; bounded.
+        paths: files that were read or written (repository paths).
+        changed: files that were written: {path: digest after, "" = deleted}.
+        output: digest of the full text when `text` was cut.
+        result: digest of (name, arguments, status, text) for loop detection.
+        redaction: {count, kinds} of the secrets that were taken out of the text; {} = none.
+        hygiene: {sequences, controls, invisible, truncated}: terminal escapes and control characters that were removed, invisible
+            characters that are shown by number, and the fields that were cut; {} = nothing.
+    """
+
+    step: int
+    index: int
+    call_id: str
+    name: str
+    status: ToolStatus
+    summary: str
+    text: str = ""
+    error_type: str | None = None
+    retryable: bool = False
+    next_actions: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    changed: Json = field(default_factory=dict)
+    view: Json | None = None
+    output: str | None = None
+    result: str = ""
+    duration_ms: int = 0
+    redaction: Json = field(default_factory=dict)
+    hygiene: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFinished(Event):
+    """One of the user's hooks was run, or was not and why.
+
+    Attributes:
+        verdict: pass | allow | ask | deny | failed | not_run.
+        tool: the tool that it was asked about, "" for the other triggers.
+        exit_code: None when it could not be started.
+        rewrote: it changed the arguments of the call.
+        failure_mode: what its failure leads to: block | warn | ignore; "" when it did not fail.
+        origin: the settings file that it stands in.
+    """
+
+    name: str
+    trigger: str
+    verdict: str
+    reason: str = ""
+    tool: str = ""
+    exit_code: int | None = None
+    rewrote: bool = False
+    failure_mode: str = ""
+    origin: str = ""
+    duration_ms: int = 0

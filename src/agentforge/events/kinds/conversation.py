@@ -33,6 +33,35 @@ class UserSaid(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserSteered(Event):
+    """The user said something while a turn went on; the model reads it before its next step.
+
+    Attributes:
+        text, notes, sources: as of UserSaid.
+    """
+
+    text: str
+    notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRan(Event):
+    """The user ran a command of their own (`!command`) between two turns and shows the model what came of it.
+
+    Attributes:
+        command: as typed, secrets redacted.
+        output: as the model may see it: cleaned, redacted, cut, fenced.
+        exit_code: the command's own; 128 + N when signal N ended it.
+    """
+
+    command: str
+    output: str
+    exit_code: int
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
     """A turn ended. Calls that were not carried out by then are answered with `reason` in the history.
 

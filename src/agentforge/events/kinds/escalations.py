@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentforge.events import kinds
-from agentforge.events.kinds.verified import FINDINGS_KEPT
+from agentforge.events.fold.verification import FINDINGS_KEPT
 from agentforge.events.state.run_state import Escalation, RunState, StageState
 
 

@@ -1,4 +1,4 @@
-"""Events that tie runs together, and what people say of one when it is over."""
+"""Events that tie a run to the world: forks and marks, what it handed over, and what left this machine."""
 
 from __future__ import annotations
 
@@ -53,3 +53,60 @@ class RunMarked(Event):
     note: str = ""
     by: str = "user"
     program: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered(Event):
+    """The branch stands in the user's repository. `tree` is the tree that was verified."""
+
+    branch: str
+    commit: str
+    tree: str
+    applied: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attested(Event):
+    """What was delivered was stated in the form that others read, and signed where the user has a key.
+
+    Attributes:
+        envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
+        key_id: fingerprint of the key that signed, "" = unsigned.
+        note: ref of the git note that holds them, too.
+    """
+
+    envelopes: str
+    key_id: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunShared(Event):
+    """Whether the run reaches its remote has changed; that it goes on reaching it is not recorded again.
+
+    Attributes:
+        remote: name of the git remote.
+        commit: of the run that the remote holds; "" when it could not be pushed.
+        error: why not, secrets redacted; "" when it was pushed.
+    """
+
+    remote: str
+    commit: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationSent(Event):
+    """People were told of something, or it was tried.
+
+    Attributes:
+        about: what they were told of: an escalation ("E1") or an end ("delivered", "failed").
+        notice: "first", "reminder" or "deadline".
+        channel: the notifier, without addresses: apprise | webhook | desktop | command.
+        error: why it failed, secrets redacted; "" when it was taken.
+    """
+
+    about: str
+    notice: Literal["first", "reminder", "deadline"]
+    channel: str
+    error: str = ""

@@ -310,6 +310,7 @@ class RunState:
     candidate: int = 0
     added: tuple[Json, ...] = ()
     examiner: Json = field(default_factory=dict)
+    refactoring: Json = field(default_factory=dict)
     attempts: Json = field(default_factory=dict)
     grade: Json = field(default_factory=dict)
     awaited: Mapping[str, Json] = field(default_factory=dict)

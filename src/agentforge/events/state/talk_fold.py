@@ -22,6 +22,7 @@ _ASKED_LENGTH = 300
 _MOST_FACTOR = 3.0
 _PATHS_PINNED = 30
 _GOAL_LENGTH = 1000
+_STEERS = "[said by the user while you were working: take it into account and go on]"
 
 
 def heard(state: RunState, event: Event, at: str) -> Talk:
@@ -65,6 +66,21 @@ def _user_said(state: RunState, event: conversing.UserSaid, _at: str) -> Talk:
         standing=event.turn,
         redo=(),
     )
+
+
+def _user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> Talk:
+    """Words within a turn: they stand where they were read, and are the current request from there on."""
+    talk = state.talk
+    entry = Entry(
+        kind="user", turn=talk.turn, step=state.turn.step, text="\n\n".join((_STEERS, event.text, *event.notes))
+    )
+    return _with(talk, entry, said=event.text, asked=(*talk.asked, event.text[:_ASKED_LENGTH])[-_ASKED_PINNED:])
+
+
+def _user_ran(state: RunState, event: conversing.UserRan, _at: str) -> Talk:
+    talk = state.talk
+    text = f"I ran this command myself:\n{event.command}\n\nIt ended with exit code {event.exit_code} and wrote:\n{event.output}"
+    return _with(talk, Entry(kind="user", turn=talk.turn, text=text))
 
 
 def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> Talk:
@@ -270,6 +286,8 @@ _FOLDS = cast(
     "dict[str, Callable[[RunState, Event, str], Talk]]",
     {
         "UserSaid": _user_said,
+        "UserSteered": _user_steered,
+        "UserRan": _user_ran,
         "ModelCalled": _model_called,
         "ModelFailed": _model_failed,
         "ModelReplied": _model_replied,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancelling import pause
 from agentforge.errors import ModelAuthError, ModelError, ModelNotConfigured, ModelReplyBroken, ModelUnavailable
+from agentforge.installation import command_for
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.models.api.estimate import estimate_usage
 from agentforge.models.dialects.dialect import arguments_object
@@ -137,7 +138,7 @@ class AdaptedModel:
                 self._model = self._build(self._spec)
             except ImportError as exc:
                 raise ModelNotConfigured(
-                    f"{self.name} needs the extra `providers`", hint="pip install 'agentforge-pipeline[providers]'"
+                    f"{self.name} needs the extra `providers`", hint=command_for("providers")
                 ) from exc
         return self._model
 

@@ -1,26 +1,18 @@
-"""Opens a model from its settings. Providers are the files of `providers/`, each loaded when it is asked for."""
+"""Opens a model from its settings: one of the table of providers, or one that another package brings."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.api.installed import installed_provider
 from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
-__all__ = ["Model", "ModelSpec", "open_model", "provider_names"]
-
-
-def provider_names() -> tuple[str, ...]:
-    """The registered providers, sorted. Loads none of them."""
-    files = (Path(__file__).parents[1] / "providers").glob("*.py")
-    return tuple(sorted(file.stem for file in files if not file.stem.startswith("_")))
+__all__ = ["Model", "ModelSpec", "open_model"]
 
 
 def open_model(spec: ModelSpec) -> Model:
@@ -32,18 +24,11 @@ def open_model(spec: ModelSpec) -> Model:
     """
     if not spec.name:
         raise ModelNotConfigured(f"no model of {spec.provider} was named", hint=f"write {spec.provider}/NAME")
-    module = _provider(spec.provider)
-    opener = cast("Callable[[ModelSpec], Model]", module.open_model)
-    return opener(spec)
-
-
-def _provider(name: str) -> ModuleType:
-    """One of ours, or one that another package brings."""
-    known = provider_names()
-    if name in known:
-        return import_module(f"agentforge.models.providers.{name}")
-
-    module = installed_provider(name)
+    provider = PROVIDERS.get(spec.provider)
+    if provider is not None:
+        return provider.opener(spec)
+    module = installed_provider(spec.provider)
     if module is None:
-        raise ModelNotConfigured(f"there is no model provider {name!r}", hint=f"providers are {', '.join(known)}")
-    return module
+        known = ", ".join(sorted(PROVIDERS))
+        raise ModelNotConfigured(f"there is no model provider {spec.provider!r}", hint=f"providers are {known}")
+    return cast("Callable[[ModelSpec], Model]", module.open_model)(spec)

@@ -11,8 +11,8 @@ from agentforge.context.budget import one_line, short_error
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
+from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.kinds.verdicts import refusals
 from agentforge.events.state.run_state import FinishedStep, RunState
 from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage
@@ -24,7 +24,7 @@ _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
-_WRITING = ("write_file", "append_file", "edit", "apply_patch")
+_WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
 
 
 def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Section]:

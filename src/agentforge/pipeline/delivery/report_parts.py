@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.roads import file_kinds
 from agentforge.pipeline.model.stage import Json, items, texts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
+from agentforge.events.fold.verification import notes
 from agentforge.events.kinds.examinations import EXAMINE
-from agentforge.events.kinds.verdicts import notes
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.dependence_text import dependency_lines
 from agentforge.pipeline.facts.inspection import inert_words

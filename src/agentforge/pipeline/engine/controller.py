@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from agentforge.pipeline.model.run_dependencies import Need, Sight
     from agentforge.pipeline.model.stage import Stage
     from agentforge.pipeline.repairs.table import Mended
+
+_By = Literal["model", "harness", "user"]
 
 
 def run_pipeline(log: Log, runtime: Runtime) -> RunState:
@@ -246,15 +248,15 @@ class Performer:
         attempt = state.stages[effect.stage].attempt
         if effect.stage in state.ahead:
             draft = state.ahead[effect.stage]
-            yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="model")
+            yield _handed_in(effect.stage, draft, state, by="model", attempt=attempt)
             return
-        by = "user" if effect.stage == "red" and state.tests else "harness"
-        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=stage.draft(state), by=by)  # type: ignore[arg-type] # one of the three
+        by: _By = "user" if effect.stage == "red" and state.tests else "harness"
+        yield _handed_in(effect.stage, stage.draft(state), state, by=by, attempt=attempt)
 
     def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:
         draft = kept_draft(state, self._runtime.stages[effect.stage])
         attempt = state.stages[effect.stage].attempt
-        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=attempt, draft=draft, by="harness")
+        yield _handed_in(effect.stage, draft, state, attempt=attempt)
 
     # -- facts and verdicts
 
@@ -278,7 +280,7 @@ class Performer:
         taken = adopted(state, effect.stage)
         self._runtime.guard.put_back(str(taken["tree"]))
         draft = cast("Mapping[str, object]", taken["draft"])
-        yield kinds.ArtifactSubmitted(stage=effect.stage, attempt=1, draft=draft, by="harness")
+        yield _handed_in(effect.stage, draft, state, attempt=1)
 
     def _reopen(self, effect: Reopen, state: RunState) -> Iterator[Event]:
         if effect.undone:
@@ -381,6 +383,13 @@ class Performer:
             from agentforge.pipeline.delivery.attestation import anchor
 
             anchor(state, self._runtime)
+
+
+def _handed_in(
+    stage: str, draft: Mapping[str, object], state: RunState, *, attempt: int, by: _By = "harness"
+) -> kinds.ArtifactSubmitted:
+    """A draft that no reply holds is a step of its own."""
+    return kinds.ArtifactSubmitted(stage=stage, attempt=attempt, draft=draft, by=by, step=state.turn.step + 1)
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:

@@ -14,7 +14,7 @@ from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, Effect, FinishStep
 from agentforge.agent.limits import exhausted
 from agentforge.canonical import digest_value
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.revisits import fact_key
 from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.kinds.examinations import EXAMINE

@@ -21,8 +21,9 @@ from agentforge.context.packer import fill
 from agentforge.context.sections import Level, Piece, Section
 from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
 from agentforge.pipeline.context.excerpts import code_view, likely_views
 from agentforge.pipeline.context.excerpts_of_tests import style_views
@@ -41,7 +42,7 @@ from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import implementations, language_of, outline_of
+from agentforge.workspace.code.symbols import implementations, outline_of
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import Effect
@@ -56,7 +57,8 @@ _TEST_LIMIT_S = 30.0
 _SAID = 1500
 _OVERHEAD = 60
 """Tokens of headings and message framing."""
-_FALLBACK = {"javascript": "test/examined.test.js", "go": "examined_test.go", "rust": "tests/examined.rs"}
+_SHARE = 2
+"""The call may cost a step's tokens divided by this; the request and the public names are whole all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +110,10 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
             *_of_phase(state, runtime),
             Piece(name="public names of the changed files, as they are now", text=shown, level=Level.LAW, order=2),
         ]
-        room = counted_limit(runtime.step_tokens) - count_tokens(_prompt(state, runtime)) - _OVERHEAD
-        if sum(count_tokens(one.text) for one in law) < room:
+        needed = sum(count_tokens(one.text) for one in law)
+        frame = count_tokens(_prompt(state, runtime)) + _OVERHEAD
+        if needed < counted_limit(runtime.step_tokens) - frame:
+            room = max(needed, counted_limit(runtime.step_tokens // _SHARE) - frame)
             page = fill([*law, *_before(state, runtime)], room=room)
             text = redact(page.text, secrets=runtime.secrets).text
             material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))
@@ -325,7 +329,8 @@ def _place(state: RunState, runtime: Runtime) -> str:
     suite = [*suite_files(state), *texts(state.facts.get("baseline", {}).get("test_files"))]
     suite = [path for path in suite if not path.endswith(("conftest.py", "__init__.py"))]
     trees = (judged(state.trees, ""), state.trees["baseline"])
-    fallback = _FALLBACK.get(language_of(changed_files(state)[0]) or "", "test_examined.py")
+    language = of_path(changed_files(state)[0])
+    fallback = (language.examined_test if language is not None else "") or "test_examined.py"
 
     def taken(path: str) -> bool:
         return any(runtime.git.show(tree, path) is not None for tree in trees)

@@ -15,6 +15,7 @@ from agentforge.pipeline.facts.examples import stands_in, told_in, wanted_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.model.run_dependencies import specified
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
@@ -113,9 +114,15 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
         "missing": [path for path in named if path not in present],
         "symbols": symbols,
         "examples": [{"text": text, "found": told_in(wanted_in(text, state.request), criteria)} for text in examples],
-        "dependency_cycle": [],
+        "dependency_cycle": _circle(draft, state, runtime),
         "claims": split_facts(state, draft),
     }
+
+
+def _circle(draft: Json, state: RunState, runtime: Runtime) -> list[str]:
+    """The tasks that would wait for each other if this one waited for what its specification names; [] = none."""
+    ways = (runtime.look(need, state).circle for need in specified(draft) if need.task_id)
+    return next(([state.run_id, *way] for way in ways if way), [])
 
 
 def changed_lines(diff: str) -> dict[str, list[str]]:

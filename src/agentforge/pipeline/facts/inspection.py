@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge.contracts.inspection import GUARDING, by_inspection_alone, needs_inertness
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.placing import standing_examples

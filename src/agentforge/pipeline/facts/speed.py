@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.contracts.inspection import is_for_speed, measured_rows
 from agentforge.errors import ToolchainError
-from agentforge.events.fold.judged import judged
+from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.stage import Json, items, texts

@@ -61,12 +61,14 @@ class Sight:
         status: "failed" = it will not come any more.
         seen: in words.
         trails: folders of the runs that are meant.
+        circle: the way on which the other run waits for this one, () when it does not.
         repo, task_id, head, found, branch: as in events.awaiting.TaskArrived; branch is where the delivery lies.
     """
 
     status: Literal["arrived", "waiting", "failed"]
     seen: str = ""
     trails: tuple[str, ...] = ()
+    circle: tuple[str, ...] = ()
     repo: str = ""
     task_id: str = ""
     head: str = ""
@@ -77,11 +79,19 @@ class Sight:
 def needs(state: RunState) -> tuple[Need, ...]:
     """Everything that the run needs of others: given when it began, and by its specification once that is accepted."""
     found = [_artifact_need(row) if row.get("artifact") else _task_need(row) for row in state.after]
-    wanted = state.artifacts.get("spec", {}).get("dependencies")
-    if isinstance(wanted, Mapping):
-        found += [_task_need(row) for row in items(wanted.get("tasks"))]
-        found += [_artifact_need(row) for row in items(wanted.get("external"))]
+    found += specified(state.artifacts.get("spec", {}))
     return tuple({need.key: need for need in found}.values())
+
+
+def specified(spec: Json) -> list[Need]:
+    """What a specification says that others must deliver first."""
+    wanted = spec.get("dependencies")
+    if not isinstance(wanted, Mapping):
+        return []
+    return [
+        *(_task_need(row) for row in items(wanted.get("tasks"))),
+        *(_artifact_need(row) for row in items(wanted.get("external"))),
+    ]
 
 
 def unmet(state: RunState) -> tuple[Need, ...]:

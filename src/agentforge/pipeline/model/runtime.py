@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentforge.conformance.engine.check_engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.kinds import Event
-    from agentforge.events.kinds.splits import PartStarted
+    from agentforge.events.kinds.dependencies import PartStarted
     from agentforge.events.state.run_state import RunState
     from agentforge.guest.choice import GuestChoice
     from agentforge.hooks.engine import HookEngine

@@ -22,7 +22,8 @@ def arrived_pieces(stage: str, state: RunState) -> list[Piece]:
         found = seen.get("found")
         path = str(found.get("path", "")) if isinstance(found, dict) else ""
         if seen.get("status") == "arrived" and isinstance(found, dict) and path:
-            name = f"contract {path} {found.get('version')}, delivered by {seen.get('task_id')}"
+            whose = f"delivered by {seen['task_id']}" if seen.get("task_id") else f"on branch {found.get('branch')}"
+            name = f"contract {path} {found.get('version')}, {whose}"
             text = _text(Path(str(seen.get("repo"))), str(found.get("commit")), path)
             pieces.append(Piece(name=name, text=text, level=Level.LAW, foreign=True))
         elif seen.get("status") == "arrived" and isinstance(found, dict) and _elsewhere(seen, state):

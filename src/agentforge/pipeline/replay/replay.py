@@ -65,7 +65,8 @@ _FROM_OUTSIDE = (
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _OF_QUESTIONS = frozenset({"choices", "shown", "following"})
-_ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, kinds.StageReopened: frozenset({"work"})}
+_OTHERS = {kinds.StageReopened: frozenset({"work"}), kinds.ArtifactSubmitted: frozenset({"step"})}
+_ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, **_OTHERS}
 """Fields that the logs of earlier versions lack."""
 _ANSWERED = ("read", "execute", "network")
 

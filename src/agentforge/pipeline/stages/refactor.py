@@ -68,6 +68,7 @@ STAGE = Stage(
         "run_tests",
         "run_checks",
         "apply_patch",
+        "refactor",
         "git_diff",
         "submit_artifact",
     ),

@@ -28,7 +28,7 @@ RULE_DAYS = 30
 """How long a rule holds that "always allow" writes: long enough for a piece of work, too short to be forgotten."""
 
 READING = ("read_file", "list_dir", "grep", "glob", "outline", "find_symbol", "git_diff")
-WRITING = ("edit", "write_file", "append_file", "apply_patch")
+WRITING = ("edit", "write_file", "append_file", "apply_patch", "refactor")
 
 
 class BadRule(ValueError):

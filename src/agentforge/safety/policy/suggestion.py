@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from agentforge.frozen import dataclass
+from agentforge.globs import is_wild
 from agentforge.safety.policy.decision import Decision, Policy, decide_command
 from agentforge.safety.policy.modes import Mode, Verdict
 from agentforge.safety.policy.permission import READING, RULE_DAYS, WRITING, after_days, host_of
@@ -14,6 +16,11 @@ from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.safety.shell.programs.classification import classify
 
 _WITH_VERB = frozenset(names("git npm pnpm yarn cargo go uv pip poetry docker kubectl gh make bun deno mix"))
+_INTERPRETERS = re.compile(
+    r"(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|bash|sh|zsh|dash|ksh|fish|java|pwsh|osascript|npx|uvx|pipx|bunx)[\d.]*"
+)
+_RUNNERS = frozenset(names("run exec x dlx tool compose"))
+"""Verbs behind which another program, or a name from a file, says what happens."""
 _NEVER = (CommandClass.DESTRUCTIVE, CommandClass.UNKNOWN)
 
 
@@ -93,16 +100,56 @@ def _beyond_rules(decision: Decision) -> bool:
     return any("secret" in part.reason or "outside the workspace" in part.reason for part in asked)
 
 
+def suggest_write(paths: tuple[str, ...], policy: Policy) -> tuple[Suggestion, ...]:
+    """Offer a rule for a change of files: the folder of each, or the file alone where it lies at the top of the workspace.
+
+    Args:
+        paths: as the tool names them, relative to the workspace or absolute.
+    """
+    until = after_days(policy.now, RULE_DAYS) if policy.now else ""
+    root = policy.ground.root.rstrip("/") + "/"
+    found: dict[str, Suggestion] = {}
+    for path in paths:
+        inside = path.removeprefix(root).removeprefix("./")
+        if not inside or inside.startswith(("/", "~", "..")) or is_wild(inside):
+            return ()
+        folder = inside.rpartition("/")[0]
+        rule = f"Edit({folder}/**)" if folder else f"Edit(./{inside})"
+        beside = "files of other folders" if folder else "other files"
+        found[rule] = Suggestion(
+            rule=rule, matches=(f"every change of {rule[5:-1]}",), still_asked=(beside,), until=until
+        )
+    return tuple(found.values())
+
+
 def _for(words: list[str], kind: CommandClass) -> Suggestion:
     text = " ".join(words)
-    verb = words[1] if len(words) > 1 and words[0] in _WITH_VERB and not words[1].startswith("-") else ""
-    if kind in _NEVER or (words[0] in _WITH_VERB and not verb):
+    head = _head(words)
+    if kind in _NEVER or not head:
         return Suggestion(rule=f"shell({text})", matches=(text,), still_asked=(f"{text} more",))
-    head = f"{words[0]} {verb}".strip()
     examples = dict.fromkeys((text, head, f"{head} --verbose"))
-    beside = f"{words[0]} {'other' if verb else ''}".strip()
+    first, _, rest = head.rpartition(" ")
     return Suggestion(
         rule=f"shell({head} *)",
         matches=tuple(examples),
-        still_asked=(beside if verb else f"{words[0]}x", f"{text} && rm -r x"),
+        still_asked=(f"{first} other" if rest and first else f"{head}x", f"{text} && rm -r x"),
     )
+
+
+def _head(words: list[str]) -> str:
+    """The words that say what a command does, "" where only all of them do.
+
+    A program that runs others is told by what it runs: `python -m http.server`, `node build.js`, `npm run lint`.
+    """
+    program, *rest = words
+    if _INTERPRETERS.fullmatch(program.rpartition("/")[2]):
+        if rest[:1] == ["-m"] and len(rest) > 1:
+            return f"{program} -m {rest[1]}"
+        return f"{program} {rest[0]}" if rest and not rest[0].startswith("-") else ""
+    if program not in _WITH_VERB:
+        return program
+    if not rest or rest[0].startswith("-"):
+        return ""
+    if rest[0] not in _RUNNERS:
+        return f"{program} {rest[0]}"
+    return f"{program} {rest[0]} {rest[1]}" if len(rest) > 1 and not rest[1].startswith("-") else ""

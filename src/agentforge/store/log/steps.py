@@ -15,7 +15,9 @@ from agentforge.store.log.intact import look_at
 from agentforge.store.log.reader import LOG
 from agentforge.store.log.records import Record, read_line
 
-_NUMBERED = frozenset({"ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished"})
+_NUMBERED = frozenset(
+    {"ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished", "ArtifactSubmitted"}
+)
 _TAIL_BYTES = 65_536
 
 
@@ -98,7 +100,7 @@ def _number(line: bytes) -> int | None:
     value = _value(line)
     data = value.get("data")
     number = data.get("step") if value.get("type") in _NUMBERED and isinstance(data, dict) else None
-    return number if isinstance(number, int) else None
+    return number if isinstance(number, int) and number else None
 
 
 def _checked(line: bytes, before: Record | None) -> Record:

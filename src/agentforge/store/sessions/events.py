@@ -38,7 +38,7 @@ def event_line(record: Record, state: RunState, *, sequence: int) -> bytes:
 
 
 def _told(event: kinds.Event, state: RunState) -> tuple[str, dict[str, object]] | None:
-    if isinstance(event, kinds.UserSaid):
+    if isinstance(event, kinds.UserSaid | kinds.UserSteered):
         return "agent_start", {"message": event.text}
     if isinstance(event, kinds.ModelReplied):
         return ("text_complete", {"content": event.text}) if event.text.strip() else None

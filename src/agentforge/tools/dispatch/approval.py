@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> 
         policy,
         kind=_class_of(tool, arguments),
         reads=tool.reads(arguments),
-        writes=tool.writes(arguments),
+        writes=tool.paths(arguments, Path(policy.ground.root)),
         url=tool.url(arguments),
         text=text,
     )

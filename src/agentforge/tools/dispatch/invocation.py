@@ -277,7 +277,7 @@ def _ask_approval(tool: Tool, arguments: Mapping[str, object], policy: Invocatio
 
 def _check_scope(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> None:
     """Judge every path that the call would write, by the place where it really lies."""
-    for path in tool.writes(arguments):
+    for path in tool.paths(arguments, context.root):
         real = _real_path(tool, path, context.root)
         reason = context.may_write(real)
         if reason is not None:

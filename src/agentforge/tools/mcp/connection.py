@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentforge import __version__
+from agentforge.installation import command_for
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
-from agentforge.tools.mcp.definitions import Pinned, definition_of
+from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, prompt_of
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from agentforge.tools.mcp.spec import ServerSpec
 
 State = Literal["idle", "starting", "ready", "failed"]
+_CHANGED = ("notifications/tools/list_changed", "notifications/prompts/list_changed")
+"""Resources are listed anew whenever somebody asks for them."""
+_UNREACHABLE = "All connection attempts failed"
 _WORDLESS = ("", "Connection closed", "Server returned an error response")
 
 
@@ -116,9 +120,8 @@ class Connection:
         if known.resources is not None:
             listed = await self._answer(client.list_resources, what="resources")
             found["resources"] = [f"{one.uri} ({one.name})" for one in listed.resources]
-        if known.prompts is not None:
-            prompts = await self._answer(client.list_prompts, what="prompts")
-            found["prompts"] = [one.name for one in prompts.prompts]
+        if self.offered is not None:
+            found["prompts"] = [one.name for one in self.offered.prompts]
         return found
 
     async def close(self) -> None:
@@ -150,14 +153,14 @@ class Connection:
             self.reason = f"it did not answer within {self.spec.startup_s:g} s"
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=5)
-        self._failed(self._told())
+        self._failed("; ".join(part for part in (self._told(), self.spec.advice) if part))
         raise ServerFailed(self.reason)
 
     async def _live(self, ready: asyncio.Future[None]) -> None:
         """Hold the connection open in one task, because its parts must be left where they were entered."""
-        from mcp import Client
-
         try:
+            from mcp import Client
+
             async with AsyncExitStack() as stack:
                 transport, self._pipe = self._open(self.spec)
                 client = await stack.enter_async_context(
@@ -169,16 +172,16 @@ class Connection:
                     ready.set_result(None)
                 await self._until_over()
         except Exception as exc:  # noqa: BLE001  # whatever a server makes of the protocol ends here, with its reason
-            self.reason = self.reason or _words(exc)
+            self.reason = self.reason or self._complaint(exc)
         finally:
             self._client = None
             if self.state == "ready" and not self._stop.is_set():
                 self._failed(self._told() or "the connection ended")
 
     async def _heard(self, message: Any) -> None:
-        """A server says by itself that its tools are others now: they are listed again before the next call."""
+        """A server says by itself that it offers something else now: it is asked what, before the next call."""
         told = getattr(message, "root", message)
-        if getattr(told, "method", "") == "notifications/tools/list_changed":
+        if getattr(told, "method", "") in _CHANGED:
             self._stale = True
 
     async def _until_over(self) -> None:
@@ -196,6 +199,11 @@ class Connection:
         said = self._pipe.reason() if self._pipe is not None else ""
         first = "" if said and self.reason in _WORDLESS else self.reason
         return "; ".join(part for part in (first, said) if part)
+
+    def _complaint(self, error: BaseException) -> str:
+        """What an error says, with the address that it is about."""
+        words = _words(error)
+        return f"{self.spec.url} cannot be reached: {words}" if words == _UNREACHABLE else words
 
     def _failed(self, reason: str) -> None:
         self._failures += 1
@@ -260,10 +268,17 @@ async def _offered(client: Client) -> Pinned:
             cursor = page.next_cursor
             if not cursor or len(known) >= _MOST_TOOLS:
                 break
+    prompts = (await client.list_prompts()).prompts if client.server_capabilities.prompts is not None else ()
     return Pinned(
         definitions=tuple(_definition(one) for one in known[:_MOST_TOOLS]),
         resources=client.server_capabilities.resources is not None,
+        prompts=tuple(map(_prompt, prompts[:_MOST_TOOLS])),
     )
+
+
+def _prompt(prompt: Any) -> Prompt:
+    arguments = [(one.name, bool(one.required)) for one in prompt.arguments or ()]
+    return prompt_of(prompt.name, prompt.description or prompt.title or "", arguments)
 
 
 def _definition(tool: Any) -> Any:
@@ -291,6 +306,8 @@ def _words(error: BaseException) -> str:
     """What an error says; of a group of them the first that says something."""
     if isinstance(error, BaseExceptionGroup):
         return next((words for one in error.exceptions if (words := _words(one))), type(error).__name__)
-    if isinstance(error, ModuleNotFoundError) and error.name in ("mcp", "httpx2"):
-        return "MCP servers need the extra `mcp`: pip install 'agentforge-pipeline[mcp]'"
+    if isinstance(error, ModuleNotFoundError) and error.name in ("mcp", "mcp_types", "httpx2"):
+        return f"MCP servers need a library that is not installed: {command_for('mcp')}"
+    if isinstance(error, FileNotFoundError):
+        return f"there is no program {error.filename!r} here: install it, or correct the server's command"
     return str(error) or type(error).__name__

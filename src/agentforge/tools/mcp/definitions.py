@@ -48,15 +48,42 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt that a server fills in for a person who asks for it.
+
+    Attributes:
+        arguments: their names, in the server's order.
+        required: those of them that it cannot do without.
+    """
+
+    name: str
+    description: str = ""
+    arguments: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+    def value(self) -> dict[str, object]:
+        """The prompt as plain data."""
+        lists = {"arguments": list(self.arguments), "required": list(self.required)}
+        return {"name": self.name, "description": self.description, **lists}
+
+    @property
+    def command(self) -> str:
+        """The name as it stands in a command: letters, digits, - and _."""
+        return _NOT_IN_NAMES.sub("_", self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
     """What a server offered when the user last agreed to it.
 
     Attributes:
         resources: whether it offers resources to read.
+        prompts: nobody has to agree to them: a person asks for each.
     """
 
     definitions: tuple[Definition, ...]
     resources: bool = False
+    prompts: tuple[Prompt, ...] = ()
 
     def changes(self, now: Pinned) -> dict[str, str]:
         """What `now` differs in, by name of the tool: "new" or "changed"; a tool that is gone needs nobody."""
@@ -76,6 +103,21 @@ def definition_of(name: str, description: str, schema: object, *, looks: bool, d
         parameters=plain_schema(schema),
         looks=looks,
         destroys=destroys,
+    )
+
+
+def prompt_of(name: str, description: str, arguments: Iterable[tuple[str, bool]]) -> Prompt:
+    """Make a server's words about a prompt fit to be shown.
+
+    Args:
+        arguments: name of each, and whether it is required.
+    """
+    named = [(clean(one)[:100], required) for one, required in arguments]
+    return Prompt(
+        name=name[:200],
+        description=" ".join(clean(description).split())[:_LONGEST_DESCRIPTION],
+        arguments=tuple(one for one, _ in named),
+        required=tuple(one for one, required in named if required),
     )
 
 
@@ -174,7 +216,9 @@ class Pins:
         try:
             value = json.loads(self._file(digest).read_bytes())
             return Pinned(
-                definitions=tuple(_definition(one) for one in value["tools"]), resources=bool(value["resources"])
+                definitions=tuple(_definition(one) for one in value["tools"]),
+                resources=bool(value["resources"]),
+                prompts=tuple(_prompt(one) for one in value.get("prompts", ())),
             )
         except (OSError, ValueError, KeyError, TypeError):  # it is asked anew
             return None
@@ -185,7 +229,11 @@ class Pins:
         Raises:
             StorageError: the file cannot be written.
         """
-        value = {"tools": [one.value() for one in pinned.definitions], "resources": pinned.resources}
+        value = {
+            "tools": [one.value() for one in pinned.definitions],
+            "resources": pinned.resources,
+            "prompts": [one.value() for one in pinned.prompts],
+        }
         file = self._file(digest)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -210,4 +258,13 @@ def _definition(value: Mapping[str, object]) -> Definition:
         parameters=cast("Mapping[str, object]", parameters),
         looks=value.get("looks") is True,
         destroys=value.get("destroys") is True,
+    )
+
+
+def _prompt(value: Mapping[str, object]) -> Prompt:
+    return Prompt(
+        name=str(value["name"]),
+        description=str(value["description"]),
+        arguments=tuple(map(str, cast("list[object]", value["arguments"]))),
+        required=tuple(map(str, cast("list[object]", value["required"]))),
     )

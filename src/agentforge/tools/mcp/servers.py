@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentforge.frozen import dataclass
 from agentforge.tools.base import TEXT, Observation, Tool, ToolError, failed, takes
 from agentforge.tools.mcp.connection import Connection, Opened, ServerFailed
-from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, offered_names
+from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, offered_names
 from agentforge.tools.mcp.loop import Loop
 from agentforge.tools.mcp.results import observed, read_out
 
@@ -118,6 +118,17 @@ class Servers:
     def listing(self, server: str) -> dict[str, list[str]]:
         """Name the resources and prompts of a server; errors as those of `call`."""
         return self._run(server, self._connection(server).listing())
+
+    def prompts(self, server: str) -> tuple[Prompt, ...]:
+        """The prompts of a server as far as they are known without asking it."""
+        connection = self._connections.get(server)
+        offered = connection.offered if connection is not None else None
+        known = offered or self._pinned.get(server)
+        return known.prompts if known is not None else ()
+
+    def connect(self, names: Iterable[str]) -> None:
+        """Start servers, all at the same time; what is wrong with one of them is told by its status."""
+        self._loop.run(self._meet(names))
 
     def statuses(self) -> tuple[Status, ...]:
         """Where every server stands; nothing is started."""

@@ -15,6 +15,7 @@ from agentforge.frozen import dataclass
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL|COOKIE", re.IGNORECASE)
+_DOWNLOADERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx", "docker", "podman"})
 _STARTUP_S = 10.0
 _CALL_S = 60.0
 
@@ -35,6 +36,7 @@ class ServerSpec:
         call_s: how long one call may take.
         origin: where it is set, for people.
         project: set by the project, not by the user.
+        unset: variables that its texts name and that have no value here.
     """
 
     name: str
@@ -51,6 +53,18 @@ class ServerSpec:
     call_s: float = _CALL_S
     origin: str = ""
     project: bool = False
+    unset: tuple[str, ...] = ()
+
+    @property
+    def advice(self) -> str:
+        """What a person may look at when the server does not start; "" = nothing in particular."""
+        told = [f"the variable {name} is not set" for name in self.unset]
+        if self.command and Path(self.command[0]).name in _DOWNLOADERS and not self.network:
+            told.append(
+                f"{self.command[0]} downloads at its start, and this server has no network"
+                + (": install the program itself" if self.project else ": set network = true")
+            )
+        return "; ".join(told)
 
     @property
     def digest(self) -> str:
@@ -79,6 +93,11 @@ def read_spec(
         raise ConfigError(f"{origin}: MCP server {name} needs exactly one of command and url", hint="correct it")
     if url and not url.startswith(("http://", "https://")):
         raise ConfigError(f"{origin}: MCP server {name}: {url!r} is no http or https address", hint="correct it")
+    if table.get("type") == "sse":
+        raise ConfigError(
+            f"{origin}: MCP server {name}: the transport `sse` was replaced by streamable HTTP",
+            hint="take the server's address for streamable HTTP (often it ends with /mcp), and the type http",
+        )
     network = table.get("network")
     return ServerSpec(
         name=name,
@@ -95,6 +114,7 @@ def read_spec(
         call_s=_seconds(table, "call_timeout_sec", _CALL_S),
         origin=origin,
         project=project,
+        unset=_unset(table, environ),
     )
 
 
@@ -144,6 +164,12 @@ def _seconds(table: Mapping[str, object], key: str, default: float) -> float:
 
 def _expanded(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: environ.get(found["name"]) or found["default"] or "", text)
+
+
+def _unset(table: Mapping[str, object], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables without a value and without a default."""
+    found = _VARIABLE.finditer(json.dumps(dict(table), ensure_ascii=False))
+    return tuple(dict.fromkeys(one["name"] for one in found if one["default"] is None and not environ.get(one["name"])))
 
 
 def _words(headers: Mapping[str, str]) -> tuple[str, ...]:

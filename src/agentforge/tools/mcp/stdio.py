@@ -19,27 +19,37 @@ _MOST_UNASKED = 5000
 _MOST_NOISE = 200
 _STDERR_LINES = 20
 _END_S = 0.5
+_NOT_FOUND = 127
+"""The exit code of who was to start a program that is not there."""
 
 
 class Pipe:
     """What is known of a server's process, also after it has ended.
 
+    Args:
+        program: that is started, for people.
     Attributes:
         complaint: why the pipe was closed from this side, "" when it was not.
         over: set when nothing more comes from the server.
+        returncode: with which it ended; None = it runs.
+        killed: it was ended from here, so that its exit code says nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, program: str = "the program") -> None:
+        self._program = program
         self.over = asyncio.Event()
         self.complaint = ""
         self.returncode: int | None = None
+        self.killed = False
         self._said: deque[str] = deque(maxlen=_STDERR_LINES)
         self._unasked = 0
         self._noise = 0
 
     def reason(self) -> str:
         """Why there is nobody at the other end, in words: what it said last is in them."""
-        ended = "" if self.returncode is None else f"ended with exit code {self.returncode}"
+        if self.returncode == _NOT_FOUND:
+            return f"there is no program {self._program!r} here: install it, or correct the server's command"
+        ended = "" if self.returncode is None or self.killed else f"ended with exit code {self.returncode}"
         said = " | ".join(line for line in self._said if line.strip())[-600:]
         return "; ".join(part for part in (self.complaint, ended, said) if part)
 
@@ -167,6 +177,7 @@ async def _end(process: asyncio.subprocess.Process, pipe: Pipe) -> None:
         process.stdin.close()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
         if number is not None:
+            pipe.killed = True
             _kill(process.pid, number)
         with suppress(TimeoutError):
             pipe.returncode = await asyncio.wait_for(process.wait(), _END_S)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from agentforge.cancelling import interruptible
 from agentforge.errors import ToolchainError
+from agentforge.installation import command_for
 from agentforge.tools.web.chromium import chromium
 
 if TYPE_CHECKING:
@@ -163,9 +164,7 @@ class Browser:
         try:
             from playwright.sync_api import sync_playwright
         except ImportError as exc:
-            raise ToolchainError(
-                "the browser tool needs the extra `browser`", hint="pip install 'agentforge-pipeline[browser]'"
-            ) from exc
+            raise ToolchainError("the browser tool needs the extra `browser`", hint=command_for("browser")) from exc
         program = self._program or chromium(self._environ)
         if not program:
             raise ToolchainError("no Chromium was found", hint="install chromium, or Google Chrome")

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.agent_report import failing_text
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import SuiteRun, run_value
-from agentforge.testing.plan import COMPILED
+from agentforge.testing.outcome import SuiteRun, TestOutcome, run_value
 from agentforge.underway import underway
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.suppressions import new_suppressions
@@ -173,8 +173,9 @@ def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: Suit
     files = tuple(dict.fromkeys(file_of(nodeid) for nodeid in promise.required))
     if not files:
         return []
-    passed = set(promise.required) <= set(whole.passed_ids)
-    inside = all(nodeid in whole.outcomes for nodeid in promise.required)
+    met = [_rows(nodeid, whole) for nodeid in promise.required]
+    inside = all(met)
+    passed = inside and all(one.passed for rows in met for one in rows)
     count = promise.repeats if passed or not inside else 1
     frozen = tuple(promise.frozen.files)
     single = rig.plan.runner in ("pytest", "unittest")  # a file may hold many other tests
@@ -191,7 +192,7 @@ def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str,
     flaky: list[str] = []
     limit = float(promise.red.get("test_limit_s") or 0)
     for nodeid in promise.required:
-        seen = [run.outcomes[nodeid] for run in runs if nodeid in run.outcomes]
+        seen = [one for run in runs for one in _rows(nodeid, run)]
         bad = [one for one in seen if not one.passed]
         if not seen:
             failing[nodeid] = "was not collected"
@@ -203,6 +204,13 @@ def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str,
             if len(bad) < len(seen):
                 flaky.append(nodeid)
     return failing, flaky
+
+
+def _rows(nodeid: str, run: SuiteRun) -> list[TestOutcome]:
+    """The outcomes of a required test; where RED could not load its file, the test is required with each of its rows."""
+    if nodeid in run.outcomes or "[" in nodeid:
+        return [run.outcomes[nodeid]] if nodeid in run.outcomes else []
+    return [one for name, one in run.outcomes.items() if name.startswith(f"{nodeid}[")]
 
 
 def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) -> dict[str, list[str]]:
@@ -317,7 +325,7 @@ def _kept_beside(
 ) -> frozenset[str]:
     """Tests of a compiled language that pass with the text that they had: what the specification changes beside them, and
     nothing else, keeps the base's text from being compiled."""
-    if rig.plan.runner not in COMPILED or not promise.superseded:
+    if not is_compiled(rig.plan) or not promise.superseded:
         return frozenset()
     paths = sorted({file_of(one) for one in broken})
     before, after = (freeze(paths, read=rig.read(one)).tests for one in (base_tree, tree))

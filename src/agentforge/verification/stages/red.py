@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.catalogue import of_runner
 from agentforge.languages.stub_variant import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
@@ -18,8 +19,8 @@ from agentforge.verification.counterexamples.stub_runs import (
     noticed_by_others,
     noticed_by_targets,
     run_stubs,
+    stub_control,
     stub_note,
-    stubs_held,
     surviving,
     taken,
 )
@@ -71,18 +72,18 @@ def measure_red(
     refuse_unreached(entries, rig, red_tree, suite)
     broken = _stranded(rig, red_tree, suite, symbols) + broken_files([run, *stub_runs.values()], expected)
     worth = _worth_stubs(entries)
-    if worth:
-        stub_runs |= run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:])
+    stub_runs |= run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:]) if worth else {}
     made = taken(made, stub_runs, rig)
     unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
     seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run, vacuous=vacuous)
     noticed = _noticed(living, patience, red_tree, suite, seen)
+    stubs = stub_control(stub_runs, made, patience, base_tree=base_tree, files=suite.files) if worth else "not needed"
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": stubs_held(stub_runs, made, rig) if worth else "not needed"},
+        "controls": {**controls(run, rig.plan), "stubs": stubs},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
@@ -207,7 +208,8 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
     """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
     guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
     innocent = sorted({one.id for one in run.collection_errors} - guilty)
-    if rig.plan.runner not in ("go", "java") or not innocent or not guilty:
+    language = of_runner(rig.plan.runner)
+    if language is None or not language.keeps_neighbours or not innocent or not guilty:
         return run
     again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
     errors = [one for one in run.collection_errors if one.id in guilty]

@@ -18,6 +18,7 @@ from typing import Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
+from agentforge.installation import command_for
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Bounds, Completed, with_descriptors
@@ -125,7 +126,7 @@ def missing_because() -> str:
     try:
         from landlockpy import abi_version
     except ImportError:
-        return "landlockpy is not installed (pip install 'agentforge[landlock]')"
+        return f"landlockpy is not installed ({command_for('landlock')})"
     except OSError as exc:
         return f"landlockpy cannot be loaded: {exc}"
     if abi_version() < _OLDEST_ABI:

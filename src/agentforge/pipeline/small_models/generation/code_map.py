@@ -33,8 +33,6 @@ from agentforge.pipeline.small_models.reading.stateful_examples import (
     scene_values,
     scenes_of,
 )
-from agentforge.pipeline.small_models.refactoring.file_changes import measured_renaming
-from agentforge.pipeline.small_models.refactoring.rename_request import said_besides
 from agentforge.pipeline.small_models.refactoring.requests import Mechanical, measured_change
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.workspace.code.relevance import is_test_path
@@ -89,12 +87,6 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         options = _options(code, state.request, files=False)
         report = report_facts(state, runtime, code, options)
         return Measured(facts={"units": [], "options": options, "problem": "", "report": report})
-    rename, problem = measured_renaming(state, runtime, code)
-    if rename or problem:
-        facts: dict[str, object] = {"units": _renamed_unit(rename, code), "options": [], "problem": problem}
-        return Measured(
-            facts={**facts, "modules": dict(code.modules), "rename": rename, **_rest(said_besides(state.request))}
-        )
     change = measured_change(state, runtime)
     if change.facts or change.problem:
         return Measured(facts=_mechanical_facts(change, state, code))
@@ -142,15 +134,6 @@ def _mechanical_facts(change: Mechanical, state: RunState, code: CodeMap) -> dic
 def _rest(text: str) -> dict[str, object]:
     """What a request says besides a change by the tree."""
     return {"rest": text} if text else {}
-
-
-def _renamed_unit(rename: Mapping[str, object], code: CodeMap) -> list[dict[str, object]]:
-    """The definition under its new name."""
-    if not rename:
-        return []
-    owner, file = str(rename["old"]).rpartition(".")[0], str(rename["file"])
-    name = f"{owner}.{rename['new']}" if owner else str(rename["new"])
-    return [{**_as_new({"name": name}, file, str(rename["kind"]), code), "line": rename["line"]}]
 
 
 def code_map(state: RunState, runtime: Runtime) -> CodeMap:

@@ -26,7 +26,7 @@ _TITLE = 100
 def intake_draft(state: RunState) -> dict[str, object]:
     """The request as a record: action by its verbs, examples word for word, contradictions as what blocks."""
     request = state.request
-    action, wanted = action_of_request(request), wanted_change(request)
+    action, wanted = action_of_request(request), wanted_change(state)
     if wanted is not None:
         action = "delete" if wanted.what == "delete" else "refactor"
     elif action in ("refactor", "delete") and claims_of_request(request):

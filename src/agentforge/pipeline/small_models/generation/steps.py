@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.context.minimal import StepContext
-from agentforge.events.fold.written import ALONE, WRITE_DEFINITION
+from agentforge.events.fold.workspace_view import ALONE, WRITE_DEFINITION
 from agentforge.events.state.run_state import RunState
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall
 from agentforge.pipeline.model.runtime import Runtime

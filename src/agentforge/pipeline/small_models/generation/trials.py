@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.context.budget import one_line
 from agentforge.errors import ToolchainError
-from agentforge.events.fold.written import ALONE, WRITE_DEFINITION
+from agentforge.events.fold.workspace_view import ALONE, WRITE_DEFINITION
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.facts.impact import near_tests

@@ -12,30 +12,24 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.small_models.generation.units import oracle
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, option_meant
-from agentforge.pipeline.small_models.refactoring.rename_request import uses
+from agentforge.pipeline.small_models.refactoring.syntax_tree import uses
 from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.project import Project, Source, module_references, references
+from agentforge.python_refactoring.project import Project, member_references, module_references, references
+from agentforge.python_refactoring.project_files import Read, contents, read_project
 from agentforge.python_refactoring.removal import definitions
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import Wanted, wanted_from
 from agentforge.testing.identity import without_parameters
-from agentforge.verification.examples.plain_check import spellings
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
 from agentforge.verification.source.vacuity import vacuous_tests
 from agentforge.workspace.code.relevance import is_test_path
-from agentforge.workspace.code.symbols import parse_python
 
 if TYPE_CHECKING:
     from agentforge.python_refactoring.plan import Plan
 
-    pass
-
 WHICH = "which"
 """Key of the question which of several definitions is meant."""
-_PLAIN = (".toml", ".cfg", ".ini", ".yml", ".yaml", ".sh", ".json", ".txt", "Makefile", "Dockerfile", "Procfile")
-_UNREAD = (".pyi", ".ipynb", ".pyx")
-_LARGEST_PLAIN_BYTES = 200_000
 _MOST_TESTS = 200
 
 
@@ -56,10 +50,15 @@ class Mechanical:
     rest: str = ""
 
 
-def wanted_change(request: str) -> Wanted | None:
-    """The mechanical change of a request; examples speak of behaviour, unless the request itself says that code is meant."""
-    wanted = wanted_of(request)
-    if wanted is None or not claims_of_request(request):
+def wanted_change(state: RunState) -> Wanted | None:
+    """The mechanical change that a run was started for, or that its request asks for in words.
+
+    Examples speak of behaviour, unless the request itself says that code is meant.
+    """
+    if state.refactoring:
+        return wanted_from(state.refactoring)
+    wanted = wanted_of(state.request)
+    if wanted is None or not claims_of_request(state.request):
         return wanted
     said = wanted.kind or wanted.what in ("rename", "drop", "order") or wanted.target.endswith(".py")
     return wanted if said else None
@@ -75,14 +74,13 @@ def choice_of(state: RunState) -> str:
 
 def measured_change(state: RunState, runtime: Runtime) -> Mechanical:
     """Plan the mechanical change of a request over the base commit."""
-    wanted = wanted_change(state.request)
+    wanted = wanted_change(state)
     if wanted is None:
         return Mechanical(facts={})
-
     choice = choice_of(state)
     project = _project(state, runtime)
     try:
-        plan = _planned(project, wanted, choice)
+        plan = plan_of(project, wanted, choice=choice)
     except Unclear as exc:
         return Mechanical(facts={}, problem=str(exc), choices=tuple(getattr(exc, "choices", ())), chosen=choice)
     if plan is None:
@@ -105,40 +103,21 @@ def changed_products(state: RunState, runtime: Runtime) -> dict[str, bytes | Non
 
 
 def _files(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
-    wanted = wanted_change(state.request)
-    if wanted is None or not state.facts.get("places", {}).get("mechanical"):
+    wanted, places = wanted_change(state), state.facts.get("places", {})
+    if wanted is None or not (places.get("mechanical") or places.get("rename")):
         return {}
-    plan = _planned(_project(state, runtime), wanted, choice_of(state))
-    out: dict[str, bytes | None] = {}
-    for path, text in plan.files.items() if plan is not None else ():
-        windows = b"\r\n" in (runtime.git.show(state.base_commit, path) or b"")
-        out[path] = None if text is None else (text.replace("\n", "\r\n") if windows else text).encode()
-    return out
-
-
-def _planned(project: Project, wanted: Wanted, choice: str) -> Plan | None:
-
-    return plan_of(project, wanted, choice=choice)
+    plan = plan_of(_project(state, runtime), wanted, choice=choice_of(state))
+    return contents(plan, _reader(state, runtime)) if plan is not None else {}
 
 
 def _project(state: RunState, runtime: Runtime) -> Project:
-    """The base commit: Python that parses, Python that does not, and files that may name a module."""
+    """The base commit."""
+    files = runtime.git.list_files(state.base_commit)
+    return read_project(files, _reader(state, runtime), roots=runtime.rig().plan.roots)
 
-    sources, unread, plain, modules = dict[str, Source](), dict[str, str](), dict[str, str](), dict[str, str]()
-    roots = runtime.rig().plan.roots
-    for path in runtime.git.list_files(state.base_commit):
-        if not path.endswith((".py", *_UNREAD, *_PLAIN)):
-            continue
-        text = (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace").replace("\r\n", "\n")
-        if path.endswith(_PLAIN):
-            plain.update({path: text} if len(text) < _LARGEST_PLAIN_BYTES else {})
-        elif path.endswith(_UNREAD) or isinstance(parse_python(text), str):
-            unread[path] = text
-        else:
-            names = spellings(path, roots)
-            sources[path] = Source(path=path, text=text, module=names[0], is_test=is_test_path(path))
-            modules.update({name: path for name in names if name not in modules})
-    return Project(sources=sources, modules=modules, plain=plain, unread=unread)
+
+def _reader(state: RunState, runtime: Runtime) -> Read:
+    return lambda path: runtime.git.show(state.base_commit, path)
 
 
 def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, wanted: Wanted) -> dict[str, object]:
@@ -156,8 +135,8 @@ def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, want
     return {
         "told": plan.told,
         "criterion": f"{plan.told}, and every test that is left passes",
-        "modified": [path for path in products if path in project.sources],
-        "created": [path for path in products if path not in project.sources],
+        "modified": [path for path in products if path in project.sources or path in project.plain],
+        "created": [path for path in products if path not in project.sources and path not in project.plain],
         "symbols": symbols,
         "seen": _seen(plan),
         "functions": [one for one in functions if one in _sound(state, runtime, project, functions)][:_MOST_TESTS],
@@ -167,7 +146,6 @@ def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, want
 
 def _affected(project: Project, path: str, text: str) -> list[str]:
     """The tests of a file that are others now: all, where the file changed outside of them."""
-
     before, after = project.sources[path].text.encode(), text.encode()
     old, new = dict(function_hashes(before)), dict(function_hashes(after))
     changed = [name for name in new if name in old and new[name] != old[name]]
@@ -178,7 +156,6 @@ def _affected(project: Project, path: str, text: str) -> list[str]:
 
 def _outside(data: bytes) -> list[str]:
     """The lines of a file that stand in no test."""
-
     inside = {
         line for _, node, _ in test_functions(data) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
@@ -188,13 +165,14 @@ def _outside(data: bytes) -> list[str]:
 
 def _showing(project: Project, plan: Plan, wanted: Wanted) -> list[str]:
     """The tests that show a change: those that use what is changed; for a deletion those of what stays beside it."""
-
+    new_name = wanted.new if wanted.what == "rename" and not wanted.parameter else ""
     files: dict[str, list[str]] = {}
     for one in plan.targets:
-        path, top = one.source.path, one.name.partition(".")[0]
+        path, top, last = one.source.path, one.name.partition(".")[0], one.name.rpartition(".")[2]
         found = module_references(project, path) if wanted.what == "delete" else references(project, path, top)
+        found += member_references(project, last) if new_name and "." in one.name else []
         for ref in found:
-            files.setdefault(ref.source.path, []).append(one.name.rpartition(".")[2])
+            files.setdefault(ref.source.path, []).append(new_name or last)
     out = []
     every = [path for path, source in project.sources.items() if source.is_test]
     near = [path for path in every if path in files or path in plan.files]
@@ -210,7 +188,6 @@ def _showing(project: Project, plan: Plan, wanted: Wanted) -> list[str]:
 
 def _sound(state: RunState, runtime: Runtime, project: Project, functions: Sequence[str]) -> set[str]:
     """Those that passed at the base and assert something."""
-
     digest = state.evidence.get("baseline")
     base = json.loads(runtime.blobs.get(digest)) if digest else {}
     outcomes: Mapping[str, str] = base.get("outcomes") or dict.fromkeys(base.get("passed_ids", ()), "passed")
@@ -223,7 +200,6 @@ def _sound(state: RunState, runtime: Runtime, project: Project, functions: Seque
 
 def _seen(plan: Plan) -> list[dict[str, object]]:
     """What is changed, where it stands at the base."""
-
     return [
         {
             "name": one.name,
@@ -241,4 +217,5 @@ def _no_test(wanted: Wanted, name: str) -> str:
         return (
             f"the project has no test that passes, so nothing would show what else breaks without {name}: give --tests"
         )
-    return f"no test uses {name}: give an example of it, like {name.rpartition('.')[2]}(1) -> 2, or --tests"
+    last = wanted.new if wanted.what == "rename" and not wanted.parameter else name.rpartition(".")[2]
+    return f"no test uses {name}: give an example of it, like {last}(1) -> 2, or --tests"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from collections.abc import Mapping
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.pipeline.small_models.refactoring.rename_request import Renaming, rename_symbols, renaming_of
 
 Row = dict[str, object]
 
@@ -42,10 +43,10 @@ class ByTree:
 
 def by_tree(state: RunState) -> ByTree | None:
     """The mechanical change that was measured, None when the request is another one."""
-    rename = renaming_of(state)
-    if rename is not None:
+    places = state.facts.get("places", {})
+    rename, value = places.get("rename"), places.get("mechanical")
+    if isinstance(rename, Mapping) and rename:
         return _of_renaming(rename)
-    value = state.facts.get("places", {}).get("mechanical")
     if not isinstance(value, Mapping) or not value:
         return None
     return ByTree(
@@ -75,13 +76,30 @@ def suite_rows(change: ByTree, requirement: str) -> list[Row]:
     return [{"path": path, "tests": tests} for path, tests in rows.items()]
 
 
-def _of_renaming(rename: Renaming) -> ByTree:
+def uses(source: str, name: str) -> bool:
+    """Whether a name stands in a source as a name: not in a text, not in a comment."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return any(one.type == tokenize.NAME and one.string == name for one in tokens)
+
+
+def _of_renaming(row: Mapping[str, object]) -> ByTree:
+    """A renaming as runs of 0.1.0 recorded it: {old, new, file, kind, line, files, functions, affected}."""
+    old, new, file, line = str(row.get("old")), str(row.get("new")), str(row.get("file")), row.get("line")
+    owner = old.rpartition(".")[0]
+    name = f"{owner}.{new}" if owner else new
+    symbols: list[Row] = [
+        {"name": name, "file": file, "kind": row.get("kind"), "change": "new"},
+        {"name": old, "file": file, "kind": row.get("kind"), "change": "removed"},
+    ]
+    for nodeid in texts(row.get("affected")):
+        path, _, test = nodeid.partition("::")
+        symbols.append({"name": test.replace("::", "."), "file": path, "kind": "function", "change": "changed"})
     return ByTree(
-        told=f"{rename.old} is called {rename.new_name}",
-        criterion=f"every test that used {rename.old} passes with {rename.new_name}",
-        modified=rename.files,
+        told=f"{old} is called {name}",
+        criterion=f"every test that used {old} passes with {name}",
+        modified=tuple(texts(row.get("files"))),
         created=(),
-        symbols=tuple(rename_symbols(rename)),
-        seen=({"name": rename.old, "file": rename.file, "line": max(rename.line, 1), "role": f"becomes {rename.new}"},),
-        functions=rename.functions,
+        symbols=tuple(symbols),
+        seen=({"name": old, "file": file, "line": line if isinstance(line, int) else 1, "role": f"becomes {new}"},),
+        functions=tuple(texts(row.get("functions"))),
     )

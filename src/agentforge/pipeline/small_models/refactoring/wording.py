@@ -64,6 +64,10 @@ _ORDER = _pattern(
     r"(?: (alphabetically|by name)|(?: (?:to|as|into|in the order|in this order))?:?\s*"
     rf"({_ONE}(?:\s*,\s*(?:and\s+)?{_ONE}| and {_ONE})+))"
 )
+_NAMED = _pattern(
+    rf"\brename (?:the )?(?:({_KIND}) )?{_Q}([A-Za-z_][\w.]*){_Q}(?:\(\))?{_Q}{_PLACE}"
+    rf" (?:to|into|as) {_Q}([A-Za-z_]\w*){_Q}(?:\(\))?{_Q}"
+)
 _MORE = re.compile(
     r"(?i)(?<!not )(?<!n't )(?<!never )(?<!without )\b(?:add|create|write|implement|introduce|fix|rename|move|delete|remove|drop|"
     r"replace|extract|inline|convert|split|merge|make|rewrite|let|give)\b"
@@ -95,7 +99,7 @@ def wanted_of(request: str) -> Wanted | None:
     both = _BOTH.search(text)
     if both is not None:
         text = f"{text[: both.start()]}{both.group(3)} {both.group(1)}{both.group(2) or ''}{text[both.end() :]}"
-    for read in (_signature, _moved, _deleted):
+    for read in (_signature, _named, _moved, _deleted):
         found = read(text)
         if found is not None:
             wanted, start, end = found
@@ -113,7 +117,8 @@ def _rest(wanted: Wanted, text: str, request: str) -> str:
         text = text.replace(" ".join(example.split()), " ; ")
     if wanted.what == "move":
         text = "; ".join(part for part in re.split(r"[.;](?=\s|$)", text) if not _REEXPORT.search(part))
-    return leftover(text, names=wanted.names, gone=wanted.what == "delete")
+    names = (*wanted.names, wanted.new) if wanted.new and not wanted.parameter else wanted.names
+    return leftover(text, names=names, gone=wanted.what == "delete")
 
 
 _Found = tuple[Wanted, int, int]
@@ -142,6 +147,16 @@ def _moved(text: str) -> _Found | None:
         fresh=bool(fresh) or target.endswith(".py"),
         reexport=bool(_REEXPORT.search(text)) and not _NO_REEXPORT.search(text),
     )
+    return wanted, match.start(), match.end()
+
+
+def _named(text: str) -> _Found | None:
+    """Another name for a definition."""
+    match = _NAMED.search(text)
+    if match is None:
+        return None
+    kind, old, place, new = match.groups()
+    wanted = Wanted(what="rename", names=(old,), kind=_kind(kind), place=_bare(place), new=new)
     return wanted, match.start(), match.end()
 
 

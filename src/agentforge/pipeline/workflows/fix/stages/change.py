@@ -59,6 +59,7 @@ STAGE = Stage(
         "read_file",
         "grep",
         "find_symbol",
+        "refactor",
         "run_checks",
         "run_tests",
         "ask_human",

@@ -1,0 +1,121 @@
+"""The first page of a task: what waits for you, what was delivered and how that is shown, the timeline, the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from agentforge.app.tasks.parts import parts_of
+from agentforge.dashboard.delivery import analysis_of, card_of
+from agentforge.dashboard.ground import Repository
+from agentforge.dashboard.stage_rows import break_rows, stage_rows, totals_line
+from agentforge.dashboard.trail import rows_of
+from agentforge.events.kinds.dependencies import part_label
+from agentforge.pipeline.plugins.stage_order import names_of
+
+if TYPE_CHECKING:
+    from agentforge.dashboard.reading import Reading
+    from agentforge.events.state.run_state import RunState
+
+_LATEST = 8
+_KEPT = "Nothing is lost: it goes on where it stood."
+_ANOTHER_MODEL = "Resume when that is mended, or go on with another model."
+_HINTS = {
+    "interrupted": "It was stopped by hand, and goes on where it stood.",
+    "no-model": _ANOTHER_MODEL,
+    "model-auth": _ANOTHER_MODEL,
+    "model-not-found": _ANOTHER_MODEL,
+    "rate-limited": "The provider wants fewer requests. Resume later, or go on with another model.",
+    "model-unavailable": "The provider does not answer. Resume later, or go on with another model.",
+}
+
+
+def overview_values(reading: Reading, *, standing: str, running: bool) -> dict[str, Any]:
+    """Everything that the first page of a task shows below its head."""
+    from markupsafe import Markup
+
+    state, timeline = reading.state, reading.timeline
+    now = datetime.now(UTC).timestamp() if running else None
+    names = list(dict.fromkeys((*names_of(state), *state.stages)))
+    rows = stage_rows(timeline, names, state.stages, now=now, ended=bool(state.outcome))
+    for row in rows:
+        row["bar"] = Markup(row["bar"])  # escaped where it is drawn
+    count = len(reading.index)
+    latest = [] if state.outcome else list(rows_of(reading, range(count, max(0, count - _LATEST), -1)))
+    return {
+        "stages": rows,
+        "totals": totals_line(rows),
+        "breaks": break_rows(timeline),
+        "why": why_of(reading, standing=standing),
+        "card": card_of(state),
+        "analysis": analysis_of(state),
+        "plan": _plan(state),
+        "parts": _parts(state),
+        "used": _used(state),
+        "latest": latest,
+        "models": sorted({spent.model for spent in state.spending.values()}),
+        "cost": state.totals.cost_usd if state.totals.cost_known else None,
+        "human_s": sum(one["seconds"] or 0.0 for one in break_rows(timeline) if one["kind"] != "stopped"),
+    }
+
+
+def why_of(reading: Reading, *, standing: str) -> dict[str, str]:
+    """Why a task stands where it does, and what helps; {} where the page says it in another place."""
+    state, stopped = reading.state, reading.timeline.interrupted
+    if standing == "running":
+        again = f", attempt {reading.timeline.attempts[-1].number}" if reading.timeline.attempts else ""
+        stage = state.stage or "the next stage"
+        return {"what": f"Working on {stage}{again}; {state.totals.steps} steps so far.", "then": ""}
+    if standing == "waiting":
+        return {
+            "what": f"It waits for {', '.join(state.waits_for)}.",
+            "then": "It begins by itself when that is delivered.",
+        }
+    if standing == "queued":
+        return {"what": "It waits for a worker.", "then": "Start one with agentforge worker, or resume it from here."}
+    if standing != "paused" or state.open_escalations:
+        return {}
+    if stopped:
+        slug = str(stopped.get("slug") or "")
+        then = _HINTS.get(slug, _KEPT)
+        return {"what": "" if slug == "interrupted" else str(stopped.get("reason") or ""), "then": then}
+    if not reading.timeline.attempts:
+        return {"what": "Nobody has begun to work on it.", "then": "Resume begins it."}
+    return {"what": "The process that drove it ended without giving a reason.", "then": _KEPT}
+
+
+def _plan(state: RunState) -> dict[str, str] | None:
+    """The plan that the run is a part of, with its address."""
+    plan = state.digests.get("plan")
+    if not isinstance(plan, Mapping):
+        return None
+    return {"repo": part_label(plan), **_address(str(plan.get("path")), str(plan.get("run_id")))}
+
+
+def _parts(state: RunState) -> list[dict[str, str]]:
+    """The tasks that a plan became: where they are and how they stand."""
+    if not state.parts:
+        return []
+    return [
+        {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
+        for part in parts_of(state)
+        for row in [{"repo": part.repo, "part": part.name if part.name != part.repo else ""}]
+    ]
+
+
+def _address(path: str, task: str) -> dict[str, str]:
+    return {"task_id": task, "href": f"/t/{Repository(name='', path=Path(path)).key}/{quote(task, safe='')}"}
+
+
+def _used(state: RunState) -> list[tuple[str, float, float | None]]:
+    """(what, used, limit) of everything that is bounded."""
+    totals, limits = state.totals, state.limits
+    return [
+        ("steps", totals.steps, limits.max_steps),
+        ("tokens", totals.prompt_tokens + totals.completion_tokens, limits.budget_tokens),
+        ("USD", round(totals.cost_usd, 4), limits.budget_usd),
+        ("seconds", round(state.active_s), limits.deadline_s),
+    ]

@@ -1,0 +1,81 @@
+"""What a draft on its way through verification means for the state, and how the results of a verdict are read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState, StageState, Submission, Verdict
+
+Result = Mapping[str, object]
+
+
+def refuses(result: Result) -> bool:
+    """Whether a result is why the artifact was not accepted; where no sort was recorded, every broken rule was a reason."""
+    return not result.get("passed") and result.get("sort", "fact") == "fact"
+
+
+def refusals(results: Iterable[Result]) -> tuple[Result, ...]:
+    """List the results that refuse the artifact."""
+    return tuple(result for result in results if refuses(result))
+
+
+def notes(results: Iterable[Result]) -> tuple[Result, ...]:
+    """List the results that do not hold and refuse nothing: a reviewer should know them."""
+    return tuple(result for result in results if not result.get("passed") and not refuses(result))
+
+
+FINDINGS_KEPT = 30
+
+
+def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str) -> RunState:
+    """The draft is what will be measured; drafts of later stages in the same reply wait."""
+    waiting = {name: draft for name, draft in {**state.ahead, **event.ahead}.items() if name != event.stage}
+    kept = state.kept
+    if event.by == "harness" and kept.get(event.stage, {}).get("work"):
+        kept = {**kept, event.stage: {**kept[event.stage], "measured": True}}
+    submission = Submission(draft=event.draft, by=event.by)
+    turn = replace(state.turn, step=max(state.turn.step, event.step))
+    return replace(state, submission=submission, verdict=None, ahead=waiting, kept=kept, turn=turn)
+
+
+def facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:
+    """Keep the facts; what was submitted is from here on the draft as the harness repaired it."""
+    submission = state.submission
+    if submission is not None and event.name == state.stage:
+        draft = submission.draft if event.draft is None else event.draft
+        submission = replace(submission, draft=draft, facts=event.facts, tree=event.tree, repairs=event.repairs)
+    trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
+    if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
+        trees = {**trees, "work": event.work or event.tree}
+    evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
+    facts = {**state.facts, event.name: event.facts}
+    return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
+
+
+def stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> RunState:
+    """Keep the verdict; what refuses the draft becomes the findings, and the refused draft is kept beside them."""
+    verdict = Verdict(
+        passed=event.passed,
+        attempt=event.attempt,
+        results=event.results,
+        artifact=event.artifact,
+        artifact_digest=event.artifact_digest,
+    )
+    known = replace(
+        state.stages.get(event.stage, StageState()),
+        results=event.results,
+        repairs=event.repairs,
+        status="running" if event.passed else "failed",
+    )
+    return replace(
+        state,
+        verdict=verdict,
+        verdicts=state.verdicts + 1,
+        verdicts_passed=state.verdicts_passed + event.passed,
+        findings=refusals(event.results)[:FINDINGS_KEPT],
+        stages={**state.stages, event.stage: known},
+        submission=state.submission if event.passed else None,
+        rejected=None if event.passed or state.submission is None else state.submission.draft,
+    )

@@ -1,1 +1,0 @@
-"""Model providers, one file each: the file name is the provider's registered name. Nothing else lives here."""
