@@ -21,7 +21,6 @@ from agentforge.fleet.machine import Machine, ThisMachine
 from agentforge.fleet.rescue import Frozen, Unheard
 from agentforge.fleet.standing import After, after_drive_failed, after_loss
 from agentforge.frozen import dataclass
-from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -136,103 +135,12 @@ class Worker:
             Whether the database answered; one that is away is waited for.
         """
         try:
-<<<<<<< HEAD
             self.machine.start_due()
             self._take_over()
             for job in self.machine.ready(at_once=self.plan.until_empty):
                 self.ledger.bring_back(job, note="goes on")
             self._claim()
             self.machine.keep_only(self.ledger.driven_by(self.name))
-=======
-            from dbos import DBOS, DBOSConfig
-            from sqlalchemy.exc import DBAPIError
-        except ImportError as exc:
-            raise InfrastructureError("a worker needs the extra `fleet`", hint=command_for("fleet")) from exc
-        config = DBOSConfig(
-            name="agentforge",
-            system_database_url=self.database.url,
-            application_version=VERSION,
-            executor_id=self.name,
-            log_level="CRITICAL",
-        )
-        DBOS(config=config)
-
-        def drive_job(job_id: str, attempt: int) -> str:
-            return self.drive(job_id, attempt)
-
-        self._workflow = DBOS.workflow(name=WORKFLOW)(drive_job)
-        try:
-            DBOS.launch()
-        except DBAPIError as exc:
-            raise unreachable(self.database.shown, exc.orig) from exc
-        DBOS.register_queue(
-            QUEUE,
-            worker_concurrency=self.plan.concurrency,
-            global_concurrency=self.plan.everywhere,
-            partition_concurrency=self.plan.per_repository or 1_000_000,
-            polling_interval_sec=min(1.0, self.plan.period_s),
-            on_conflict="always_update",
-        )
-        return DBOS
-
-    def _send(self, dbos: Any, job: Job) -> None:
-        from dbos import SetEnqueueOptions, SetWorkflowID
-
-        with (
-            SetWorkflowID(job.send_id),
-            SetEnqueueOptions(priority=max(1, job.priority), queue_partition_key=job.repo, app_version=VERSION),
-        ):
-            dbos.enqueue_workflow(QUEUE, self._workflow, job.id, job.attempt)
-
-    # -- below: one run
-
-    def _drive(self, job: Job) -> tuple[int, str]:
-        """Run the driver's process to its end; returns its exit code and the end of what it said."""
-        import tempfile
-
-        with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(
-                [sys.executable, "-m", "agentforge.fleet.drive", job.repo, job.task_id, str(os.getpid())],
-                env={**self.environ, QUEUED: "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
-            with self._lock:
-                self._children[job.id] = (job.attempt, child)
-            try:
-                code = child.wait()
-            finally:
-                with self._lock:
-                    self._children.pop(job.id, None)
-            errors.seek(0)
-            return code, errors.read()[-2000:].decode("utf-8", "replace").strip()
-
-    def _end(self, job: Job, after: After) -> bool:
-        return self.ledger.end(job, after.status, note=after.note, crashes=after.crashes, delay_s=after.delay_s)
-
-    def _asked(self, job: Job, after: After, *, kept: bool = True) -> None:
-        """A task that is set aside asks a human."""
-        if kept and after.status == "quarantined":
-            ask_human(job, after.note, times=after.crashes, environ=self.environ, tell=self.tell)
-
-    # -- below: looking around
-
-    def _looked_around(self, dbos: Any) -> bool:
-        """Send what may be driven, take over from the dead, bring back what waited; a database that is away is waited for."""
-        try:
-            Schedules(self.database).start_due(self.environ, tell=self.tell)
-            self._take_over(dbos)
-            for job in self._waiting.ready(at_once=self.plan.until_empty):
-                self.ledger.end(job, "queued", note="goes on", since=job.status)
-            for job in self.ledger.ready(ahead=_AHEAD):
-                sent = self.ledger.send(job)
-                if sent is not None:
-                    self._send(dbos, sent)
-            self._stop_what_was_set_aside()
-            self._end_what_stands_still()
->>>>>>> main
         except StorageError as exc:
             self._told_of(exc)
             self._unheard.begin_again()
