@@ -140,7 +140,12 @@ def rename(environ: Mapping[str, str], text: str, name: str) -> str:
 
 
 def fork(
-    environ: Mapping[str, str], text: str, *, settings: Settings, name: str = "", tell: Callable[[str], None] = str
+    environ: Mapping[str, str],
+    text: str,
+    *,
+    settings: Settings,
+    name: str = "",
+    tell: Callable[[str], None] = lambda _text: None,
 ) -> str:
     """Begin a new session with the conversation of another, which stays as it is; of a damaged one with what can be read.
 
