@@ -13,7 +13,14 @@ from agentforge.dashboard.rendering import percent_text
 from agentforge.events import kinds
 
 _PASSED = kinds.StageVerified(
-    stage="intake", attempt=1, passed=True, contract="c", contract_digest="d", artifact={}, artifact_digest="e", results=()
+    stage="intake",
+    attempt=1,
+    passed=True,
+    contract="c",
+    contract_digest="d",
+    artifact={},
+    artifact_digest="e",
+    results=(),
 )
 _ASKED = kinds.EscalationRaised(escalation_id="E1", stage="intake", kind="question", reason="", question="Which?")
 
@@ -49,7 +56,9 @@ def test_all_repositories_are_measured_against_the_targets(measured: Served) -> 
         "Human time per task": ("held", "0 s"),
     }
     assert body.count('class="plot"') == 7
-    assert all(f'class="open" href="/measures?repo={key}"' in body for key in re.findall(r'option value="(\w{10})"', body))
+    assert all(
+        f'class="open" href="/measures?repo={key}"' in body for key in re.findall(r'option value="(\w{10})"', body)
+    )
 
 
 def test_one_repository_is_measured_by_itself(measured: Served) -> None:

@@ -169,7 +169,7 @@ class Ground:
         return found
 
     def _rows(self) -> list[Task]:
-        """Read the tasks that changed since the last look; how those stand that nobody has ended can have changed nevertheless."""
+        """Read the tasks that changed since the last look, and those anew whose process may have died."""
         kept, rows = self._kept, []
         self._kept = {}
         for repository, marks in self._marks:

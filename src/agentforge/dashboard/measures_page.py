@@ -84,7 +84,7 @@ def _goals(found: Mapping[str, Any], weeks: Sequence[Mapping[str, Any]]) -> list
             "value": seconds_text(human),
             "target": f"below {seconds_text(HUMAN_TARGET_S)}",
             "held": None if human is None else human < HUMAN_TARGET_S,
-            "told": f"{seconds_text(work['waited_seconds_per_task'])} with nights and weekends",
+            "told": f"{seconds_text(work['human_wait_seconds_per_task'])} with nights and weekends",
             "trend": _trend(weeks, "human_seconds_per_task", seconds_text),
         },
     ]

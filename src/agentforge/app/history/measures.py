@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from agentforge.app.composition.task_queries import repository
-from agentforge.app.history.human_time import attention_s, most_at_once, place_of, waited_s
+from agentforge.app.history.simultaneity import most_at_once, place_of
+from agentforge.app.history.working_time import active_seconds
 from agentforge.store.tasks.folders import attempt_of, task_summaries
 
 Value = dict[str, Any]
@@ -71,14 +72,14 @@ def weekly(found: Sequence[Value]) -> list[Value]:
 def _of_week(tasks: Sequence[Value]) -> Value:
     asked = sum(_has_asked(value) for value in tasks)
     passed, judged = (sum(value["verdicts"][place] for value in tasks) for place in (0, 1))
-    human_s = attention_s(item for value in tasks for item in value["escalations"])
+    worked = [active_seconds(item[1], item[2]) for value in tasks for item in value["escalations"] if item[2]]
     return {
         "ended": len(tasks),
         "done": sum(value["outcome"] in _DONE for value in tasks),
         "escalated": asked,
         "escalation_rate": _rate(asked, len(tasks)),
         "verification_pass_rate": _rate(passed, judged),
-        "human_seconds_per_task": round(human_s / len(tasks), 1) if tasks else None,
+        "human_seconds_per_task": round(sum(worked) / len(tasks), 1) if tasks else None,
         "tokens": sum(_tokens(value) for value in tasks),
         "cost_usd": sum((spent["cost_usd"] for value in tasks for spent in value["spending"]), 0.0),
     }
@@ -163,11 +164,13 @@ def _trust(tasks: Sequence[Value], *, damaged: Sequence[str]) -> Value:
 def _productivity(tasks: Sequence[Value]) -> Value:
     done = [value for value in tasks if value["outcome"] in _DONE and value["ended_at"]]
     answered = [item for value in tasks for item in value["escalations"] if item[2]]
+    waited = [_seconds(raised, resolved) for _, raised, resolved in answered]
+    worked = [active_seconds(raised, resolved) for _, raised, resolved in answered]
     under_way = {place_of(value) for value in tasks if not value["outcome"]}
     return {
         "tasks_per_week": _weeks(value["ended_at"] for value in done),
-        "human_seconds_per_task": round(attention_s(answered) / len(tasks), 1) if tasks else None,
-        "waited_seconds_per_task": round(waited_s(answered) / len(tasks), 1) if tasks else None,
+        "human_seconds_per_task": round(sum(worked) / len(tasks), 1) if tasks else None,
+        "human_wait_seconds_per_task": round(sum(waited) / len(tasks), 1) if tasks else None,
         "repositories": len({place_of(value) for value in tasks}),
         "repositories_at_once": most_at_once(tasks),
         "repositories_under_way": len(under_way),
@@ -192,6 +195,10 @@ def _weeks(ends: Iterable[str]) -> dict[str, int]:
 def _week(day: date) -> str:
     year, week, _ = day.isocalendar()
     return f"{year}-W{week:02d}"
+
+
+def _seconds(begin: str, end: str) -> float:
+    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
 
 
 def _rate(part: int, whole: int) -> float | None:

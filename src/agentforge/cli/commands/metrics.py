@@ -99,7 +99,7 @@ def _lines(value: Mapping[str, Any]) -> list[str]:
         ("defect rate", f"{_percent(trust['defect_rate'])} of {trust['delivered']} delivered"),
         ("trails that can be read", _percent(trust["readable_trails"])),
         ("human seconds per task", f"{_number(productivity['human_seconds_per_task'])}  (target < 300)"),
-        ("  by the clock on the wall", _number(productivity["waited_seconds_per_task"])),
+        ("  by the clock on the wall", _number(productivity["human_wait_seconds_per_task"])),
         ("waiting for a human now", str(productivity["waiting_now"])),
         ("repositories", f"{productivity['repositories']}, {productivity['repositories_at_once']} at the same time"),
     ]

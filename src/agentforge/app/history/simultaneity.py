@@ -1,9 +1,4 @@
-"""How long people were busy with tasks, and how many repositories were under way at once. Pure.
-
-A record knows when a question was asked and when it was answered, not when somebody sat down to it: a night and a weekend
-lie between. What counts is the time right before the answer, at most ten minutes of it, and answers given in one sitting
-share that time.
-"""
+"""How many repositories were under way at the same time. Pure."""
 
 from __future__ import annotations
 
@@ -11,29 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-MOST_ATTENTION_S = 600.0
-
 Span = tuple[float, float]
-
-
-def attention_s(escalations: Iterable[Sequence[str]]) -> float:
-    """Seconds in which people dealt with questions.
-
-    Args:
-        escalations: (kind, raised, resolved) of each; "" = it is still open.
-    """
-    spans = []
-    for _, raised, resolved in escalations:
-        if resolved:
-            end = _moment(resolved)
-            spans.append((min(end, max(_moment(raised), end - MOST_ATTENTION_S)), end))
-    return sum(end - begin for begin, end in _merged(spans))
-
-
-def waited_s(escalations: Iterable[Sequence[str]]) -> float:
-    """Seconds by the clock on the wall between questions and their answers, nights and weekends included."""
-    spans = [(_moment(raised), _moment(resolved)) for _, raised, resolved in escalations if resolved]
-    return sum(max(0.0, end - begin) for begin, end in spans)
 
 
 def most_at_once(found: Sequence[Mapping[str, Any]]) -> int:
