@@ -20,9 +20,8 @@ _NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *LOCAL_PORTS})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
-    "pass --model PROVIDER/NAME, or set [model] provider and name, or set one of OPENROUTER_API_KEY, OPENAI_API_KEY, "
-    "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp, "
-    "or get a model for this machine: agentforge model pull; `agentforge demo` needs no model"
+    "choose one: agentforge init; or pass --model PROVIDER/NAME; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+    "OPENROUTER_API_KEY; or download one for this machine: agentforge model pull; `agentforge demo` needs no model"
 )
 
 
