@@ -36,7 +36,7 @@ def locked(lock: Path = ROOT / "uv.lock") -> list[Locked]:
     ways = {"": ours.get("dependencies", []), **ours.get("optional-dependencies", {})}
     brought: dict[str, set[str]] = {}
     for extra, needs in ways.items():
-        if extra != "all":
+        if extra not in ("all", "dev"):
             for name in _reached(needs, rows):
                 brought.setdefault(name, set()).add(extra)
     return [_one(rows[name], tuple(sorted(by))) for name, by in sorted(brought.items()) if name != OURS]
@@ -45,7 +45,8 @@ def locked(lock: Path = ROOT / "uv.lock") -> list[Locked]:
 def direct(lock: Path = ROOT / "uv.lock") -> list[str]:
     """The packages that we name ourselves, base and extras, sorted."""
     ours = next(row for row in tomllib.loads(lock.read_text("utf-8"))["package"] if row["name"] == OURS)
-    ways = [ours.get("dependencies", []), *ours.get("optional-dependencies", {}).values()]
+    extras = ours.get("optional-dependencies", {}).items()
+    ways = [ours.get("dependencies", []), *(needs for extra, needs in extras if extra != "dev")]
     return sorted({need["name"] for way in ways for need in way} - {OURS})
 
 

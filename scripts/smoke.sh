@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Build wheel and sdist, install each into clean environments, and try what a user tries first. Needs uv and the package index.
+# Build wheel and sdist, install each into clean environments, and try what a user tries first. Needs the package index; works
+# with uv where it is, else with venv and pip.
 #   scripts/smoke.sh [EXTRA...]      without names: the base, every extra, the sdist, `uv tool install`, and pipx where it is
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,6 +28,7 @@ probe() {
         rules) "$2/python" -c 'import cel_expr_python' ;;
         sign) "$2/python" -c 'import cryptography' && AGENTFORGE_HOME="$place/home" "$2/agentforge" keys list ;;
         tui) "$2/python" -c 'import textual' ;;
+        dev) "$2/python" -m pytest --version && "$2/python" -m mypy --version ;;
         web) "$2/python" -c 'import ddgs, trafilatura' ;;
         *) "$2/python" -c 'import agentforge' ;;
     esac >"$place/said" 2>&1
@@ -64,12 +66,19 @@ tried() {
 fresh() { # FOLDER WHAT...
     local folder=$1
     shift
-    uv venv --quiet --python "${PYTHON:-3.11}" "$folder"
-    uv pip install --quiet --python "$folder/bin/python" --constraint "$place/versions" "$@"
+    if command -v uv >/dev/null; then
+        uv venv --quiet --python "${PYTHON:-3.11}" "$folder"
+        uv pip install --quiet --python "$folder/bin/python" --constraint "$place/versions" "$@"
+    else
+        .venv/bin/python -m venv "$folder"
+        "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$place/versions" "$@"
+    fi
 }
 
 sed -n 's/^\([a-z0-9._-]*==[^ ;\\]*\).*/\1/p' requirements.lock >"$place/versions"
-uv build --quiet --out-dir "$place/dist"
+if command -v uv >/dev/null; then uv build --quiet --out-dir "$place/dist"; else
+    .venv/bin/python -m hatchling build --directory "$place/dist" >/dev/null 2>&1
+fi
 wheel=$(echo "$place"/dist/*.whl)
 sdist=$(echo "$place"/dist/*.tar.gz)
 say "$(basename "$wheel")" "$(stat -c %s "$wheel") bytes"
@@ -82,8 +91,12 @@ if [ "${#extras[@]}" = 0 ]; then
     tried "wheel" whole "$place/base/bin"
     fresh "$place/sdist" "$sdist"
     tried "sdist" whole "$place/sdist/bin"
-    UV_TOOL_DIR="$place/tools" UV_TOOL_BIN_DIR="$place/bin" uv tool install --quiet "$wheel"
-    tried "uv tool install" quiet "$place/bin/agentforge" --version
+    if command -v uv >/dev/null; then
+        UV_TOOL_DIR="$place/tools" UV_TOOL_BIN_DIR="$place/bin" uv tool install --quiet "$wheel"
+        tried "uv tool install" quiet "$place/bin/agentforge" --version
+    else
+        say "uv tool install" "not tried: uv is not installed"
+    fi
     if command -v pipx >/dev/null; then
         PIPX_HOME="$place/pipx" PIPX_BIN_DIR="$place/pipxbin" pipx install --quiet "$wheel"
         tried "pipx install" quiet "$place/pipxbin/agentforge" --version

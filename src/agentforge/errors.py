@@ -32,6 +32,8 @@ AgentForgeError                         1   internal error
 
 from __future__ import annotations
 
+import errno
+
 EXIT_DONE = 0
 EXIT_WAITING = 3  # a human is asked; not an error
 EXIT_INTERRUPTED = 130
@@ -238,3 +240,23 @@ class IntegrityError(AgentForgeError):
 
     slug = "integrity"
     exit_code = 9
+
+
+_REMEDIES = (
+    ({errno.ENOSPC, errno.EDQUOT, errno.EFBIG}, "free some space, then do it again: nothing that was kept is lost"),
+    ({errno.ENOTDIR, errno.EEXIST}, "a file stands where a folder is wanted: move it away, then try again"),
+    ({errno.EACCES, errno.EPERM}, "look at who owns the folder, and at its mode, then try again"),
+    ({errno.EROFS}, "this file system can only be read: work in a copy, and set AGENTFORGE_HOME to a writable folder"),
+    ({errno.ELOOP, errno.ENAMETOOLONG}, "work at another path"),
+    (
+        {errno.ENOLCK, errno.EOPNOTSUPP},
+        "this file system cannot lock files, as some network file systems: set AGENTFORGE_HOME to a folder on a local "
+        "disk, and keep the repository on one, too",
+    ),
+)
+"""What can be done, by the number of the system's error."""
+
+
+def remedy_of(exc: OSError) -> str:
+    """What the user can do about an error of the system; "" where that depends on what was being done."""
+    return next((hint for numbers, hint in _REMEDIES if exc.errno in numbers), "")

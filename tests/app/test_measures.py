@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentforge.app.history.measures import metrics_of, whole_tasks
+from agentforge.app.history.working_time import active_seconds
 
 FOLDER = Path("/r/.agentforge/tasks")
 
@@ -44,3 +48,29 @@ def test_a_fork_is_a_task_and_one_name_in_two_repositories_are_two() -> None:
         ("task-x-2", 1),
         ("task-x", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "seconds"),
+    [
+        ("2026-11-20T10:00:00Z", "2026-11-20T10:05:00Z", 300),  # a Friday
+        ("2026-11-20T10:00:00Z", "2026-11-20T12:00:00Z", 7_200),
+        ("2026-11-20T17:00:00Z", "2026-11-23T09:00:00Z", 7_200),  # over the weekend: an hour on either side
+        ("2026-11-20T20:00:00Z", "2026-11-23T07:00:00Z", 900),  # nobody worked in between
+        ("2026-11-21T22:00:00Z", "2026-11-21T22:04:00Z", 240),  # a Saturday night, but somebody was there
+        ("2026-11-16T08:00:00Z", "2026-11-21T08:00:00Z", 5 * 36_000),
+        ("2026-11-20T10:00:00Z", "2026-11-20T09:00:00Z", 0),  # the clock was set back
+    ],
+)
+def test_nights_and_weekends_are_no_time_of_a_person(asked: str, answered: str, seconds: float) -> None:
+    assert active_seconds(asked, answered, zone=UTC) == seconds
+
+
+def test_waiting_by_the_clock_is_told_beside_the_time_of_a_person() -> None:
+    task = {
+        **_summary("task-x"),
+        "escalations": [("question", "2026-11-20T12:00:00+00:00", "2026-11-27T12:00:00+00:00")],
+    }
+    work = metrics_of([task])["productivity"]
+    assert work["human_wait_seconds_per_task"] == 7 * 86_400
+    assert work["human_seconds_per_task"] == 5 * 36_000

@@ -87,9 +87,10 @@ def test_secrets_and_escapes_that_were_taken_out_of_a_result_are_counted(opened:
     (result,) = _events(chat, kinds.ToolFinished)
     assert dict(result.redaction) == {"count": 2, "kinds": ["assignment"]}
     assert dict(result.hygiene) == {"sequences": 2, "controls": 1, "invisible": 1}
+    assert result.trust == "untrusted"
     assert "hunter2" not in result.text and "abcdefghijklmnop" not in result.text
     lines = (chat.log.folder.parent.parent / "events" / f"{chat.session_id}.jsonl").read_text()
-    assert '"redaction": {"count": 2, "kinds": ["assignment"]}' in lines
+    assert '"redaction": {"count": 2, "kinds": ["assignment"]}' in lines and '"trust": "untrusted"' in lines
 
 
 def test_a_result_that_was_cut_says_which_field(opened: Open, environ: dict[str, str], project: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from agentforge_talking import Open
 
 from agentforge.app.sessions.chat import Chat
+from agentforge.app.sessions.display import skill_words
 from agentforge.app.slash import run_slash
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import StorageError
@@ -72,6 +73,9 @@ def test_inactive_skills_stay_out_of_the_request_and_a_named_one_comes_once(
     settings: Any = chat.state.talk.settings
     (told,) = settings["skill_matches"]
     assert (told["name"], told["reason"], told["lines"]) == ("pdf-forms", "name", 1)
+    changed = [record.event for record in read(chat.log.folder) if isinstance(record.event, kinds.SessionChanged)]
+    shown = [words for event in changed for words in skill_words(event)]
+    assert shown == [f"skill pdf-forms: pdf-forms (name), 1 lines of {root / 'pdf-forms' / 'SKILL.md'}"]
 
 
 def test_a_body_that_is_too_long_is_cut_and_says_so(opened: Open, tmp_path: Path) -> None:

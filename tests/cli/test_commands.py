@@ -13,6 +13,7 @@ import pytest
 from agentforge.cli.commands.config import shown_value
 from agentforge.cli.commands.resolve import decision_of
 from agentforge.cli.commands.start import stage_names
+from agentforge.cli.startup.command_context import _tell_once
 from agentforge.cli.startup.entry import run
 from agentforge.cli.startup.lazy import COMMANDS
 from agentforge.pipeline.stages import ORDER
@@ -142,6 +143,29 @@ def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixtu
     assert found["checks"][0]["status"] == "error"
     assert "unknown setting x" in found["checks"][0]["message"]
     assert len(found["checks"]) == 21  # what is wrong with one does not hide the others
+
+
+def test_what_is_left_out_of_the_models_is_named_on_standard_error(
+    repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-o")
+    (home / "af" / "config").mkdir(parents=True)
+    (home / "af" / "config" / "config.toml").write_text("[model]\nname = 'openai/m'\nfallbacks = ['anthropic/s']\n")
+    (repo / ".env").write_text("OPENROUTER_API_KEY=sk-or-1\nDEBUG=1\n")
+    _json(capsys, "status", "--json")
+    assert run(["config", "show"]) == 0  # told once
+    assert run(["trust", "--yes"]) == 0
+    capsys.readouterr()
+    _tell_once.cache_clear()
+    assert run(["status"]) == 0
+    told = capsys.readouterr().err
+    assert ("ANTHROPIC_API_KEY" in told, ".env" in told) == (True, False)
+    assert run(["trust", "revoke", "."]) == 0
+    capsys.readouterr()
+    _tell_once.cache_clear()
+    assert run(["status"]) == 0
+    told = capsys.readouterr().err
+    assert (str(repo / ".env") in told, "OPENROUTER_API_KEY" in told, "sk-or-1" in told) == (True, True, False)
 
 
 def test_contracts_of_the_folder_that_the_registry_names_are_listed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -140,6 +141,23 @@ def test_what_the_system_refuses_is_told_by_its_place(
     monkeypatch.setattr("agentforge.cli.startup.entry._invoke", refused)
     assert run(["status"]) == 7
     assert "error[storage]: /root/audit.pdf: Permission denied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "free some space"), (errno.EROFS, "AGENTFORGE_HOME"), (errno.ENOLCK, "cannot lock files")],
+)
+def test_what_a_file_system_cannot_do_is_one_line_with_what_to_do(
+    number: int, remedy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    def failed(_arguments: list[str]) -> int:
+        raise OSError(number, os.strerror(number), "/home/ann/x")
+
+    monkeypatch.setattr("agentforge.cli.startup.entry._invoke", failed)
+    assert run(["status"]) == 7
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error[storage]: /home/ann/x: {os.strerror(number)} - ") and remedy in line
+    assert not (home / "af" / "data" / "crashes").exists()
 
 
 def test_a_reader_that_leaves_is_met_quietly() -> None:

@@ -93,6 +93,31 @@ def test_a_task_is_aborted_once(waiting: str, capsys: pytest.CaptureFixture[str]
     assert "is over: aborted" in capsys.readouterr().err
 
 
+def test_an_abort_closes_the_questions_of_its_task_everywhere(waiting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _json(capsys, "abort", waiting)["outcome"] == "aborted"
+    assert _json(capsys, "escalations", "list") == []
+    (row,) = _json(capsys, "status")
+    assert (row["outcome"], row["open_escalations"]) == ("aborted", [])
+    (asked,) = _json(capsys, "status", waiting)["escalations"]
+    assert asked["status"] != "pending"
+    assert _json(capsys, "metrics")["productivity"]["waiting_now"] == 0
+    assert run(["resolve", f"{waiting}.E1", "--answer", "red"]) == 8
+    assert "is closed" in capsys.readouterr().err
+    assert run(["verify", waiting]) in (0, 4)  # nothing is delivered, and nothing is altered
+
+
+def test_the_list_says_why_a_task_stopped_and_what_to_type(
+    waiting: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["status"]) == 0
+    assert "1 task asks you: agentforge resolve" in capsys.readouterr().out
+    folder = Path(".agentforge/tasks") / waiting
+    with RunLog.open(folder, clock=utc_now) as log:
+        log.append(kinds.EscalationResolved(escalation_id="E1", decision="answer", text="red"))
+    assert run(["status"]) == 0
+    assert f"  agentforge resume {waiting}" in capsys.readouterr().out
+
+
 def test_an_unknown_task_is_named(waiting: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["status", "task-nope"]) == 2
     assert "task-nope" in capsys.readouterr().err

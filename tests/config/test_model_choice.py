@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.config.local_servers import LocalServer
-from agentforge.config.model_choice import choose, choose_fallbacks, explain
+from agentforge.config.model_choice import choose, choose_fallbacks, explain, keyless_fallbacks
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.providers import PROVIDERS
@@ -107,6 +107,14 @@ def test_a_name_alone_belongs_to_the_provider_with_a_key(configured: Callable[[s
 def test_a_wrong_choice_says_what_is_missing(configured: Callable[[str], Settings], flag: str, message: str) -> None:
     with pytest.raises(ModelNotConfigured, match=message):
         choose(configured(""), {}, flag=flag)
+
+
+def test_a_fallback_without_a_key_is_left_out_and_named(configured: Callable[[str], Settings]) -> None:
+    settings = configured("[model]\nname='openai/m'\nfallbacks=['n', 'anthropic/s', 'ollama/q']\n")
+    keys = {"OPENAI_API_KEY": "sk-o"}
+    found = choose_fallbacks(settings, keys, first=choose(settings, keys))
+    assert [spec.full_name for spec in found] == ["openai/n", "ollama/q"]
+    assert keyless_fallbacks(settings, keys, now="openai") == (("anthropic/s", "ANTHROPIC_API_KEY"),)
 
 
 def test_fallbacks_may_name_another_provider(configured: Callable[[str], Settings]) -> None:

@@ -31,9 +31,10 @@ _GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The dashboard over: a hostile run, one that was delivered, a damaged one."""
+    """The dashboard over: a hostile run, one that was delivered, one that changed files, a damaged one; two conversations."""
     place = tmp_path_factory.mktemp("dashboard")
     repo = _SCENE.make_repository(place / f"repo {_SCENE.HOSTILE.replace('/', '-')}")
+    _SCENE.changed_run(repo, "changed")
     _SCENE.tell(
         repo, "hostile", *_SCENE.hostile_events(), request=_SCENE.HOSTILE, branch=_SCENE.HOSTILE, model=_SCENE.HOSTILE
     )
@@ -42,6 +43,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (damaged.parent / "views.json").unlink()  # else the list believes the views, as `status` does
     damaged.write_bytes(damaged.read_bytes().replace(b"damaged", b"altered"))
     (place / "home").mkdir()
+    _SCENE.tell_session(place / "home", "11111111-hostile", _SCENE.HOSTILE, "and\nthen?")
+    _SCENE.tell_session(place / "home", "22222222-long", *(f"question {number}" for number in range(1, 46)))
     found = _SCENE.serve(repo, place / "home")
     yield found
     out = _SCENE.close(found)

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from agentforge.config.paths import data_dir
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.storage.codec import encode
 from agentforge.store.log.records import GENESIS, read_line, write_line
 from agentforge.store.log.run_log import RunLog
+from agentforge.store.sessions.folders import run_folder
 
 HOSTILE = "<script>window.broken=1</script><img src=x onerror=window.broken=1>\"'>{{7*7}}"
 BIDI = "a\u202eb"
@@ -201,6 +203,56 @@ def _step(step: int) -> tuple[Event, ...]:
         ),
         kinds.StepFinished(step=step, stage="green", summary="read_file"),
     )
+
+
+def changed_run(repo: Path, name: str) -> Path:
+    """Record a run that changed a file of the repository, and added one; the checkout stays as it is."""
+    (repo / "a.py").write_text('x = 2\ny = "<b>"\n')
+    (repo / "new.py").write_text("def f(text: str) -> str:\n    return text\n")
+    git(repo, "add", "-A")
+    tree = subprocess.run(["git", "write-tree"], cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
+    git(repo, "reset", "-q", "--hard")
+    return tell(
+        repo, name,
+        kinds.StageStarted(stage="green", attempt=1),
+        kinds.ModelCalled(step=1, stage="green", attempt=1, model="m", request="a" * 64, context_tokens=10),
+        kinds.ModelReplied(step=1, text="I change it.", tool_calls=(), finish="stop", usage={"prompt_tokens": 10}, model="m"),
+        kinds.StepFinished(step=1, stage="green", summary="edit", tree=tree),
+        kinds.RunInterrupted(reason="No key for the model: set M_API_KEY.", slug="no-model"),
+        base_commit=head(repo),
+    )  # fmt: skip
+
+
+def head(repo: Path) -> str:
+    """The commit that is checked out."""
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repo, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def tell_session(home: Path, name: str, *texts: str) -> Path:
+    """Record a conversation in which each text is answered by its own echo, after one call of a tool."""
+    folder = run_folder(data_dir({"HOME": str(home), "AGENTFORGE_HOME": str(home / "af")}), name)
+    first = kinds.RunStarted(kind="session", run_id=name, request="", repo="/tmp", base_commit="")
+    with RunLog.create(folder, first, clock=lambda: "2026-01-01T10:00:00.000000Z") as log:
+        for turn, text in enumerate(texts, 1):
+            call = {"call_id": str(turn), "name": "read_file", "arguments": "{}"}
+            usage = {"prompt_tokens": 10, "completion_tokens": 2}
+            for event in (
+                kinds.UserSaid(turn=turn, text=text),
+                kinds.ModelCalled(step=turn, stage="chat", attempt=1, model="m", request="a" * 64, context_tokens=9),
+                kinds.ModelReplied(
+                    step=turn, text=f"{text}\n\n```python\nx = '{text}'\n```", tool_calls=(call,), finish="tool_calls", usage=usage,
+                    model="m",
+                ),
+                kinds.ToolStarted(step=turn, index=0, call_id=str(turn), name="read_file", arguments={"path": text}, effect="read"),
+                kinds.ToolFinished(
+                    step=turn, index=0, call_id=str(turn), name="read_file", status="success", summary=text, text=text
+                ),
+                kinds.StepFinished(step=turn, stage="chat", summary="read_file"),
+                kinds.TurnFinished(turn=turn, outcome="completed"),
+            ):  # fmt: skip
+                log.append(event)
+    return folder
 
 
 def make_repository(root: Path) -> Path:

@@ -83,7 +83,11 @@ def test_pages_fit_a_phone_and_a_desk_and_can_be_read(page: Page, served: Served
         for path in (
             "/",
             "/waiting",
+            "/new",
+            "/sessions",
+            "/sessions/22222222-long",
             "/measures",
+            served.task("changed", "changes"),
             *(served.task("whole", tab) for tab in _TABS),
             served.task("hostile"),
         ):
@@ -129,6 +133,39 @@ def test_the_keyboard_leads_everywhere(page: Page, served: Served) -> None:
     page.keyboard.press("/")
     page.keyboard.type("jjk?t")
     assert page.input_value("#search") == "jjk?t"
+
+
+def test_a_diff_stands_side_by_side_or_in_one_column(page: Page, served: Served) -> None:
+    page.goto(f"{served.base}{served.task('changed', 'changes')}")
+    old, new = page.locator("del.line").first, page.locator("ins.line").first
+
+    def side_by_side() -> bool:
+        left, right = old.bounding_box(), new.bounding_box()
+        assert left is not None
+        assert right is not None
+        return left["y"] == right["y"] and left["x"] < right["x"]
+
+    assert side_by_side()
+    assert 'y = "<b>"' in page.locator("ins.line").nth(1).inner_text()
+    assert page.locator("ins.line .h-k").count() > 0, "a new file is coloured"
+    page.click("button:has-text('Unified')")
+    assert not side_by_side()
+    page.keyboard.press("d")
+    assert side_by_side()
+    page.set_viewport_size(_PHONE)  # type: ignore[arg-type]
+    assert not side_by_side()
+    page.set_viewport_size(_WIDE)  # type: ignore[arg-type]
+
+
+def test_a_paused_task_says_why_and_has_buttons(page: Page, served: Served) -> None:
+    page.goto(f"{served.base}{served.task('changed')}")
+    standing = page.inner_text(".standing")
+    assert "No key for the model" in standing
+    assert page.locator(".standing button:has-text('Resume')").first.is_visible()
+    page.click("summary:has-text('With another model')")
+    assert page.is_visible(".standing input[name=model]")
+    page.click(".stages summary:has-text('green')")
+    assert page.is_visible(".stages td:has-text('I change it.')")
 
 
 def test_a_page_changes_by_itself_and_keeps_what_is_being_written(page: Page, served: Served) -> None:

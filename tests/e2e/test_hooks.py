@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from agentforge_world import analysis, edit, good_script, intake, own_settings, reply, submit, write
 
 if TYPE_CHECKING:
@@ -99,6 +100,29 @@ def test_a_hook_sees_the_workspace_and_can_change_nothing_but_what_it_was_given(
     assert world.start(_analyze()).json["outcome"] == "analyzed"
     assert "def shout" in log.read_text()
     assert not (world.repo / "left-behind").exists() and not (world.home / "other").exists()
+
+
+def test_a_hook_writes_into_the_places_of_the_project_that_its_setting_names(world: World) -> None:
+    (world.repo / "notes").mkdir()
+    (world.repo / "notes" / "log.txt").write_text("begun\n")
+    world.commit_all("notes")
+    spy = "echo read >> notes/log.txt; touch textkit.py.bak; touch .git/hooks/post-commit; true"
+    _user_settings(world, _hook("after_tool", spy, matcher="read_file", writes=["$AGENTFORGE_CWD/notes"]))
+    script = world.home / "talk.yaml"
+    script.write_text(yaml.safe_dump([reply(("read_file", {"path": "textkit.py"})), {"text": "seen"}]))
+    done = world.run("run", "Look.", "--model", f"scripted/{script}")
+    assert done.code == 0, done.out + done.err
+    assert (world.repo / "notes" / "log.txt").read_text() == "begun\nread\n"
+    assert not (world.repo / "textkit.py.bak").exists() and not (world.repo / ".git" / "hooks" / "post-commit").exists()
+
+
+def test_a_formatter_after_each_edit_is_part_of_the_step(world: World) -> None:
+    tidy = "printf '\\n# tidy\\n' >> textkit.py"
+    _user_settings(world, _hook("after_tool", tidy, matcher="edit", writes=["$AGENTFORGE_CWD"]))
+    done = world.start()
+    assert done.json["outcome"] == "delivered", done.out
+    assert world.git("show", f"{done.json['commit']}:textkit.py").rstrip().endswith("# tidy")
+    assert world.run("verify", world.task).code == 0
 
 
 def test_on_error_fires_when_the_model_fails(world: World) -> None:

@@ -46,7 +46,7 @@ def test_a_run_copied_to_another_place_goes_on_there(whole: bool, world: World, 
     done = there.run("resume", there.task, "--max-steps", "50", "--json")
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out + done.err
     assert done.json["repo"] == str(there.repo)
-    assert [record["data"]["step"] for record in there.events("ModelReplied")] == [1, 2, 3, 4, 5]
+    assert [record["data"]["step"] for record in there.events("ModelReplied")] == [1, 3, 4, 5, 6]
     (resumed,) = there.events("RunResumed")
     assert resumed["data"]["repo"] == str(there.repo)
     assert "def slugify" in there.git("show", f"agentforge/{there.task}:textkit.py")
@@ -73,8 +73,8 @@ def test_a_worktree_whose_making_was_cut_short_is_made_again_with_the_writes_of_
     assert world.git("rev-parse", f"agentforge/{world.task}^{{tree}}") == tree
     assert not marker.exists()
     (resumed,) = world.events("RunResumed")
-    assert resumed["data"]["interrupted_step"] == 5
-    rows = [row for row in world.view("actions.yaml")["actions"] if row["step"] == 5]
+    assert resumed["data"]["interrupted_step"] == 6
+    rows = [row for row in world.view("actions.yaml")["actions"] if row["step"] == 6]
     assert (rows[0]["interrupted"], rows[0]["by"]) == (True, "model")
 
 

@@ -23,7 +23,7 @@ def hook(
     *,
     name: str = "h",
     trigger: Trigger = "before_tool",
-    failure_mode: FailureMode = "block",
+    failure_mode: FailureMode = "warn",
     timeout_s: float = 20,
     matcher: str = "",
 ) -> Hook:
@@ -144,12 +144,12 @@ def test_each_hook_sees_what_the_one_before_it_made_of_the_arguments(engine: Mak
         ("echo '{'; head -c 50000000 /dev/zero | tr '\\0' x", 20, "too long"),
     ],
 )
-def test_a_hook_that_fails_blocks_unless_it_was_told_otherwise(
+def test_a_hook_that_fails_stops_nothing_unless_it_was_told_to(
     command: str, timeout_s: float, reason: str, engine: MakeEngine
 ) -> None:
-    said = engine(hook(command, timeout_s=timeout_s)).before_tool("edit", {})
+    said = engine(hook(command, timeout_s=timeout_s, failure_mode="block")).before_tool("edit", {})
     assert said.verdict == "deny" and reason in said.reason and said.runs[0].verdict == "failed"
-    warned = engine(hook("exit 1", failure_mode="warn")).before_tool("edit", {})
+    warned = engine(hook("exit 1")).before_tool("edit", {})
     assert warned.verdict == "pass" and warned.context == ("h failed: it ended with 1",)
     ignored = engine(hook("exit 1", failure_mode="ignore")).before_tool("edit", {})
     assert (ignored.verdict, ignored.context, ignored.runs[0].failure_mode) == ("pass", (), "ignore")

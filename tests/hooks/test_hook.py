@@ -33,14 +33,16 @@ def test_a_command_is_a_line_for_bash_and_a_script_is_a_file(row: dict[str, obje
 @pytest.mark.parametrize(
     ("row", "mode"),
     [
-        ({}, "block"),
+        ({}, "warn"),
         ({"fail_closed": True}, "block"),
         ({"fail_closed": False}, "warn"),
         ({"failure_mode": "ignore"}, "ignore"),
         ({"failure_mode": "ignore", "fail_closed": False}, "ignore"),
     ],
 )
-def test_a_hook_that_says_nothing_about_its_failure_blocks(row: dict[str, object], mode: str) -> None:
+def test_a_hook_that_says_nothing_about_its_failure_is_told_and_stops_nothing(
+    row: dict[str, object], mode: str
+) -> None:
     hook = read(command="true", **row)
     assert hook is not None and hook.failure_mode == mode
 

@@ -9,8 +9,8 @@ from agentforge_toolchains import need
 
 from agentforge.languages.java.failures import compile_errors, files_by_class
 from agentforge.languages.java.project import pom_part
+from agentforge.languages.test_names import named_tests
 from agentforge.suite.detection import detect
-from agentforge.testing.test_names import named_tests
 from agentforge.verification.source.runner_configuration import steering_changes
 
 _JUPITER = Path("/usr/share/java/junit-platform-console.jar")

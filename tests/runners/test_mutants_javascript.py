@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.verification.counterexamples.mutant_score import Bounds
 from agentforge.verification.counterexamples.mutants import killed_by
-from agentforge.verification.mutation.javascript import javascript_mutants
 from agentforge.verification.stages.strength import Change, measure_strength
 
 SOURCE = """'use strict'

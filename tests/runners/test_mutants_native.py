@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from agentforge_toolchains import need
 
+from agentforge.languages.native.mutants import native_mutants
 from agentforge.suite.test_environment import run_tree
 from agentforge.verification.counterexamples.mutant_score import Bounds
 from agentforge.verification.counterexamples.mutants_by_runs import measure_mutants_by_runs
-from agentforge.verification.mutation.native import native_mutants
 from agentforge.verification.stages.strength import Change, measure_strength
 
 _GO = 'package kit\n\nimport "strings"\n\n// Slug joins by "-".\nfunc Slug(text string, most int) (string, error) {\n\tif len(text) > most && !strings.Contains(text, "\\t") {\n\t\treturn "", nil\n\t}\n\tif most < 0 {\n\t\tpanic("no way")\n\t}\n\treturn strings.ToLower(text), nil\n}\n'

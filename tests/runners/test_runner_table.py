@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
 
 import pytest
 
+from agentforge.languages.catalogue import languages, of_runner
 from agentforge.languages.javascript.runner import _command
 from agentforge.languages.symbols import Symbol
-from agentforge.testing.plan import COMPILED, JAVASCRIPT, Runner, TestPlan
+from agentforge.testing.plan import TestPlan
 from agentforge.verification.counterexamples.mutants_by_runs import maker
 from agentforge.verification.counterexamples.stubs import variants
 from agentforge.verification.source.runner_configuration import steering_changes
@@ -19,7 +19,8 @@ from agentforge.verification.source.vacuity import vacuous_tests
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "runners.md").read_text("utf-8").partition("## Controls")[2]
 _ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in _TEXT.splitlines() if line.startswith("|")]
-_RUNNERS = [one for one in get_args(Runner) if one != "none"]
+_RUNNERS = _ROWS[0][1:]
+_JAVASCRIPT = of_runner("node").runners
 _TABLE = {row[0]: dict(zip(_ROWS[0][1:], row[1:], strict=True)) for row in _ROWS[2:]}
 _TEST = {
     "pytest": ("t.py", "def test_a(): pass\n", "pytest.ini"), "unittest": ("t.py", "class T:\n    def test_a(self): pass\n", "unittest.py"),
@@ -27,13 +28,21 @@ _TEST = {
     "jest": ("a.test.js", "test('a', f);\n", "jest.config.js"), "mocha": ("a.js", "it('a', f);\n", ".mocharc.json"),
     "go": ("a_test.go", "func TestA(t *testing.T) {}\n", "go.mod"), "cargo": ("tests/a.rs", "#[test]\nfn a() {}\n", "Cargo.toml"),
     "java": ("ATest.java", "class ATest { @Test void a() {} }\n", "pom.xml"),
-    "junit": ("t.txt", "a\n", "run.sh"),
+    "minitest": ("test/a_test.rb", "class ATest\n  def test_a; end\nend\n", "Rakefile"), "junit": ("t.txt", "a\n", "run.sh"),
 }  # fmt: skip
 _PRODUCT = {
     "pytest": "a.py", "unittest": "a.py", "node": "a.mjs", "vitest": "a.ts", "jest": "a.jsx", "mocha": "a.cjs", "go": "a.go",
-    "cargo": "src/a.rs", "java": "A.java", "junit": "a.txt",
+    "cargo": "src/a.rs", "java": "A.java", "minitest": "lib/a.rb", "junit": "a.txt",
 }  # fmt: skip
-_LANGUAGE = {"pytest": "python", "unittest": "python", "go": "go", "cargo": "rust", "java": "java", "junit": "other"}
+_LANGUAGE = {
+    "pytest": "python",
+    "unittest": "python",
+    "go": "go",
+    "cargo": "rust",
+    "java": "java",
+    "minitest": "ruby",
+    "junit": "other",
+}
 _SIGNATURE = {"go": "func f() string", "cargo": "fn f() -> String", "java": "static String f()"}
 _CHANGED = {
     "package.json": b'{"scripts": {"test": "x"}}',
@@ -48,7 +57,7 @@ def _yes(control, runner):
 
 
 def test_every_runner_has_a_column():
-    assert _ROWS[0][1:] == _RUNNERS
+    assert sorted(_RUNNERS) == sorted(["junit", *(runner for one in languages() for runner in one.runners)])
 
 
 @pytest.mark.parametrize("runner", _RUNNERS)
@@ -66,9 +75,10 @@ def test_the_controls_are_those_of_the_code(runner):
     steered = steering_changes([steering], before=lambda _: None, after=lambda _: _CHANGED.get(steering, b"x"))
     assert _yes("runner configuration of the base commit", runner) == bool(steered)
     assert _yes("targets fail again without the change (after GREEN)", runner) == (
-        runner in ("pytest", "unittest") or runner in JAVASCRIPT or runner in COMPILED
+        runner in ("pytest", "unittest", *_JAVASCRIPT)
+        or (runner != "junit" and of_runner(runner).null_implementation is not None)
     )
-    if runner in JAVASCRIPT:
+    if runner in _JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
 

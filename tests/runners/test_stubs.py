@@ -65,7 +65,9 @@ def test_a_new_file_and_a_method_of_a_class_that_is_not_there_are_made():
 
 
 def test_other_languages_and_removed_symbols_have_no_stubs():
-    assert variants([_symbol("f", file="a.rb"), _symbol("g", change="removed")], source=lambda path: "", seed="1") == ()
+    assert (
+        variants([_symbol("f", file="a.php"), _symbol("g", change="removed")], source=lambda path: "", seed="1") == ()
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from agentforge.errors import ConfigError
+from agentforge.languages.native.wrapper_commands import unwrapped
 from agentforge.suite.detection import detect
-from agentforge.suite.wrapper_commands import unwrapped
 from agentforge.workspace.sandbox.downloads import every_download
 
 

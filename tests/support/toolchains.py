@@ -11,6 +11,7 @@ _TRIALS = {
     "bwrap": ("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true"),  # it may be there and not be allowed to
     "go": ("go", "version"),
     "javac": ("javac", "-version"),
+    "ruby": ("ruby", "-e", 'require "minitest"'),  # without minitest it runs no test
     "openssl": ("openssl", "version"),
     "tmux": ("tmux", "-V"),
 }

@@ -351,6 +351,7 @@ def _finished(
         redaction=shown.redaction,
         hygiene=shown.hygiene,
         pictures=kept_pictures(observation.pictures, spec.blobs),
+        trust=shown.trust,
         result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
         duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,
     )
@@ -369,7 +370,9 @@ def _full_output(shown: Shown, spec: AgentSpec) -> str | None:
 def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Take the workspace's snapshot when the step may have changed it, and close the step."""
     turn = state.turn
+    hooks = spec.policy.hooks
     wrote = any(result.changed or result.name in ("shell", "run_tests", "run_checks") for result in turn.results)
+    wrote = wrote or (hooks is not None and hooks.writes)
     snapshot = spec.snapshot(state) if wrote else None
     said = one_line(turn.said, limit=160)
     done = "; ".join(f"{result.name}: {result.summary}" for result in turn.results)

@@ -15,6 +15,8 @@ from agentforge.errors import ConfigError
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
+_OF_MODELS = r"(?:[A-Z0-9]+_)?(?:API_KEY|BASE_URL)"
+"""Variables that hold a key or an address of a model."""
 _OWN = ("AGENTFORGE_", "_AGENTFORGE_", "XDG_", "HOME=", "PATH=")
 """Beginnings of variables that say where and how AgentForge itself works: no project sets them."""
 
@@ -35,14 +37,38 @@ def merged_environment(environ: Mapping[str, str], *, cwd: Path | None = None) -
 def _of_project(cwd: Path, environ: Mapping[str, str]) -> dict[str, str]:
     """What the project's files set; such a file belongs to the project's own program, so odd lines of it are passed over."""
     values: dict[str, str] = {}
-    for folder in dict.fromkeys((cwd.resolve(), *reversed(project_tops(cwd, environ)))):
-        path = folder / ".env"
-        if not path.is_file() or not _is_trusted(folder, environ):
-            continue
-        for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines():
-            with suppress(ConfigError):
-                found = parse(line, source=str(path))
-                values = {**{name: text for name, text in found.items() if _may_set(name)}, **values}
+    for path in _project_files(cwd, environ):
+        if _is_trusted(path.parent, environ):
+            values = {**_sets(path), **values}
+    return values
+
+
+def untrusted_files(cwd: Path, environ: Mapping[str, str]) -> list[tuple[Path, tuple[str, ...]]]:
+    """The project's files that are not read, because nobody trusts them, and that say which model answers or hold its key.
+
+    Returns:
+        Each with the names of such variables that are not set without it; never a value.
+    """
+    found = []
+    for path in _project_files(cwd, environ):
+        names = tuple(name for name in _sets(path) if re.fullmatch(_OF_MODELS, name) and not environ.get(name))
+        if names and not _is_trusted(path.parent, environ):
+            found.append((path, names))
+    return found
+
+
+def _project_files(cwd: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The `.env` of the folder, then those of the projects around it, the innermost first."""
+    folders = dict.fromkeys((cwd.resolve(), *reversed(project_tops(cwd, environ))))
+    return [folder / ".env" for folder in folders if (folder / ".env").is_file()]
+
+
+def _sets(path: Path) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines():
+        with suppress(ConfigError):
+            found = parse(line, source=str(path))
+            values = {**{name: text for name, text in found.items() if _may_set(name)}, **values}
     return values
 
 

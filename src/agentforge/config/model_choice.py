@@ -54,10 +54,24 @@ def choose(
 
 
 def choose_fallbacks(settings: Settings, environ: Mapping[str, str], *, first: ModelSpec) -> tuple[ModelSpec, ...]:
-    """Return the models of `model.fallbacks`, in order; without a provider the first model's is meant."""
-    names = cast("list[str]", settings.get("model.fallbacks", []))
-    pairs = [named(name, environ, now=first.provider) for name in names]
-    return tuple(_spec(settings, environ, provider=provider, name=name) for provider, name in pairs)
+    """Return the models of `model.fallbacks` that have their key, in order; without a provider the first model's is meant."""
+    pairs = _fallback_names(settings, environ, now=first.provider)
+    found = [(provider, name) for provider, name in pairs if not _missing_key(provider, environ)]
+    return tuple(_spec(settings, environ, provider=provider, name=name) for provider, name in found)
+
+
+def keyless_fallbacks(settings: Settings, environ: Mapping[str, str], *, now: str) -> tuple[tuple[str, str], ...]:
+    """The fallbacks that are left out, each with the variable that would hold its key.
+
+    Args:
+        now: the provider that answers first.
+    """
+    pairs = _fallback_names(settings, environ, now=now)
+    return tuple((f"{provider}/{name}", key) for provider, name in pairs if (key := _missing_key(provider, environ)))
+
+
+def _fallback_names(settings: Settings, environ: Mapping[str, str], *, now: str) -> list[tuple[str, str]]:
+    return [named(name, environ, now=now) for name in cast("list[str]", settings.get("model.fallbacks", []))]
 
 
 def named(name: str, environ: Mapping[str, str], *, now: str) -> tuple[str, str]:
@@ -186,9 +200,10 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         raise ModelNotConfigured(f"custom/{name} has no address", hint="set BASE_URL or model.base_url")
     if provider == "local":
         check_there(name, local_dir(environ))
+    missing = _missing_key(provider, environ)
+    if missing:
+        raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {missing}")
     key = "" if provider in _NO_KEY else environ.get(facts.key) or environ.get("API_KEY", "")
-    if not key and facts.name and provider not in _NO_KEY:
-        raise ModelNotConfigured(f"{provider}/{name} has no key", hint=f"set {facts.key}")
     abilities = settings.get("model.abilities")
     return ModelSpec(
         provider=provider,
@@ -205,6 +220,14 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         folder=_folder(environ, provider=provider, name=name),
         serving=_serving(settings) if provider == "local" else {},
     )
+
+
+def _missing_key(provider: str, environ: Mapping[str, str]) -> str:
+    """The variable of the key that a provider needs and that is not set; "" where nothing is missing."""
+    facts = facts_of(provider)
+    if facts is None or provider in _NO_KEY or not facts.name:
+        return ""
+    return "" if environ.get(facts.key) or environ.get("API_KEY") else facts.key
 
 
 def _serving(settings: Settings) -> dict[str, int]:

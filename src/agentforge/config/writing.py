@@ -12,7 +12,7 @@ from agentforge.config.schema import check, known_keys, schema_of
 from agentforge.config.sources import Layer, toml_lines, yaml_lines
 from agentforge.config.yaml_values import holds_key, with_yaml_values
 from agentforge.contracts.strict_yaml import load_strict
-from agentforge.errors import ConfigError, StorageError
+from agentforge.errors import ConfigError, StorageError, remedy_of
 
 _YAML = (".yaml", ".yml")
 
@@ -141,4 +141,6 @@ def write_text(file: Path, text: str) -> None:
             Path(name).chmod(file.stat().st_mode & 0o777)
         Path(name).replace(file)
     except OSError as exc:
-        raise StorageError(f"{file} cannot be written: {exc.strerror}", hint="check its permissions") from exc
+        raise StorageError(
+            f"{file} cannot be written: {exc.strerror}", hint=remedy_of(exc) or "check its permissions"
+        ) from exc

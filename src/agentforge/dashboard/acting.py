@@ -36,13 +36,8 @@ async def act(request: Request) -> Response:
     from starlette.responses import RedirectResponse
 
     board, asked = board_of(request), request.path_params
-    if board.door.read_only:
-        raise ConflictError("this dashboard only shows", hint="start it without --read-only")
     form = await form_of(request)
-    if not hmac.compare_digest(form.get("csrf", "").encode(), board.door.csrf.encode()) and not board.door.bears_token(
-        request.headers
-    ):
-        raise ConflictError("the form is not from this dashboard, or it was started anew", hint="load the page again")
+    refuse_forged(board, request, form)
     repository = board.ground.find(asked["repo"])
     folder = board.ground.task_folder(asked["repo"], asked["task"])
     action = _ACTIONS.get(asked["action"])
@@ -51,6 +46,19 @@ async def act(request: Request) -> Response:
     await run_in_threadpool(action, board, repository, folder, form)
     board.ground.look_again()
     return RedirectResponse(f"/t/{repository.key}/{folder.name}", status_code=303)
+
+
+def refuse_forged(board: Board, request: Request, form: Form) -> None:
+    """Let a change pass only where changes are wanted and the form is one of ours.
+
+    Raises:
+        ConflictError: it is not.
+    """
+    if board.door.read_only:
+        raise ConflictError("this dashboard only shows", hint="start it without --read-only")
+    ours = hmac.compare_digest(form.get("csrf", "").encode(), board.door.csrf.encode())
+    if not ours and not board.door.bears_token(request.headers):
+        raise ConflictError("the form is not from this dashboard, or it was started anew", hint="load the page again")
 
 
 async def enter(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.dashboard import acting, answering, live, pages, task_pages
+from agentforge.dashboard import acting, answering, live, pages, session_pages, starting, task_pages
 from agentforge.dashboard.guard import Guard
 from agentforge.dashboard.rendering import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
@@ -44,6 +44,10 @@ def _routes() -> list[Route]:
 
     return [
         Route("/", pages.tasks_page),
+        Route("/new", starting.new_page),
+        Route("/new", starting.start, methods=["POST"]),
+        Route("/sessions", session_pages.sessions_page),
+        Route("/sessions/{session}", session_pages.session_page),
         Route("/waiting", pages.waiting_page),
         Route("/measures", pages.measures_page),
         Route("/metrics", pages.prometheus_page),

@@ -13,6 +13,7 @@ from agentforge.dashboard.children import Children
 from agentforge.dashboard.ground import Ground, Repository
 from agentforge.dashboard.guard import Door
 from agentforge.dashboard.line import LookedAt
+from agentforge.dashboard.patience import patient_protocol
 from agentforge.dashboard.reading import Readings
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
@@ -80,7 +81,7 @@ def serve(
         config = uvicorn.Config(
                 application(board),
             lifespan="off", access_log=False, log_config=None, server_header=False, proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE_S,
+            timeout_graceful_shutdown=_GRACE_S, http=patient_protocol(), ws="none",
         )  # fmt: skip
         servers.append(uvicorn.Server(config))
         ready(f"http://{authority(options.host, port)}/#token={token}")

@@ -76,6 +76,11 @@ class HookEngine:
             for hook, reason in self._not_run
         )
 
+    @property
+    def writes(self) -> bool:
+        """Whether any hook may change files."""
+        return any(hook.writes for hook in self._hooks)
+
     def has(self, trigger: Trigger) -> bool:
         """Whether any hook waits for this."""
         return any(hook.trigger == trigger for hook in self._hooks)

@@ -35,6 +35,9 @@ _CLAUDE_TOOLS: Mapping[str, tuple[str, ...]] = {
     "web_fetch": ("WebFetch",),
     "web_search": ("WebSearch",),
 }
+PROJECT = Path("$AGENTFORGE_CWD")
+"""The project that a run works on, in `reads` and `writes`: the variable of that name holds it when the hook runs."""
+
 _TIMEOUT_S = 30.0
 
 
@@ -48,7 +51,7 @@ class Hook:
         matcher: regular expression over the whole name of a tool; "" for every tool.
         network: whether it may reach the machine's network.
         files: absolute paths outside the workspace that it needs to read.
-        writes: absolute paths outside the workspace that it may change.
+        writes: absolute paths that it may change; below `PROJECT` they are places of the project that the run works on.
         origin: where it is written, for people.
     """
 
@@ -56,7 +59,7 @@ class Hook:
     trigger: Trigger
     argv: tuple[str, ...]
     timeout_s: float = _TIMEOUT_S
-    failure_mode: FailureMode = "block"
+    failure_mode: FailureMode = "warn"
     matcher: str = ""
     network: bool = False
     files: tuple[Path, ...] = ()
@@ -113,10 +116,10 @@ def _trigger(word: str) -> Trigger:
 
 
 def _failure_mode(row: Mapping[str, object], place: str) -> FailureMode:
-    """`failure_mode`, or the seed's `fail_closed`; a hook that says neither blocks when it fails."""
+    """`failure_mode`, or the seed's `fail_closed`; the failure of a hook that says neither is told and stops nothing."""
     mode, closed = row.get("failure_mode"), row.get("fail_closed")
     if mode is None:
-        return "warn" if closed is False else "block"
+        return "block" if closed is True else "warn"
     if isinstance(closed, bool) and closed is not (mode == "block"):
         raise ConfigError(f"{place}: fail_closed and failure_mode contradict each other", hint="keep failure_mode")
     return cast("FailureMode", mode)
@@ -135,6 +138,8 @@ def _paths(value: object, folder: Path, home: Path) -> tuple[Path, ...]:
 
 
 def _path(text: str, folder: Path, home: Path) -> Path:
+    if Path(text).parts[:1] == PROJECT.parts:
+        return Path(text)
     if text == "~" or text.startswith("~/"):
         return home / text[2:]
     return folder / text

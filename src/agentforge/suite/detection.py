@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentforge.errors import ConfigError, ToolchainError
-from agentforge.languages.java.project import find_java, plan_of_java_words
-from agentforge.languages.javascript.project import find_javascript, is_test as is_javascript_test, plan_of_words
+from agentforge.languages.catalogue import languages
 from agentforge.languages.javascript.scripts import read_package, workspace_folders
+from agentforge.languages.language import ProjectFiles
 from agentforge.languages.python.plan import (
-    find_python,
     first_python_plan,
     plan_from,
     pytest_arguments,
     pytest_plan,
     unittest_start,
 )
-from agentforge.suite.wrapper_commands import unwrapped
 from agentforge.testing.plan import DEFAULT_TIMEOUT_S, TestPlan
 from agentforge.workspace.files import walk
 from agentforge.workspace.processes import process
@@ -36,7 +33,7 @@ _BORROWED = (".venv", "venv", "env", ".env", "node_modules")
 def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> TestPlan:
     """Find out how the tests of a repository are run.
 
-    The setting `[test] command` wins; then pytest, unittest, node, cargo, go and java, by what the repository says of itself.
+    The setting `[test] command` wins; then each language is asked in the order of its rank.
 
     Args:
         repo: the user's repository, an absolute path.
@@ -53,26 +50,11 @@ def detect(repo: Path, *, settings: Mapping[str, Any], environ: Mapping[str, str
         "env": {str(name): str(value) for name, value in dict(settings.get("env") or {}).items()},
         "environments": _environments(repo, names, environ),
     }
+    project = ProjectFiles(repo=repo, names=names, settings=settings, environ=environ, base=base)
     if settings.get("command"):
-        return _from_command(repo, names, settings, environ, base)
-    return (
-        find_python(repo, names, settings, environ, base)
-        or _javascript(repo, names, environ, base)
-        or _rust(names, environ, base)
-        or _go(names, environ, base)
-        or find_java(repo, names, environ=environ, base=base)
-        or _nothing(repo, names, settings, environ, base)
-    )
-
-
-def _javascript(
-    repo: Path, names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
-    """JavaScript's runner; a package.json without tests may stand beside the build file of another language."""
-    others = {"pom.xml", "build.gradle", "build.gradle.kts", "Cargo.toml", "go.mod"} & set(names)
-    if others and not any(is_javascript_test(name) for name in names):
-        return None
-    return find_javascript(repo, names, environ=environ, base=base)
+        return _from_command(project)
+    plans = (language.find(project) for language in languages())
+    return next((plan for plan in plans if plan is not None), None) or _nothing(project)
 
 
 def _refuse_unknown(settings: Mapping[str, Any]) -> None:
@@ -81,10 +63,11 @@ def _refuse_unknown(settings: Mapping[str, Any]) -> None:
         raise ConfigError(f"[test] has no key {unknown[0]!r}", hint=f"it knows {', '.join(_SETTINGS)}")
 
 
-def _from_command(
-    repo: Path, names: Sequence[str], settings: Mapping[str, Any], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan:
+def _from_command(project: ProjectFiles) -> TestPlan:
     """The user's own command. One that starts pytest or unittest gets the strong runner, any other needs JUnit XML."""
+    repo, names, settings, environ, base = (
+        project.repo, project.names, project.settings, project.environ, project.base,
+    )  # fmt: skip
     raw = settings["command"]
     command = tuple(shlex.split(raw)) if isinstance(raw, str) else tuple(str(part) for part in raw)
     source = f"setting [test] command = {shlex.join(command)}"
@@ -96,10 +79,12 @@ def _from_command(
     start = unittest_start(command) if not junit else None
     if start is not None:
         return replace(plan_from(start, repo, names, settings, environ, base), command=command, source=source)
-    known = None if junit or any("{junit}" in part for part in command) else _known(repo, names, command, environ, base)
-    if known is not None:
-        return replace(known, source=source)
-    if not junit and not any("{junit}" in part for part in command):
+    reports = bool(junit) or any("{junit}" in part for part in command)
+    known = (language.plan_of_command(project, command) for language in languages() if not reports)
+    plan_known = next((plan for plan in known if plan is not None), None)
+    if plan_known is not None:
+        return replace(plan_known, source=source)
+    if not reports:
         raise ConfigError(
             f"[test] command = {shlex.join(command)!r} does not say where its results are",
             hint='set [test] junit = "path of the JUnit XML file that it writes", or put {junit} into the command',
@@ -108,66 +93,16 @@ def _from_command(
     return TestPlan(runner="junit", command=command, junit=junit, source=source, language=language, **base)
 
 
-def _known(
-    repo: Path, names: Sequence[str], command: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
-    """The plan of a command that starts a runner which we read ourselves."""
-    plan = None
-    command = unwrapped(command)
-    if tuple(command[:2]) == ("go", "test"):
-        plan = _go(names, environ, base)
-    elif tuple(command[:2]) == ("cargo", "test"):
-        plan = _rust(names, environ, base)
-    if plan is not None:
-        return replace(plan, command=tuple(command))
-    java = plan_of_java_words(command, environ=environ, base=base)
-    if java is not None:
-        return java
-    return plan_of_words(repo, command, environ=environ, base=base, by="the setting")
-
-
-def _rust(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
-    if "Cargo.toml" not in names:
-        return None
-    if shutil.which("cargo", path=environ.get("PATH")) is None:
-        return TestPlan(
-            runner="none", language="rust", source="detected: Cargo.toml", problems=("cargo is not on PATH",), **base
-        )
-    return TestPlan(
-        runner="cargo",
-        command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
-        language="rust",
-        source="detected: cargo via Cargo.toml (unit and integration tests; documentation tests are not run)",
-        **base,
-    )
-
-
-def _go(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
-    if "go.mod" not in names:
-        return None
-    there = shutil.which("go", path=environ.get("PATH")) is not None
-    return TestPlan(
-        runner="go" if there else "none",
-        command=("go", "test", "./..."),
-        language="go",
-        source="detected: go via go.mod",
-        problems=() if there else ("go is not on PATH; install Go",),
-        **base,
-    )
-
-
-def _nothing(
-    repo: Path, names: Sequence[str], settings: Mapping[str, Any], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan:
+def _nothing(project: ProjectFiles) -> TestPlan:
     """A repository without tests: Python has runners for the first ones; any other language needs the setting."""
-    if any(name.endswith(".py") for name in names):
-        return first_python_plan(repo, names, settings, environ, base)
+    if any(name.endswith(".py") for name in project.names):
+        return first_python_plan(project.repo, project.names, project.settings, project.environ, project.base)
     return TestPlan(
         runner="none",
         language="other",
         source="no tests were found",
         problems=("no tests were found; set [test] command and [test] junit",),
-        **base,
+        **project.base,
     )
 
 

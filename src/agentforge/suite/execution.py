@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentforge.errors import ToolchainError
-from agentforge.languages.go.runner import run_go
-from agentforge.languages.java.runner import run_java
-from agentforge.languages.javascript.runner import run_javascript
-from agentforge.languages.python.runner import run_python
-from agentforge.languages.rust.runner import run_cargo
+from agentforge.languages.catalogue import of_runner
+from agentforge.languages.language import Ask
 from agentforge.suite.junit_runner import run_junit
-from agentforge.testing.launch import Ground, ground
+from agentforge.testing.launch import ground
 from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import JAVASCRIPT, TestPlan
+from agentforge.testing.plan import TestPlan
 from agentforge.workspace.sandbox.box import Sandbox
 
 
@@ -62,33 +59,17 @@ def run_suite(
     ) as place:
         if plan.runner == "none":
             raise ToolchainError("; ".join(plan.problems) or "the repository has no tests that can be run")
-        if plan.runner in ("pytest", "unittest"):
-            return run_python(
-                plan,
-                place,
-                tests=tests,
-                extra_args=extra_args,
-                seed=seed,
-                timeout_s=limit,
-                trace=trace,
-                traced_files=traced_files,
-                calls=calls,
-                test_limit_s=test_limit_s,
-            )
-        return _run_foreign(plan, place, tests=tests, seed=seed, timeout_s=limit)
-
-
-def _run_foreign(
-    plan: TestPlan, place: Ground, *, tests: Sequence[str], seed: int | None, timeout_s: float
-) -> SuiteRun:
-    """Run the suite of a project in another language than Python."""
-    if plan.runner in JAVASCRIPT:
-        return run_javascript(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
-    if plan.runner == "go":
-        return run_go(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
-    if plan.runner == "cargo":
-        return run_cargo(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
-    if plan.runner == "java":
-        return run_java(plan, place, tests=tests, seed=seed, timeout_s=timeout_s)
-
-    return run_junit(plan, place, tests=tests, timeout_s=timeout_s)
+        language = of_runner(plan.runner)
+        if language is None:
+            return run_junit(plan, place, tests=tests, timeout_s=limit)
+        ask = Ask(
+            timeout_s=limit,
+            tests=tests,
+            seed=seed,
+            extra_args=extra_args,
+            trace=trace,
+            traced_files=traced_files,
+            calls=calls,
+            test_limit_s=test_limit_s,
+        )
+        return language.run(plan, place, ask)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.canonical import digest_bytes, digest_value
+from agentforge.languages.catalogue import is_compiled
 from agentforge.suite.execution import run_suite
 from agentforge.testing.cache import ResultCache
 from agentforge.testing.coverage import TRACE_VERSION
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import COMPILED, TestPlan, plan_digest
+from agentforge.testing.plan import TestPlan, plan_digest
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Sandbox
 
@@ -198,7 +199,7 @@ def sound(run: SuiteRun, plan: TestPlan) -> bool:
     """Whether a run is evidence: it ended by itself, and every control that its runner can have has held."""
     if not run.complete or run.timed_out:
         return False
-    unbuilt = plan.runner in COMPILED and bool(run.collection_errors) and not run.outcomes
+    unbuilt = is_compiled(plan) and bool(run.collection_errors) and not run.outcomes
     if plan.has_canary and run.canary != "held" and not unbuilt:  # what the compiler refuses has run nothing
         return False
     return run.agree is True if plan.has_second_channel else True

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
 
 from agentforge.canonical import Digest, digest_value
 
-Runner = Literal["pytest", "unittest", "node", "vitest", "jest", "mocha", "go", "cargo", "java", "junit", "none"]
-
-JAVASCRIPT: frozenset[Runner] = frozenset({"node", "vitest", "jest", "mocha"})
-COMPILED: frozenset[Runner] = frozenset({"go", "cargo", "java"})
-"""Runners that compile test files together: one that does not compile keeps its neighbours from running."""
+Runner = str
+"""A runner of one of the languages (`languages/NAME/language.py`), "junit" or "none"."""
 
 DEFAULT_TIMEOUT_S = 900.0
 EVIDENCE_VERSION = 2
@@ -34,7 +30,7 @@ class TestPlan:
         environments: folders of the repository that a fresh checkout borrows read-only (.venv, node_modules, built files).
         delivered: (folder, absolute path): what other tasks delivered, and where the tests see it, read-only.
         user_site: the user's site directory when the interpreter uses one.
-        language: what the tests are written in: python, javascript, rust, go, java, other.
+        language: what the tests are written in: the name of a language (`languages/NAME`), or other.
         prepare: commands of a shell that make what the tests need (a build), run before every run of the suite.
         source: how this was found, in words.
         left_out: what the project's own command does besides and what does not run here, each with the reason.

@@ -18,6 +18,7 @@ from agentforge.app.sessions.display import (
     duration_text,
     ended,
     output_of,
+    skill_words,
     telling,
     tokens_text,
     unstarted,
@@ -192,8 +193,8 @@ class Transcript(VerticalScroll):
 
     async def _skills(self, event: conversing.SessionChanged) -> None:
         """Which skills a message called for, and why."""
-        for match in event.changes.get("skill_matches") or ():  # type: ignore[attr-defined] # a list, see Chosen.told
-            await self.remark(f"skill {match['name']}: {match.get('why') or match.get('reason') or 'matched'}")
+        for words in skill_words(event):
+            await self.remark(words)
 
     async def show_history(self, talk: Talk) -> None:
         """Show the end of a conversation that goes on."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.config.paths import config_dir, home_dir
 from agentforge.errors import ToolchainError
 from agentforge.hooks.engine import HookEngine, output_limit
-from agentforge.hooks.hook import read_hook
+from agentforge.hooks.hook import PROJECT, read_hook
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -85,14 +85,16 @@ def _runner(
     def run(hook: Hook, env: Mapping[str, str], stdin: bytes) -> Completed:
         _refuse_missing(hook)
         shown = (*hook.files, *((own,) if own.is_dir() else ()))
+        workspace = worktree if worktree.is_dir() else repo  # the first request may fail before there is one
+        writes = (repo / path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path for path in hook.writes)
         box = Box(
-            workspace=worktree if worktree.is_dir() else repo,  # the first request may fail before there is one
+            workspace=workspace,
             mount_at=repo,
             writable=False,
             network=hook.network,
             env=env,
             read_only=tuple(path for path in shown if path.exists() and not path.is_relative_to(repo)),
-            writable_paths=tuple(path for path in hook.writes if path.exists() and not path.is_relative_to(repo)),
+            writable_paths=tuple(path for path in writes if _source(path, repo, workspace).exists()),
             overlays=tuple((path, path) for path in hook.files if path.is_file() and path.is_relative_to(repo)),
         )
         return sandbox.run(
@@ -105,6 +107,11 @@ def _runner(
         )
 
     return run
+
+
+def _source(path: Path, repo: Path, workspace: Path) -> Path:
+    """Where a path of the box lies on this machine."""
+    return workspace / path.relative_to(repo) if path.is_relative_to(repo) else path
 
 
 def _refuse_missing(hook: Hook) -> None:

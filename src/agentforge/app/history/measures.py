@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.composition.task_queries import repository
+from agentforge.app.history.working_time import active_seconds
 from agentforge.store.tasks.folders import attempt_of, task_summaries
 
 Value = dict[str, Any]
@@ -134,9 +135,11 @@ def _productivity(tasks: Sequence[Value]) -> Value:
     done = [value for value in tasks if value["outcome"] in _DONE and value["ended_at"]]
     answered = [item for value in tasks for item in value["escalations"] if item[2]]
     waited = [_seconds(raised, resolved) for _, raised, resolved in answered]
+    worked = [active_seconds(raised, resolved) for _, raised, resolved in answered]
     return {
         "tasks_per_week": _weeks(value["ended_at"] for value in done),
-        "human_seconds_per_task": round(sum(waited) / len(tasks), 1) if tasks else None,
+        "human_seconds_per_task": round(sum(worked) / len(tasks), 1) if tasks else None,
+        "human_wait_seconds_per_task": round(sum(waited) / len(tasks), 1) if tasks else None,
         "human_answers": len(answered),
         "waiting_now": sum(1 for value in tasks if value["open_escalations"]),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.questions import preview
-from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
+from agentforge.events.kinds.conversation import HistoryCompacted, SessionChanged, WindowFilling
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 
@@ -145,6 +145,15 @@ def window_words(event: WindowFilling | HistoryCompacted) -> str:
     kept = " What you said and attached stays whole." if event.kept else ""
     sizes = f"{tokens_text(event.tokens_before)} -> {tokens_text(event.tokens_after)} tokens"
     return f"Summarised {count} earlier {'message' if count == 1 else 'messages'} to free context ({sizes}).{kept}"
+
+
+def skill_words(event: SessionChanged) -> list[str]:
+    """The skills that a message called for, each with why, how many lines were loaded and from where."""
+    found = event.changes.get("skill_matches")
+    rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list | tuple) else []
+    return [
+        f"skill {row['name']}: {row['why']} ({row['reason']}), {row['lines']} lines of {row['file']}" for row in rows
+    ]
 
 
 def tokens_text(count: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge import __version__
 from agentforge.app.setup.session_diagnostics import Check, answering, session_looks, stages_look
 from agentforge.config.dotenv import merged_environment
-from agentforge.config.model_choice import explain
+from agentforge.config.model_choice import explain, keyless_fallbacks
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
 from agentforge.config.suite_record import last_run
@@ -240,13 +240,19 @@ def _program(name: str, program: str, environ: Mapping[str, str], *, missing: st
 
 def _model(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
 
+    whole = merged_environment(environ, cwd=folder)
     try:
-        choice = explain(settings, merged_environment(environ, cwd=folder))
+        choice = explain(settings, whole)
     except ModelNotConfigured as exc:
         return Check(name="model", status="warning", message=exc.message, detail=exc.hint)
     except AgentForgeError as exc:
         return Check(name="model", status="error", message=exc.message, detail=exc.hint)
-    return Check(name="model", status="ok", message=f"{choice.spec.full_name}, because {choice.reason}")
+    message = f"{choice.spec.full_name}, because {choice.reason}"
+    without = keyless_fallbacks(settings, whole, now=choice.spec.provider)
+    if without:
+        told = ", ".join(f"{name} (set {key})" for name, key in without)
+        return Check(name="model", status="warning", message=message, detail=f"fallbacks without a key: {told}")
+    return Check(name="model", status="ok", message=message)
 
 
 def _data(environ: Mapping[str, str]) -> Check:

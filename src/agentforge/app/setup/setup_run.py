@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agentforge.config.paths import config_dir, data_dir
 from agentforge.config.writing import home_of, set_values
-from agentforge.errors import StorageError, UsageError
+from agentforge.errors import StorageError, UsageError, remedy_of
 from agentforge.frozen import dataclass
 from agentforge.models.providers import PROVIDERS
 from agentforge.store.tasks.folders import ensure_agentforge_folder
@@ -118,7 +118,9 @@ def write_key(variable: str, value: str, environ: Mapping[str, str]) -> Path:
             out.write("\n".join([*kept, f"{variable}={quoted}", ""]))
         file.chmod(0o600)
     except OSError as exc:
-        raise StorageError(f"{file} cannot be written: {exc.strerror}", hint="check its permissions") from exc
+        raise StorageError(
+            f"{file} cannot be written: {exc.strerror}", hint=remedy_of(exc) or "check its permissions"
+        ) from exc
     return file
 
 

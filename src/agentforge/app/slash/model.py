@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.models.suggestions import suggestions
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
-from agentforge.config.model_choice import named
+from agentforge.config.model_choice import keyless_fallbacks, named
 from agentforge.errors import UsageError
 from agentforge.models.providers import PROVIDERS
 
@@ -114,6 +114,8 @@ def _fallbacks(chat: Chat, rest: str) -> SlashReply:
     if verb:
         _switched(chat, {"model.fallbacks": now})
     text = "\n".join(f"{number}. `{name}`" for number, name in enumerate(now, 1)) or "No fallbacks."
+    for name, key in keyless_fallbacks(chat.workshop.settings, chat.workshop.environ, now=_provider_now(chat)):
+        text += f"\n\n`{name}` is left out: it has no key (set {key})."
     return SlashReply(text=text, data={"fallbacks": now})
 
 

@@ -175,6 +175,9 @@ def _granted(state: RunState, item: Escalation) -> dict[str, object]:
 def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
     for row in escalations(cwd):
         if escalation_id in (row.item.escalation_id, row.address):
+            ended = load_state(row.folder).outcome
+            if ended:
+                return ConflictError(f"{row.address} is closed: {row.task_id} is over ({ended})")
             return ConflictError(
                 f"{row.address} was answered already", hint=f"go on with: agentforge resume {row.task_id}"
             )

@@ -31,7 +31,7 @@ def abort(
     settings: Settings | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
-    """End a task for good; its trail stays, its worktree goes, and those who wait for it are told.
+    """End a task for good; its questions are closed, its trail stays, its worktree goes, and those who wait for it are told.
 
     Raises:
         LockedError: another process drives it (stop that one first).
@@ -43,7 +43,12 @@ def abort(
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
+        by = place.get("USER") or place.get("LOGNAME") or "user"
         with shared(log, settings):
+            for item in log.state.open_escalations:
+                log.append(
+                    kinds.EscalationResolved(escalation_id=item.escalation_id, decision="abort", text=message, by=by)
+                )
             log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
         if log.state.worktree:
             end_orphans(Path(log.state.worktree))

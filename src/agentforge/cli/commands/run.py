@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.sessions.display import window_words
+from agentforge.app.sessions.display import skill_words, window_words
 from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, opening_line, partial_line, result_value
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
@@ -231,9 +231,11 @@ def _tell_partial(text: str) -> None:
 
 
 def _tell_window(event: Event, _state: RunState) -> None:
-    """What is no part of the answer but has to be known: that the model's window fills, that a part was summarised."""
+    """What is no part of the answer but has to be known: the window fills, a part was summarised, a skill was matched."""
     if isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
         sys.stderr.write(f"note: {printable(window_words(event))}\n")
+    if isinstance(event, kinds.SessionChanged):
+        sys.stderr.write("".join(f"note: {printable(words)}\n" for words in skill_words(event)))
 
 
 def _tell_call(event: Event, state: RunState) -> None:

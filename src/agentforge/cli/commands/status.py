@@ -12,18 +12,21 @@ from agentforge.app.composition.task_queries import task_folder
 from agentforge.app.intake.repositories import all_repositories
 from agentforge.cli.output.damage import tell_damaged
 from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, watch
-from agentforge.cli.output.terminal import cut_words, style_for, table
+from agentforge.cli.output.phrases import counted
+from agentforge.cli.output.terminal import cut_words, printable, style_for, table
 from agentforge.cli.running.follow import show_result
 from agentforge.cli.running.queue_entry import line_for, queued_now, row_value, state_word
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
+from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import task_row
 
 if TYPE_CHECKING:
     from agentforge.store.tasks.folders import TaskRow
 
+_MOST_PAUSED = 3
 _NO_REPOSITORIES = "no repositories yet; add one: agentforge repo add PATH"
 
 
@@ -119,4 +122,19 @@ def _listing_text(tasks: list[TaskRow], place: Place) -> str:
         (row.task_id, state_word(row, line), row.stage or "-", cut_words(" ".join(row.request.split()), 60))
         for row in tasks
     ]
-    return "\n".join(table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style))
+    lines = table(cells, head=("TASK", "STATE", "STAGE", "REQUEST"), style=style)
+    return "\n".join([*lines, *_next_lines(tasks)])
+
+
+def _next_lines(tasks: list[TaskRow]) -> list[str]:
+    """Why tasks stopped, and what to type so that they go on; the newest first."""
+    lines = []
+    asking = [row for row in tasks if row.outcome == "escalated"]
+    if asking:
+        lines += ["", f"{counted(len(asking), 'task')} {'asks' if len(asking) == 1 else 'ask'} you: agentforge resolve"]
+    for row in [row for row in tasks if row.outcome == "paused"][:_MOST_PAUSED]:
+        error = load_state(row.folder).error or {}
+        why = f": {error.get('message')}" if error else ""
+        hint = f" - {error['hint']}" if error.get("hint") else ""
+        lines += ["", printable(f"{row.task_id} stopped{why}{hint}"), f"  agentforge resume {row.task_id}"]
+    return lines

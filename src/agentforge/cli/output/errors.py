@@ -11,7 +11,7 @@ from agentforge import __version__
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
-from agentforge.errors import AgentForgeError, StorageError, ToolchainError, UsageError
+from agentforge.errors import AgentForgeError, StorageError, ToolchainError, UsageError, remedy_of
 from agentforge.installation import command_that_brings
 
 if TYPE_CHECKING:
@@ -50,11 +50,13 @@ def _commands_of(context: click.Context | None) -> list[str]:
     return list(listed(context)) if listed is not None else []
 
 
-def report_refused(error: PermissionError, *, form: Form) -> int:
-    """Show what the system does not let this user read or write."""
+def report_refused(error: OSError, *, form: Form, environ: Mapping[str, str]) -> int:
+    """Show what the system does not let this user read, write or lock, and what to do about it."""
+    hint = "look at who owns it, and at its mode" if isinstance(error, PermissionError) else remedy_of(error)
+    if not hint:  # nobody foresaw it
+        return report_internal(error, form=form, environ=environ)
     place = error.filename if error.filename is not None else "something"
-    told = StorageError(f"{place}: {error.strerror or error}", hint="look at who owns it, and at its mode")
-    return report_error(told, form=form)
+    return report_error(StorageError(f"{place}: {error.strerror or error}", hint=hint), form=form)
 
 
 def report_missing(error: ModuleNotFoundError, *, form: Form, environ: Mapping[str, str]) -> int:

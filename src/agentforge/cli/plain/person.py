@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from agentforge.app.sessions.display import CallLine, begun, ended, unstarted, window_words
+from agentforge.app.sessions.display import CallLine, begun, ended, skill_words, unstarted, window_words
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cli.output.terminal import Style, cut, printable, printable_lines
 from agentforge.events import kinds
@@ -87,6 +87,9 @@ class PlainPerson:
             self._note(f"{event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
             self._note(window_words(event))
+        elif isinstance(event, conversing.SessionChanged):
+            for words in skill_words(event):
+                self._note(words)
         elif isinstance(event, conversing.BackgroundEnded):
             self._note(f"background command {event.name} ended: {event.outcome}")
         elif isinstance(event, conversing.TodosChanged):

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from agentforge.cli.output.terminal import printable
-from agentforge.config.dotenv import merged_environment
+from agentforge.config.dotenv import merged_environment, untrusted_files
 from agentforge.config.paths import project_top
 from agentforge.config.settings import Settings, load
-from agentforge.errors import UsageError
+from agentforge.errors import ModelNotConfigured, UsageError
 from agentforge.frozen import dataclass
 
 
@@ -44,7 +44,33 @@ def open_place(cwd: str | None, *, flags: Mapping[str, object] | None = None, tr
     settings = load(folder, environ, flags=flags)
     if settings.waiting and not trusting:
         _tell_once(waiting_words(settings))
+    for text in () if trusting else (*_unread(folder, environ), *_without_key(settings, environ)):
+        _tell_once(text)
     return Place(cwd=folder, environ=environ, settings=settings, flags=flags or {})
+
+
+def _unread(folder: Path, environ: Mapping[str, str]) -> list[str]:
+    """The `.env` files that would choose or open a model, and are not read because nobody trusts them."""
+    return [
+        f"{path} is not read: it sets {', '.join(names)}, and you have not trusted it. Look at it, then run `agentforge trust`"
+        for path, names in untrusted_files(folder, environ)
+    ]
+
+
+def _without_key(settings: Settings, environ: Mapping[str, str]) -> list[str]:
+    """The fallbacks that are left out of the chain."""
+    if not settings.get("model.fallbacks"):
+        return []
+    from agentforge.config.model_choice import explain, keyless_fallbacks
+
+    try:
+        now = explain(settings, environ).spec.provider
+    except ModelNotConfigured:
+        return []
+    return [
+        f"fallback {name} is left out: it has no key; set {key}"
+        for name, key in keyless_fallbacks(settings, environ, now=now)
+    ]
 
 
 @cache

@@ -51,8 +51,8 @@ def _reported(exc: Exception, *, form: Form) -> int:
             return report_error(exc, form=form)
         case click.ClickException():
             return report_error(AgentForgeError(exc.format_message()), form=form)
-        case PermissionError():
-            return report_refused(exc, form=form)
+        case OSError():
+            return report_refused(exc, form=form, environ=os.environ)
         case ModuleNotFoundError():
             return report_missing(exc, form=form, environ=os.environ)
     return report_internal(exc, form=form, environ=os.environ)

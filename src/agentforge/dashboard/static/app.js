@@ -189,11 +189,12 @@ const KEYS = {
   "]": () => tab(1),
   n: () => document.querySelector("[rel=next]")?.click(),
   p: () => document.querySelector("[rel=prev]")?.click(),
+  c: () => document.querySelector("a[href='/new']")?.click(),
   d: changeDiffForm,
   t: changeTheme,
   "?": () => document.getElementById("help").showModal(),
 };
-const PLACES = { t: "/", w: "/waiting", m: "/measures" };
+const PLACES = { t: "/", w: "/waiting", c: "/sessions", m: "/measures" };
 
 function onKey(event) {
   const writing = event.target.closest("input, textarea, select, dialog[open]");

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
+from agentforge.languages.test_names import has_tests
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.test_names import has_tests
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose

@@ -114,6 +114,7 @@ class ToolFinished(Event):
         hygiene: {sequences, controls, invisible, truncated}: terminal escapes and control characters that were removed, invisible
             characters that are shown by number, and the fields that were cut; {} = nothing.
         pictures: images that go with it: {name, media_type, digest of the blob}.
+        trust: "untrusted" = foreign text, fenced as data; "unmarked" = the fence is switched off; "" = no text, or an old log.
     """
 
     step: int
@@ -135,6 +136,7 @@ class ToolFinished(Event):
     redaction: Json = field(default_factory=dict)
     hygiene: Json = field(default_factory=dict)
     pictures: tuple[Json, ...] = ()
+    trust: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,16 +47,16 @@ class _Wrong:
     seed: str
 
 
-def native_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
-    """Make the stub variants of the declared symbols, the raising one first.
+def native_variants(symbols: Iterable[Symbol], *, source: Source, seed: str, language: str) -> tuple[Variant, ...]:
+    """Make the stub variants of the declared symbols of one language, the raising one first.
 
     Args:
         source: text of a repository path at the base; None when it does not exist.
         seed: draws the wrong values.
     Returns:
-        () when no function of these languages is declared as new or changed, or one has no signature that can be read.
+        () when no function of the language is declared as new or changed, or one has no signature that can be read.
     """
-    wanted = [one for one in symbols if native_language(one.file) and one.change in ("new", "changed")]
+    wanted = [one for one in symbols if native_language(one.file) == language and one.change in ("new", "changed")]
     found: list[Variant] = []
     for name, hard in (("raises", False), ("wrong", True), ("empty", False), ("other", False)):
         files = _stubbed(wanted, _Wrong(which=name, seed=seed), source) if wanted else None

@@ -23,6 +23,7 @@ from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
 from agentforge.pipeline.context.excerpts import code_view, likely_views
 from agentforge.pipeline.context.excerpts_of_tests import style_views
@@ -41,7 +42,7 @@ from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import implementations, language_of, outline_of
+from agentforge.workspace.code.symbols import implementations, outline_of
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import Effect
@@ -58,7 +59,6 @@ _OVERHEAD = 60
 """Tokens of headings and message framing."""
 _SHARE = 2
 """The call may cost a step's tokens divided by this; the request and the public names are whole all the same."""
-_FALLBACK = {"javascript": "test/examined.test.js", "go": "examined_test.go", "rust": "tests/examined.rs"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,7 +329,8 @@ def _place(state: RunState, runtime: Runtime) -> str:
     suite = [*suite_files(state), *texts(state.facts.get("baseline", {}).get("test_files"))]
     suite = [path for path in suite if not path.endswith(("conftest.py", "__init__.py"))]
     trees = (judged(state.trees, ""), state.trees["baseline"])
-    fallback = _FALLBACK.get(language_of(changed_files(state)[0]) or "", "test_examined.py")
+    language = of_path(changed_files(state)[0])
+    fallback = (language.examined_test if language is not None else "") or "test_examined.py"
 
     def taken(path: str) -> bool:
         return any(runtime.git.show(tree, path) is not None for tree in trees)

@@ -65,8 +65,9 @@ _FROM_OUTSIDE = (
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _OF_QUESTIONS = frozenset({"choices", "shown", "following"})
+_OF_RESULTS = frozenset({"redaction", "hygiene", "trust"})
 _OTHERS = {kinds.StageReopened: frozenset({"work"}), kinds.ArtifactSubmitted: frozenset({"step"})}
-_ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, **_OTHERS}
+_ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, kinds.ToolFinished: _OF_RESULTS, **_OTHERS}
 """Fields that the logs of earlier versions lack."""
 _ANSWERED = ("read", "execute", "network")
 

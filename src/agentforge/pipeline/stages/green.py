@@ -85,7 +85,17 @@ STAGE = Stage(
         "only files of the specification change; frozen tests stay",
         "no new findings of the checks",
     ),
-    tools=("edit", "write_file", "read_file", "grep", "run_tests", "shell", "ask_human", "submit_artifact"),
+    tools=(
+        "edit",
+        "write_file",
+        "read_file",
+        "grep",
+        "run_tests",
+        "run_checks",
+        "shell",
+        "ask_human",
+        "submit_artifact",
+    ),
     writes="product",
     omit=(
         *("implementation_id", "spec_ref", "test_suite_ref", "verification", "mutation"),

@@ -57,7 +57,7 @@ def redact(text: str, *, secrets: tuple[str, ...] = (), shapes: bool = True) -> 
     """Replace every secret by `[redacted: kind]`.
 
     A secret is a value that is known (`secrets`, of at least 8 characters), a token in the shape of a vendor's, the value
-    that is assigned to a variable whose name ends in PASSWORD, SECRET, TOKEN, API_KEY and the like (`PASSWORD=hunter2hunter2`),
+    that is assigned to a variable whose name ends in PASSWORD, SECRET, TOKEN, API_KEY and the like (`PASSWORD=your-own-words`),
     or the random-looking value of another key variable.
 
     Args:

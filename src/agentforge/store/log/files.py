@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 from threading import get_ident
 
-from agentforge.errors import StorageError
-
-_REMEDIES = (
-    ({errno.ENOSPC, errno.EDQUOT, errno.EFBIG}, "free some space, then resume the run"),
-    ({errno.ENOTDIR, errno.EEXIST}, "a file stands where a folder is wanted: move it away, then try again"),
-    ({errno.EACCES, errno.EPERM}, "look at who owns the folder, and at its mode, then try again"),
-    ({errno.EROFS}, "this file system can only be read: work in a copy"),
-    ({errno.ELOOP, errno.ENAMETOOLONG}, "work at another path"),
-)
-"""What can be done, by the number of the system's error."""
+from agentforge.errors import StorageError, remedy_of
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -77,7 +67,7 @@ def make_folder(folder: Path) -> None:
 
 def storage_error(exc: OSError, path: Path) -> StorageError:
     """The error for a write that failed, with what the user can do."""
-    hint = next((hint for numbers, hint in _REMEDIES if exc.errno in numbers), "check the disk, then resume the run")
+    hint = remedy_of(exc) or "check the disk, then resume the run"
     return StorageError(f"{path} cannot be written: {exc.strerror or exc}", hint=hint)
 
 

@@ -80,6 +80,7 @@ def _completed(event: kinds.ToolFinished) -> dict[str, object]:
             "paths": list(event.paths),
             "redaction": dict(event.redaction),
             "hygiene": dict(event.hygiene),
+            "trust": event.trust,
         },
         "diff": None,
         "truncated": event.output is not None,

@@ -114,6 +114,7 @@ class Shown:
         full: clean, without secrets, uncut and not fenced; equal to `text` when nothing was done to it.
         redaction: {count, kinds} of the secrets that were taken out; {} = none.
         hygiene: {sequences, controls, invisible, truncated: [field]}: what was removed, shown or cut; {} = nothing.
+        trust: "untrusted" = foreign text, fenced as data; "unmarked" = the fence is switched off; "" = there is no text.
     """
 
     observation: Observation
@@ -121,6 +122,7 @@ class Shown:
     full: str
     redaction: Mapping[str, object] = field(default_factory=dict)
     hygiene: Mapping[str, object] = field(default_factory=dict)
+    trust: str = ""
 
 
 def invoke(
@@ -218,6 +220,7 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     text = cut_middle(full, limit=policy.text_limit_tokens)
     summary = " ".join(policy.plain(observation.summary).split())
     cut = [*(["text"] if text != full else []), *(["summary"] if len(summary) > _SUMMARY_LENGTH else [])]
+    trust = ("untrusted" if policy.nonce else "unmarked") if text else ""
     if policy.nonce and text:
         text = wrap(text, nonce=policy.nonce)
     if observation.note:
@@ -231,7 +234,8 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
         payload=payload if payload is None else _scrubbed_payload(payload, policy),
     )
     redaction = {"count": plain.count, "kinds": list(plain.kinds)} if plain.count else {}
-    return Shown(observation=shown, text=text, full=full, redaction=redaction, hygiene=_hygiene(tidy, cut))
+    hygiene = _hygiene(tidy, cut)
+    return Shown(observation=shown, text=text, full=full, redaction=redaction, hygiene=hygiene, trust=trust)
 
 
 def _hygiene(tidy: Cleaned, cut: list[str]) -> dict[str, object]:

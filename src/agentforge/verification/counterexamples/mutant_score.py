@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentforge.frozen import dataclass
-from agentforge.verification.mutation.choice import Mutant
+from agentforge.languages.mutant import Mutant
 
 COUNTED = ("killed", "timeout", "crashed")  # how a mutant ends that a test noticed
 NOTHING_TO_MUTATE = "the changed lines hold nothing that can be mutated"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentforge.canonical import digest_bytes
+from agentforge.languages.mutant import Mutant
 from agentforge.languages.python.runner import run_mutants
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.coverage import Traced
@@ -19,7 +20,7 @@ from agentforge.verification.counterexamples.mutant_score import (
     score_of,
 )
 from agentforge.verification.counterexamples.mutants_by_runs import noticed_by_runs
-from agentforge.verification.mutation.choice import Mutant, choose, mutants_of
+from agentforge.verification.mutation.choice import choose, mutants_of
 
 _VERSION = 1
 _TESTS_EACH = 200

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agentforge.languages.catalogue import is_compiled, of_runner
+from agentforge.languages.mutant import Mutant
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, sound
 from agentforge.testing.identity import file_of
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import COMPILED
 from agentforge.underway import counter
 from agentforge.verification.counterexamples.mutant_score import NOTHING_TO_MUTATE, Bounds, nothing_run, score_of
-from agentforge.verification.mutation.choice import Mutant, choose
-from agentforge.verification.mutation.javascript import javascript_mutants
-from agentforge.verification.mutation.native import native_mutants
+from agentforge.verification.mutation.choice import choose
 
 _LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
 _SURELY = 3
@@ -158,12 +157,9 @@ def _noticed(
 
 def maker(rig: Rig) -> MutantsOf | None:
     """How mutants of this plan's language are made; None when nobody can."""
-    if rig.plan.runner in COMPILED:
-        return lambda path, data, lines: native_mutants(path, data, lines=lines)
-    if rig.plan.language != "javascript" or rig.plan.runner in ("junit", "none"):
-        return None
-
-    return lambda path, data, lines: javascript_mutants(path, data, lines=lines)
+    language = of_runner(rig.plan.runner)
+    made = language.mutants if language is not None else None
+    return (lambda path, data, lines: made(path, data, lines=lines)) if made is not None else None
 
 
 def _of_file(rig: Rig, tree: str, path: str, lines: int, making: MutantsOf) -> Sequence[Mutant]:
@@ -201,7 +197,7 @@ def _status(mutant: Mutant, bench: _Bench) -> str:
 
 def _not_built(paths: Collection[str], bench: _Bench) -> frozenset[str]:
     """The files that no test program is built from, such as benchmarks and examples: the tests pass although they are broken."""
-    if bench.rig.plan.runner not in COMPILED:
+    if not is_compiled(bench.rig.plan):
         return frozenset()
     found = []
     for path in sorted(paths):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from agentforge.languages.catalogue import is_compiled, languages
 from agentforge.languages.python.imports import reached
 from agentforge.languages.stub_variant import Variant
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import COMPILED
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.stubs import stub_compiles, survivors
 from agentforge.workspace.code.relevance import is_test_path
@@ -23,7 +23,7 @@ _BUILD_S = 120.0  # what does not compile at the base is built for the first tim
 
 def impatient(rig: Rig, run: SuiteRun) -> Rig:
     """A rig that waits for a stub not much longer than for the base; what did not compile there is built for the first time."""
-    least = _BUILD_S if rig.plan.runner in COMPILED else _STUB_LEAST_S
+    least = _BUILD_S if is_compiled(rig.plan) else _STUB_LEAST_S
     return replace(rig, timeout_s=min(rig.timeout_s, least + _STUB_FACTOR * run.duration_s))
 
 
@@ -33,13 +33,13 @@ def run_stubs(rig: Rig, red_tree: str, files: Sequence[str], made: Sequence[Vari
     for number, one in enumerate(made, 1):
         with underway(f"runs the new tests against a wrong implementation, {number} of {len(made)}"):
             runs[one.name] = _run_stub(rig, red_tree, files, one)
-    kept = (one for one in made if rig.plan.runner not in COMPILED or stub_compiles(runs[one.name], one))
+    kept = (one for one in made if not is_compiled(rig.plan) or stub_compiles(runs[one.name], one))
     return {one.name: runs[one.name] for one in kept}
 
 
 def taken(made: Sequence[Variant], runs: Mapping[str, SuiteRun], rig: Rig) -> tuple[Variant, ...]:
     """The stubs that are controls: what a compiler did not take is none."""
-    return tuple(one for one in made if one.name in runs or rig.plan.runner not in COMPILED)
+    return tuple(one for one in made if one.name in runs or not is_compiled(rig.plan))
 
 
 def stub_control(
@@ -136,9 +136,9 @@ def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
         return ""
     if not with_stubs:
         return "stub controls were not asked for"
-    if rig.plan.language not in ("python", "javascript", "go", "rust", "java"):
+    if all(one.name != rig.plan.language or one.stubs is None for one in languages()):
         return f"no stub controls for {rig.plan.language}"
-    if rig.plan.runner in COMPILED:
+    if is_compiled(rig.plan):
         return "no stub of the declared symbols could be made and compiled: a new one needs its signature in the specification"
     return f"the specification declares no new or changed symbol of {rig.plan.language}: no stub controls"
 

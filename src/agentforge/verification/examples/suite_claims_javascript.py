@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentforge.languages.javascript.source import FUNCTIONS, parsed, unwrapped
-from agentforge.testing.test_names import javascript_tests
+from agentforge.languages.javascript.tests import javascript_tests
 from agentforge.verification.examples.claims_javascript import call_source, literal_source, names_of
 
 if TYPE_CHECKING:

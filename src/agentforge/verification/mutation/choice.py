@@ -5,40 +5,12 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from agentforge.languages.mutant import Mutant, short
 from agentforge.verification.mutation.operators import OPERATORS, Change
 from agentforge.verification.mutation.source import Place, Source, places
 
-_SHOWN = 120
 _BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """One wrong change.
-
-    Attributes:
-        kind: the operator's name.
-        owner: qualified name of the function or class; "" is the module.
-        last: the last line of what is replaced.
-        before, after: the line's old and new text, short.
-        data: the whole mutated file.
-    """
-
-    path: str
-    line: int
-    last: int
-    kind: str
-    owner: str
-    before: str
-    after: str
-    data: bytes
-
-    @property
-    def name(self) -> str:
-        """Names the mutant for people and for the model: path, line, the wrong text."""
-        return f"{self.path}:{self.line}: {self.before} -> {self.after}"
 
 
 def mutants_of(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
@@ -121,9 +93,3 @@ def _in_turn(queues: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
         for queue in queues:
             if number < len(queue):
                 yield queue[number]
-
-
-def short(text: str) -> str:
-    """A text on one line, cut where it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}..."

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from agentforge.languages.catalogue import languages
 from agentforge.languages.java.project import pom_part
 
 Read = Callable[[str], bytes | None]
@@ -60,7 +61,7 @@ def _steers(path: str) -> bool:
     known = (
         name in _WHOLE or name in _INI or name in ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml")
     )
-    known = known or path.endswith(_CARGO_CONFIG)
+    known = known or path.endswith(_CARGO_CONFIG) or any(name in one.steering for one in languages())
     return known or (name in _SHADOWS and "/" not in path.removeprefix("src/")) or name.endswith(".pth")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentforge.languages.javascript.source import FUNCTIONS, definitions, parsed, span, unwrapped
-from agentforge.testing.test_names import javascript_tests
+from agentforge.languages.javascript.tests import javascript_tests
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

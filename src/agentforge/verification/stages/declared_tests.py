@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.counterexamples.stubs import declaration
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NOTHING_SAID = frozenset({"Any", "object"})

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterable
 
 from agentforge.languages.symbols import Symbol, modules
+from agentforge.languages.test_names import named_tests
 from agentforge.testing.outcome import Failure, SuiteRun
-from agentforge.testing.test_names import named_tests
 from agentforge.verification.source.test_hashes import Read, test_functions
 
 _ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")

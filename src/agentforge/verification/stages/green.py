@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.agent_report import failing_text
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.identity import file_of, without_parameters
 from agentforge.testing.outcome import SuiteRun, TestOutcome, run_value
-from agentforge.testing.plan import COMPILED
 from agentforge.underway import underway
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.suppressions import new_suppressions
@@ -325,7 +325,7 @@ def _kept_beside(
 ) -> frozenset[str]:
     """Tests of a compiled language that pass with the text that they had: what the specification changes beside them, and
     nothing else, keeps the base's text from being compiled."""
-    if rig.plan.runner not in COMPILED or not promise.superseded:
+    if not is_compiled(rig.plan) or not promise.superseded:
         return frozenset()
     paths = sorted({file_of(one) for one in broken})
     before, after = (freeze(paths, read=rig.read(one)).tests for one in (base_tree, tree))

@@ -10,10 +10,10 @@ from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree
-from agentforge.testing.plan import COMPILED, plan_digest
+from agentforge.testing.plan import plan_digest
 from agentforge.verification.counterexamples.null_implementations import hollow_targets
+from agentforge.verification.counterexamples.null_implementations_by_text import hollow_by_text
 from agentforge.verification.counterexamples.null_implementations_javascript import hollow_javascript
-from agentforge.verification.counterexamples.null_implementations_native import hollow_native
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.plain_check import Verdict, check_claims
@@ -123,8 +123,8 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
         return _facts(verdict, again, hollow, ())
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
-    if rig.plan.runner in COMPILED:
-        hollow = hollow_native(
+    if rig.plan.runner != "junit":
+        hollow = hollow_by_text(
             rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
         )
         facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]

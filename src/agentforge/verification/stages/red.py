@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.catalogue import of_runner
 from agentforge.languages.stub_variant import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
@@ -207,7 +208,8 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
     """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
     guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
     innocent = sorted({one.id for one in run.collection_errors} - guilty)
-    if rig.plan.runner not in ("go", "java") or not innocent or not guilty:
+    language = of_runner(rig.plan.runner)
+    if language is None or not language.keeps_neighbours or not innocent or not guilty:
         return run
     again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
     errors = [one for one in run.collection_errors if one.id in guilty]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentforge.languages.catalogue import runs_all
 from agentforge.languages.python.imports import reached
 from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
@@ -116,7 +117,7 @@ def _by_runs(
     """The same for runners that record no lines: mutants alone, each in a run of the new tests and of those near the change."""
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
     near = tests_near(tuple(change.elsewhere), present=rig.git.list_files(tree), read=rig.read(tree))
-    asked = () if rig.plan.runner == "cargo" else tuple(dict.fromkeys((*files, *near)))  # cargo runs all of them anyway
+    asked = () if runs_all(rig.plan) else tuple(dict.fromkeys((*files, *near)))
     with kept_builds(rig) as bench, underway(_MUTANTS):
         run = run_tree(
             bench, tree, tests=asked, edits=edits,

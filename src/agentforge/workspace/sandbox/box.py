@@ -44,7 +44,7 @@ class Box:
             is always there.
         env: variables on top of the allow-list.
         read_only: more paths to show; one inside `mount_at` names the workspace's own file and protects it.
-        writable_paths: the same, writable.
+        writable_paths: the same, writable; one inside `mount_at` opens a place of a workspace that is not writable.
         overlays: (source, destination) bound read-only over everything else, such as the user's `.venv` inside
             `mount_at`. A missing destination folder is made in the workspace before.
         hidden: folders that the command must not see, such as the data directory when it lies outside the home.
@@ -70,6 +70,16 @@ class Box:
     named: tuple[str, ...] = ()
     lasting: bool = False
     loopback: SharedLoopback | None = None
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """The places inside the workspace that may be changed though the workspace may not."""
+        return () if self.writable else tuple(p for p in self.writable_paths if p.is_relative_to(self.mount_at))
+
+    @property
+    def changes_workspace(self) -> bool:
+        """Whether anything of the workspace may be changed: then its protected places are guarded."""
+        return self.writable or bool(self.opened)
 
 
 class Sandbox(Protocol):

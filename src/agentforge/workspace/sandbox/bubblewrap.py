@@ -84,7 +84,7 @@ class Bubblewrap:
             said = status.read()
             _await_end(said)
         _refuse_broken_box(done, said, box)
-        undone = ward.undo(before, named=box.named) if box.writable and not box.lasting else ()
+        undone = ward.undo(before, named=box.named) if box.changes_workspace and not box.lasting else ()
         return replace(done, undone=undone) if undone else done
 
 

@@ -111,6 +111,7 @@ class Landlocked:
         outside = [str(path) for path in box.writable_paths if not path.is_relative_to(box.mount_at)]
         writable = [*_WRITABLE, str(own), *outside]
         (writable if box.writable else readable).append(str(box.workspace))
+        writable += [str(box.workspace / path.relative_to(box.mount_at)) for path in box.opened]
         return json.dumps(
             {
                 "readable": readable, "writable": writable, "network": reaches, "limits": limits(), "status": descriptors[0],
@@ -177,7 +178,9 @@ def _kept(box: Box, ward: Ward, before: Guarded) -> Iterator[set[str]]:
     """
     _refuse_what_cannot_be_kept(box, before)
     frozen = {str(path.relative_to(box.mount_at)) for path in box.read_only if path.is_relative_to(box.mount_at)}
-    kept = {path: _content(box.workspace / path) for path in {*before.protected, *frozen}} if box.writable else {}
+    kept = (
+        {path: _content(box.workspace / path) for path in {*before.protected, *frozen}} if box.changes_workspace else {}
+    )
     undone: set[str] = set()
     aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=box.workspace.parent)) if before.masked else None
     moved = {path: aside / str(number) for number, path in enumerate(sorted(before.masked)) if aside is not None}
@@ -186,7 +189,7 @@ def _kept(box: Box, ward: Ward, before: Guarded) -> Iterator[set[str]]:
             (box.workspace / path).rename(place)
         yield undone
     finally:
-        undone |= set(ward.undo(before, named=box.named)) if box.writable else set()
+        undone |= set(ward.undo(before, named=box.named)) if box.changes_workspace else set()
         for path, content in kept.items():
             if path not in moved and _content(box.workspace / path) != content:
                 _restore(box.workspace / path, content)
@@ -199,7 +202,7 @@ def _kept(box: Box, ward: Ward, before: Guarded) -> Iterator[set[str]]:
 
 def _refuse_what_cannot_be_kept(box: Box, before: Guarded) -> None:
     whole = [path for path in before.protected if path.rpartition("/")[2] == ".git" and (box.workspace / path).is_dir()]
-    if whole and box.writable:
+    if whole and box.changes_workspace:
         raise SandboxError(f"Landlock cannot protect {box.workspace / whole[0]}", hint=_HINT)
     if before.masked and box.workspace == box.mount_at:
         first = sorted(before.masked)[0]

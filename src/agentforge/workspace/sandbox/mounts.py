@@ -55,7 +55,7 @@ def guards(box: Box, guarded: Guarded) -> list[str]:
         )
     given: list[str] = []
     covered = tuple(str(path) for _, path in box.overlays)
-    for path in sorted(guarded.protected) if box.writable else ():
+    for path in sorted(guarded.protected) if box.changes_workspace else ():
         if path not in guarded.links and not _under(str(box.mount_at / path), covered):
             given += ["--ro-bind", str(box.workspace / path), str(box.mount_at / path)]
     for path in sorted(guarded.masked):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agentforge.languages.mutant import Mutant, short
 from agentforge.languages.native.source import Function, functions, native_language, native_tree, span
 from agentforge.languages.native.values import statement
-from agentforge.verification.mutation.choice import Mutant, short
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, broken, parsed, replaced, span
-from agentforge.verification.mutation.choice import Mutant, short
+from agentforge.languages.mutant import Mutant, short
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -1,0 +1,42 @@
+"""The languages that are known here: every folder beside this file that exports a `LANGUAGE`. Nothing is registered."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from agentforge.languages.language import Language
+from agentforge.testing.plan import TestPlan
+from agentforge.workspace.code.symbols import language_of
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """All languages, in the order in which a repository is asked for them."""
+    folders = sorted(file.parent.name for file in Path(__file__).parent.glob("*/language.py"))
+    found = [import_module(f"agentforge.languages.{name}.language").LANGUAGE for name in folders]
+    return tuple(sorted(found, key=lambda one: one.rank))
+
+
+def of_runner(runner: str) -> Language | None:
+    """The language of a test runner; None for one that is of no language (a command that writes JUnit XML)."""
+    return next((one for one in languages() if runner in one.runners), None)
+
+
+def of_path(path: str) -> Language | None:
+    """The language of a source file by its suffix; None where it is none of these."""
+    grammar = language_of(path)
+    return next((one for one in languages() if grammar in one.grammars), None) if grammar else None
+
+
+def is_compiled(plan: TestPlan) -> bool:
+    """Whether the test files of a plan are compiled together: what does not compile keeps its neighbours from running."""
+    language = of_runner(plan.runner)
+    return language is not None and language.is_compiled
+
+
+def runs_all(plan: TestPlan) -> bool:
+    """Whether the runner of a plan runs the whole suite whatever it is asked for."""
+    language = of_runner(plan.runner)
+    return language is not None and language.runs_all

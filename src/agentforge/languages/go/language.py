@@ -1,0 +1,62 @@
+"""Go, as the rest of the program asks for it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from agentforge.languages.go.runner import run_go
+from agentforge.languages.go.tests import go_tests
+from agentforge.languages.language import Ask, Language, ProjectFiles
+from agentforge.languages.native.mutants import native_mutants
+from agentforge.languages.native.null_implementation import null_implementation
+from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.wrapper_commands import unwrapped
+from agentforge.testing.launch import Ground
+from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.plan import TestPlan
+
+
+def _find(project: ProjectFiles) -> TestPlan | None:
+    if not project.holds("go.mod"):
+        return None
+    there = shutil.which("go", path=project.environ.get("PATH")) is not None
+    return TestPlan(
+        runner="go" if there else "none",
+        command=("go", "test", "./..."),
+        language="go",
+        source="detected: go via go.mod",
+        problems=() if there else ("go is not on PATH; install Go",),
+        **project.base,
+    )
+
+
+def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
+    words = unwrapped(command)
+    plan = _find(project) if tuple(words[:2]) == ("go", "test") else None
+    return replace(plan, command=words) if plan is not None else None
+
+
+def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+    return run_go(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
+
+
+LANGUAGE = Language(
+    name="go",
+    rank=40,
+    runners=("go",),
+    grammars=("go",),
+    manifests=("go.mod",),
+    find=_find,
+    plan_of_command=_plan_of_command,
+    run=_run,
+    named_tests=go_tests,
+    stubs=partial(native_variants, language="go"),
+    null_implementation=null_implementation,
+    mutants=native_mutants,
+    is_compiled=True,
+    keeps_neighbours=True,
+    examined_test="examined_test.go",
+)

@@ -1,0 +1,136 @@
+"""What a language is to the rest of the program: one record, which the folder of the language exports as `LANGUAGE`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.symbols import Symbol
+from agentforge.testing.launch import Ground
+from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.plan import TestPlan
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+    from agentforge.languages.mutant import Mutant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFiles:
+    """The repository whose tests are looked for.
+
+    Attributes:
+        repo: its absolute path; names: its files, relative to that.
+        settings: the table `[test]`.
+        base: the fields that a plan has whatever the language.
+    """
+
+    repo: Path
+    names: Sequence[str]
+    settings: Mapping[str, Any]
+    environ: Mapping[str, str]
+    base: Mapping[str, Any]
+
+    def holds(self, *names: str) -> str:
+        """The first of some names that the repository has at its root, "" none."""
+        return next((one for one in names if one in self.names), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What a runner is asked to run.
+
+    Attributes:
+        tests: ids, files or folders; () is the whole suite.
+        seed: order of the tests; None is the project's own order.
+        extra_args: more arguments for the project's own runner, where it takes any.
+        trace: record what each test executes, where the runner can; traced_files: the only files of which that is recorded.
+        calls: write down calls of their functions, too.
+        test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
+    """
+
+    timeout_s: float
+    tests: Sequence[str] = ()
+    seed: int | None = None
+    extra_args: Sequence[str] = ()
+    trace: bool = False
+    traced_files: tuple[str, ...] = ()
+    calls: bool = False
+    test_limit_s: float = 0.0
+
+
+class Run(Protocol):
+    """Run a suite in its box."""
+
+    def __call__(self, plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+        """Return what the suite showed; raise ToolchainError where the plan cannot be run."""
+
+
+class Stubs(Protocol):
+    """Make wrong implementations of declared symbols."""
+
+    def __call__(self, symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
+        """Return the variants, the raising one first; () where none can be made."""
+
+
+class Mutants(Protocol):
+    """Make the mutants of changed lines of a file."""
+
+    def __call__(self, path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+        """Return them in the order of the file; `lines` has a bit for each changed line."""
+
+
+class NullImplementation(Protocol):
+    """Write a file in which every changed function is wrong."""
+
+    def __call__(self, path: str, before: bytes | None, after: bytes, *, seed: str) -> bytes | None:
+        """Return the file, b"" where no function changed, None where nothing can be told; seed "" = they raise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """Everything about one language that the rest of the program asks for.
+
+    Attributes:
+        name: as plans name it.
+        rank: the place in which its project files are looked for; a smaller one comes first.
+        runners: names of its test runners, as plans name them.
+        grammars: names of its grammars in `workspace.code.symbols`.
+        manifests: files that say how a project of it is built.
+        find: the plan of a repository by what it says of itself, None when it is none of this language.
+        plan_of_command: the plan of a `[test] command` that starts one of its runners, None for any other command.
+        run: run a suite.
+        named_tests: (name as the runner tells it, source text) of each test below the root of a file's tree.
+        holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
+        stubs: wrong implementations for RED's controls, None where none can be made.
+        null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
+        mutants: small wrong changes, None where none can be made or the language has a measure of its own.
+        is_compiled: test files are compiled together, and what does not compile shows nothing.
+        keeps_neighbours: a test file that does not compile keeps others of its folder from running.
+        runs_all: the runner cannot run some of the tests alone.
+        steering: names of files that steer its runners as a whole, such as a configuration that has nothing else in it.
+        examined_test: where the examiner writes its tests in a project that has none.
+    """
+
+    name: str
+    rank: int
+    runners: tuple[str, ...]
+    find: Callable[[ProjectFiles], TestPlan | None]
+    run: Run
+    plan_of_command: Callable[[ProjectFiles, Sequence[str]], TestPlan | None] = lambda _project, _command: None
+    grammars: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
+    named_tests: Callable[[SgNode], Iterator[tuple[str, str]]] | None = None
+    holds_tests: Callable[[SgNode], bool] | None = None
+    stubs: Stubs | None = None
+    null_implementation: NullImplementation | None = None
+    mutants: Mutants | None = None
+    is_compiled: bool = False
+    keeps_neighbours: bool = False
+    runs_all: bool = False
+    steering: tuple[str, ...] = ()
+    examined_test: str = ""

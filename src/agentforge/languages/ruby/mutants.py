@@ -1,0 +1,110 @@
+"""Mutants of changed lines of Ruby, made by replacing nodes of the syntax tree; what no longer parses is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agentforge.languages.mutant import Mutant, short
+from agentforge.languages.ruby.source import methods, ruby_tree, span
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+Change = tuple[str, "SgNode", str]
+_OPERATORS = {
+    "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "and": "or", "or": "and",
+    "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "**": "*",
+}  # fmt: skip
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
+_BOOLEAN = frozenset(("&&", "||", "and", "or"))
+_SWAPPED = {
+    "upcase": "downcase", "downcase": "upcase", "any?": "all?", "all?": "any?", "select": "reject", "reject": "select",
+    "min": "max", "max": "min", "first": "last", "last": "first", "start_with?": "end_with?", "end_with?": "start_with?",
+    "lstrip": "rstrip", "rstrip": "lstrip", "floor": "ceil", "ceil": "floor", "push": "unshift", "unshift": "push",
+    "index": "rindex", "rindex": "index",
+}  # fmt: skip
+_CHOICES = ("if", "unless", "while", "until", "if_modifier", "unless_modifier", "conditional")
+_LEFT_OUT = frozenset({"comment", "method_parameters", "regex", "heredoc_body", "string_array", "symbol_array"})
+_SPEAKING = ("puts ", "p ", "print ", "warn ", "logger.", "Rails.logger", "raise ", "$stderr", "$stdout")
+
+
+def ruby_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+    """Every mutant of the changed lines of a file, in order; () for a text that cannot be parsed.
+
+    Left out are comments, parameters and text for people (what is printed, logged or raised).
+
+    Args:
+        lines: a bit for each changed line.
+    """
+    text = data.decode("utf-8", "replace")
+    root = ruby_tree(text) if text.encode() == data else None
+    if root is None:
+        return ()
+    found: list[Mutant] = []
+    seen = {text}
+    for method in methods(root):
+        for kind, node, new in _walk(method.node):
+            first, last = node.range().start.line + 1, node.range().end.line + 1
+            start, end = span(node)
+            made = f"{text[:start]}{new}{text[end:]}"
+            if not lines >> first & 1 or made in seen or ruby_tree(made) is None:
+                continue
+            seen.add(made)
+            found.append(
+                Mutant(
+                    path=path, line=first, last=last, kind=kind, owner=method.name, before=short(node.text()),
+                    after=short(new), data=made.encode(),
+                )
+            )  # fmt: skip
+    return tuple(sorted(found, key=lambda one: one.line))
+
+
+def _walk(node: SgNode) -> Iterator[Change]:
+    if node.kind() in _LEFT_OUT or node.text().startswith(_SPEAKING):
+        return
+    yield from _changes(node)
+    for child in node.children():
+        yield from _walk(child)
+
+
+def _changes(node: SgNode) -> Iterator[Change]:
+    kind, text = node.kind(), node.text()
+    if kind == "binary":
+        yield from _operator(node)
+    elif kind == "integer" and text.isdecimal():
+        yield "constant", node, str(int(text) + 1)
+    elif kind in ("true", "false") and node.is_named():
+        yield "constant", node, "false" if text == "true" else "true"
+    elif kind == "string":
+        yield "constant", node, '"mutated"' if len(text) == 2 else '""'
+    elif kind in _CHOICES:
+        yield from _condition(node)
+    elif kind == "return" and (value := next((one for one in node.children() if one.is_named()), None)) is not None:
+        if value.text() != "nil":
+            yield "returned", value, "nil"
+    elif kind == "call":
+        name = node.field("method")
+        if name is not None and node.field("receiver") is not None and name.text() in _SWAPPED:
+            yield "method", name, _SWAPPED[name.text()]
+
+
+def _operator(node: SgNode) -> Iterator[Change]:
+    left, right, sign = node.field("left"), node.field("right"), node.field("operator")
+    if left is None or right is None or sign is None or sign.text() not in _OPERATORS:
+        return
+    if sign.text() in _BOOLEAN:
+        yield "branch", node, f"({left.text()})"
+        yield "branch", node, f"({right.text()})"
+    if sign.text() == "+" and any(one.kind() == "string" for one in (left, right)):
+        return
+    kind = "arithmetic" if sign.text() in _ARITHMETIC else "boolean" if sign.text() in _BOOLEAN else "comparison"
+    yield kind, sign, _OPERATORS[sign.text()]
+
+
+def _condition(node: SgNode) -> Iterator[Change]:
+    """The condition of a choice or loop becomes its contrary, where no operator of it can be turned."""
+    test = node.field("condition")
+    sign = test.field("operator") if test is not None and test.kind() == "binary" else None
+    if test is not None and (sign is None or sign.text() not in _OPERATORS):
+        yield "condition", test, f"!({test.text()})"

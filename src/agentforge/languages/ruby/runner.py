@@ -1,0 +1,114 @@
+"""Runs minitest's tests in one process with our own reporter, and plants tests that must fail and pass beside the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentforge.languages.ruby.failures import failure_of
+from agentforge.languages.ruby.project import is_ruby_test
+from agentforge.testing.channel import Channel, Received
+from agentforge.testing.identity import file_of
+from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.plan import TestPlan
+from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
+from agentforge.workspace.files import walk
+
+_PROGRAM = Path(__file__).with_name("minitest_program.rb")
+_OWN_ORDER = 0
+_PLANTED = 'require "minitest/autorun"\n\nclass {owner} < Minitest::Test\n{tests}end\n'
+_FAILS, _PASSES = "  def {name}; assert false; end\n", "  def {name}; assert true; end\n"
+
+
+def run_minitest(
+    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+) -> SuiteRun:
+    """Run the suite, or the files of the named tests.
+
+    Args:
+        seed: order of the tests; None is one that is always the same.
+    Side effects: a file with planted tests stands in the checkout while the tests run.
+    """
+    files = _files(ground.checkout, tests)
+    if tests and not files:
+        return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
+    word = new_word()
+    drawn = {f"test_{word}_{letter}": outcome for letter, outcome in drawn_outcomes().items()}
+    place, owner = _planted_place(files, word), f"Planted{word.capitalize()}"
+    bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
+    (ground.checkout / place).parent.mkdir(parents=True, exist_ok=True)
+    (ground.checkout / place).write_text(_PLANTED.format(owner=owner, tests="".join(bodies)), "utf-8")
+    expected: dict[str, Outcome] = {f"{place}::{owner}::{name}": outcome for name, outcome in drawn.items()}
+    channel = Channel()
+    setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
+    argv = ["ruby", "-Ilib", "-Itest", "-I.", str(_PROGRAM), str(_OWN_ORDER if seed is None else seed), *files, place]
+    try:
+        with borrowed(plan, ground):
+            completed = ground.sandbox.run(
+                argv,
+                box=box(plan, ground, env={"RUBYOPT": "-W0"}, read_only=(_PROGRAM.parent,)),
+                timeout_s=timeout_s,
+                stdin=setup,
+                pass_fds=(channel.descriptor,),
+            )
+    finally:
+        received = channel.close()
+        (ground.checkout / place).unlink(missing_ok=True)
+    gathered = _gathered(received, root=str(ground.root), word=word)
+    return judged(gathered, completed, plan=plan, planted=Planted(word=word, expected=expected), tests=tests)
+
+
+def _files(checkout: Path, tests: Sequence[str]) -> list[str]:
+    """The files to load: those of the named tests and folders, else every file of tests."""
+    every = [name for name in walk.files(checkout) if is_ruby_test(name)]
+    if not tests:
+        return every
+    named = [one for one in dict.fromkeys(map(file_of, tests)) if (checkout / one).is_file()]
+    folders = tuple(f"{one.rstrip('/')}/" for one in tests if (checkout / one).is_dir())
+    return list(dict.fromkeys([*named, *(one for one in every if folders and one.startswith(folders))]))
+
+
+def _planted_place(files: Sequence[str], word: str) -> str:
+    folder = files[0].rpartition("/")[0] if files else "test"
+    return f"{folder or 'test'}/{word}_test.rb"
+
+
+def _gathered(received: Received, *, root: str, word: str) -> Gathered:
+    outcomes: list[TestOutcome] = []
+    errors: list[CollectionError] = []
+    listed: list[str] = []
+    problems, runner, ended = list(received.problems), "", False
+    for record in received.records:
+        kind = record["kind"]
+        if kind == "result":
+            outcomes.append(_outcome(record, root))
+        elif kind == "broken":
+            path = _relative(record, root)
+            failure = failure_of(record["error"], root=root, test_file=path)
+            errors.append(CollectionError(id=path, failure=failure, text=failure.text))
+        elif kind == "problem":
+            problems.append(str(record["text"])[:500])
+        elif kind == "hello":
+            runner = str(record["runner"])
+            known = [str(one).removeprefix(f"{root}/").replace("\n", "::", 1) for one in record["collected"]]
+            listed = [one for one in known if word not in one]
+        ended = ended or kind == "finished"
+    return Gathered(outcomes=outcomes, errors=errors, problems=problems, ended=ended, listed=listed, runner=runner)
+
+
+def _outcome(record: Mapping[str, Any], root: str) -> TestOutcome:
+    path = _relative(record, root)
+    failure = failure_of(record["error"], root=root, test_file=path) if record["error"] else None
+    return TestOutcome(
+        id=f"{path}::{record['name']}",
+        outcome=record["outcome"],
+        duration_s=float(record["duration"]),
+        failure=failure if record["outcome"] == "failed" else None,
+    )
+
+
+def _relative(record: Mapping[str, Any], root: str) -> str:
+    return str(record["file"]).removeprefix(f"{root}/")
