@@ -78,7 +78,7 @@ class Vim:
 
     def _actions(self) -> dict[str, Callable[[], object]]:
         area = self._area
-        row, column = area.cursor_location
+        row, column = here = area.cursor_location
         end = (row, len(area.document.get_line(row)))
         right = (row, min(end[1], column + self._times))
         return {
@@ -86,18 +86,28 @@ class Vim:
             "a": lambda: self._insert((row, min(end[1], column + 1))),
             "I": lambda: self._insert((row, 0)),
             "A": lambda: self._insert(end),
-            "o": lambda: (area.insert("\n", end), self._insert((row + 1, 0))),
-            "O": lambda: (area.insert("\n", (row, 0)), self._insert((row, 0))),
-            "x": lambda: self._cut((row, column), right),
-            "X": lambda: self._cut((row, max(0, column - self._times)), (row, column)),
-            "D": lambda: self._cut((row, column), end),
-            "C": lambda: (self._cut((row, column), end), self._insert()),
-            "s": lambda: (self._cut((row, column), right), self._insert()),
-            "S": lambda: (self._cut((row, 0), end), self._insert()),
+            "o": lambda: self._open(end, (row + 1, 0)),
+            "O": lambda: self._open((row, 0), (row, 0)),
+            "x": lambda: self._cut(here, right),
+            "X": lambda: self._cut((row, max(0, column - self._times)), here),
+            "D": lambda: self._cut(here, end),
+            "C": lambda: self._change(here, end),
+            "s": lambda: self._change(here, right),
+            "S": lambda: self._change((row, 0), end),
             "p": lambda: area.insert(self._register * self._times, self._behind()),
             "P": lambda: area.insert(self._register * self._times, self._before()),
             "u": area.undo,
         }
+
+    def _open(self, place: Place, line: Place) -> None:
+        """Begin a new line."""
+        self._area.insert("\n", place)
+        self._insert(line)
+
+    def _change(self, start: Place, end: Place) -> None:
+        """Type something else in that place."""
+        self._cut(start, end)
+        self._insert()
 
     def _insert(self, place: Place | None = None) -> None:
         if place is not None:
