@@ -207,10 +207,10 @@ def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
         return found
 
     for number in range(rounds):
-        (job,) = timed("look", lambda n=number: ledger.ready(ahead=n + 1))[:1]
+        timed("look", ledger.out)
         timed("list", lambda: ledger.jobs(statuses=("queued", "running"), limit=100))
         timed("find", lambda n=number: ledger.find(f"task-20260101-many-{n:07}"))
-        timed("claim", lambda one=job: ledger.begin((sent := ledger.send(one)).id, sent.attempt, worker="w"))
+        timed("claim", lambda n=number: ledger.claim(f"w{n}", driving=(), at_most=1))
     database.close()
     middle = {name: round(statistics.median(found), 1) for name, found in times.items()}
     return QueueFigures(

@@ -19,7 +19,7 @@ probe() {
         acp) "$2/python" -c 'import acp' ;;
         browser) "$2/python" -c 'import playwright' ;;
         dashboard) "$2/python" -c 'import jinja2, starlette, uvicorn' && "$2/agentforge" dashboard --help ;;
-        fleet) "$2/python" -c 'import dbos' && "$2/agentforge" worker --help ;;
+        fleet) "$2/python" -c 'import psycopg, sqlalchemy' && "$2/agentforge" worker --help ;;
         landlock) "$2/python" -c 'import landlock' || "$2/python" -c 'import landlockpy' ;;
         mcp) "$2/python" -c 'import mcp' ;;
         notify) "$2/python" -c 'import apprise' ;;

@@ -79,7 +79,7 @@ def test_a_first_evening_needs_no_extra() -> None:
 @pytest.mark.parametrize(
     ("missing", "says"),
     [
-        ("dbos", "dbos"),
+        ("sqlalchemy", "sqlalchemy"),
         ("tomlkit", "tomlkit"),
         ("_sqlite3", "was built without sqlite3"),
         ("yaml", "yaml"),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from agentforge.app.sessions.background import next_output
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
+from agentforge.events import kinds
+
+if TYPE_CHECKING:
+    from agentforge_talking import Open
+
+Tell = Callable[..., Path]
 
 
 @pytest.fixture
@@ -51,3 +60,34 @@ def test_a_wrong_line_is_answered_not_raised(chat: Chat, line: str) -> None:
     assert not reply.ok
     assert reply.text
     assert chat.jobs == []
+
+
+def test_a_session_shows_the_tasks_that_it_started_with_what_they_ask_and_the_artifact(
+    opened: Open, repo: Path, tell: Tell
+) -> None:
+    asked = kinds.EscalationRaised(
+        escalation_id="E1", stage="spec", kind="approval", reason="r", question="Is this right?", shown="goal: slugs"
+    )
+    tell(kinds.StageStarted(stage="spec", attempt=1), asked)
+    tell(kinds.StageStarted(stage="spec", attempt=1), asked, run_id="task-of-somebody-else", day=2)
+    chat = opened(cwd=repo)
+    started = {"type": "RunStarted", "data": {"run_id": "task-20260101-slugify", "request": "add slugify"}}
+    file = next_output(chat.log.folder)
+    file.parent.mkdir()
+    file.write_text(json.dumps(started) + "\n" + '{"type": "StageSt')  # a line that is being written
+    assert next_output(chat.log.folder).name == "2.jsonl"
+    shown = run_slash(chat, "/tasks")
+    assert [row["task_id"] for row in shown.data["tasks"]] == ["task-20260101-slugify"]  # type: ignore[attr-defined]
+    assert "somebody-else" not in shown.text and "goal: slugs" in shown.text
+    assert "`/resolve task-20260101-slugify.E1 approve`" in shown.text
+    assert "`/resolve task-20260101-slugify.E1 reject REASON`" in shown.text
+    assert "goal: slugs" in run_slash(chat, "/resolve task-20260101-slugify.E1").text
+    assert "task-of-somebody-else.E1" in run_slash(chat, "/resolve").text
+
+
+def test_a_session_that_started_a_task_is_kept(opened: Open) -> None:
+    chat = opened()
+    assert run_slash(chat, "/start add a function").ok
+    chat.jobs[0].process.wait(60)
+    chat.close()
+    assert (chat.log.folder / "tasks" / "1.jsonl").exists()

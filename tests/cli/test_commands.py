@@ -133,7 +133,23 @@ def test_the_doctor_says_what_is_missing_and_ends_with_seven(
     assert wrong["git"]["detail"] == "install git (apt install git)"
     assert found["errors"] == len(wrong)
     assert run(["doctor"]) == 7
-    assert "bubblewrap: install it" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "bubblewrap" in told and "install git" in told
+
+
+def test_the_doctor_tells_in_about_ten_lines_what_is_needed_and_all_of_it_on_demand(
+    capsys: pytest.CaptureFixture[str], repo: Path
+) -> None:
+    checks = _json(capsys, "doctor", "--json", code=0)["checks"]
+    assert run(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = [line.split("  ")[0] for line in lines[1:6]]
+    assert {"model", "tests", "repository", "sandbox"} <= {line.split("  ")[0] for line in lines}
+    assert first[0] == "model" and "1 test" in lines[2]
+    assert len(lines) <= 10 + sum(check["status"] != "ok" for check in checks) + 3
+    assert run(["doctor", "--all"]) == 0
+    everything = capsys.readouterr().out
+    assert all(f"\n{check['name']}  " in everything for check in checks)
 
 
 def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixture[str], repo: Path) -> None:

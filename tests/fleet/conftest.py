@@ -13,6 +13,12 @@ import pytest
 from agentforge.fleet.database import Database, open_database
 from agentforge.fleet.ledger import Ledger
 
+for _name in ("histories", "simulation"):
+    _spec = importlib.util.spec_from_file_location(f"tests_fleet_{_name}", Path(__file__).with_name(f"{_name}.py"))
+    assert _spec is not None and _spec.loader is not None
+    sys.modules[f"tests_fleet_{_name}"] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[f"tests_fleet_{_name}"])
+
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:

@@ -41,7 +41,7 @@ def test_a_frozen_process_that_holds_the_queue_is_ended_after_a_while(database: 
         with database.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA busy_timeout = 10")  # of the connection that is used next
         with pytest.raises(StorageError, match="locked"):
-            ledger.beat("a")
+            ledger.beat("a", [])
         frozen = Frozen(patience_s=5.0, clock=lambda: now[0])
         end_frozen_holders(file, frozen, tell=said.append)
         assert (said, child.poll()) == ([], None)
@@ -53,4 +53,4 @@ def test_a_frozen_process_that_holds_the_queue_is_ended_after_a_while(database: 
         child.communicate()
     assert said == [f"process {child.pid} held the database of the queue and stood still: it was ended"]
     assert ledger.get(job.id).note == ""
-    ledger.beat("a")
+    ledger.beat("a", [])

@@ -20,11 +20,8 @@ def test_everybody_who_waits_has_a_place_and_who_is_driven_has_none(
     database: Database, ledger: Ledger, tmp_path: Path
 ) -> None:
     jobs = {name: ledger.add(REPO, name, priority=number) for number, name in enumerate("abcd", start=1)}
-    sent = ledger.send(jobs["a"])
-    assert sent is not None
-    ledger.begin(sent.id, sent.attempt, worker="w")
+    ledger.claim("w", driving=(), at_most=1)
     ledger.set_aside(jobs["c"], "paused")
-    ledger.send(jobs["d"])
     environ = {"HOME": str(tmp_path), "AGENTFORGE_DATABASE_URL": database.url}
     line = look_at_line(load(tmp_path, environ), environ)
     assert {path.name: queued.words for path, queued in line.standing.items()} == {

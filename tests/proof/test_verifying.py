@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
+import tracemalloc
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,10 @@ import pytest
 from tests_proof_forging import chained
 
 from agentforge.app.proof.verification import views_of
+from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.errors import IntegrityError
 from agentforge.proof.bundle import read_bundle, write_bundle
+from agentforge.proof.chain import LOG
 from agentforge.proof.envelope import Signer, read_envelopes, seal, write_envelopes
 from agentforge.proof.run import Surroundings, verify_run
 
@@ -167,17 +172,57 @@ def test_what_is_not_there_is_a_usage_error(elsewhere: Any) -> None:
     assert elsewhere.run("verify", "nothing-like-it").code == 2
 
 
-def test_a_killed_run_is_verified_and_its_views_are_not_compared(golden: Golden, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(golden.world.folder, folder)
-    lease = json.loads((folder / "lease").read_bytes())
-    from agentforge.canonical import canonical_bytes, digest_value
+def test_a_bundle_that_inflates_beyond_all_measure_is_refused_before_it_is_held(
+    golden: Golden, tmp_path: Path, elsewhere: Any
+) -> None:
+    packer = zlib.compressobj(9, wbits=31)
+    bomb = b"".join(packer.compress(bytes(1 << 20)) for _ in range(900)) + packer.flush()
+    path = tmp_path / "bomb.afbundle"
+    path.write_bytes(golden.bundle.read_bytes()[:10] + bomb[10:])
+    assert len(bomb) < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(IntegrityError, match="inflates to more than"):
+        read_bundle(path.read_bytes())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 250 << 20
 
-    value = {**{key: item for key, item in lease.items() if key != "digest"}, "released": False}
-    (folder / "lease").write_bytes(canonical_bytes({**value, "digest": digest_value(value)}) + b"\n")
-    (folder / "state.yaml").write_text("task_id: behind\n")
-    done = golden.world.run("verify", str(folder), "--json")
-    assert (done.code, checks(done)["views"]) == (0, True)
+
+def _killed(golden: Golden, folder: Path, *, views_after: int) -> dict[str, bytes]:
+    """A copy of the run as a process leaves it that is killed: the views are those after an earlier record."""
+    lines = golden.files[LOG].splitlines(keepends=True)
+    earlier = views_of({**golden.files, LOG: b"".join(lines[:views_after])})
+    lease = {key: item for key, item in json.loads(golden.files["lease"]).items() if key != "digest"}
+    lease["released"] = False
+    kept = {name: data for name, data in golden.files.items() if name == LOG or name.startswith("blobs/")}
+    value = canonical_bytes({**lease, "digest": digest_value(lease)}) + b"\n"
+    for name, data in {**kept, **earlier, "lease": value}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return earlier
+
+
+def test_the_views_of_a_killed_run_may_lag_behind_and_are_what_the_log_said_then(
+    golden: Golden, tmp_path: Path
+) -> None:
+    records = len(golden.files[LOG].splitlines())
+    for after in (1, records // 2, records - 1, records):
+        folder = tmp_path / f"run{after}"
+        earlier = _killed(golden, folder, views_after=after)
+        done = golden.world.run("verify", str(folder), "--json")
+        assert (done.code, checks(done)["views"]) == (0, True), done.out
+        (folder / "state.yaml").write_bytes(earlier["state.yaml"] + b"behind: true\n")
+        assert golden.world.run("verify", str(folder)).code == 9
+
+
+def test_an_attestation_that_was_taken_out_is_missed(golden: Golden) -> None:
+    """Even where the chain is made right again, and no anchor speaks against it."""
+    records = [json.loads(line) for line in golden.files[LOG].splitlines()]
+    left = [record for record in records if record["type"] != "Attested"]
+    for number, record in enumerate(left, start=1):
+        record["seq"] = number
+    report, _ = verify_run({**golden.files, LOG: chained(left)}, Surroundings(leased=False))
+    assert "attestation" in {check.name for check in report.checks if not check.ok}
 
 
 def test_a_link_in_a_run_is_refused(golden: Golden, tmp_path: Path) -> None:

@@ -271,16 +271,9 @@ def test_matched_skills_are_told(theatre: Theatre) -> None:
     skill = Path(theatre.environ["HOME"]) / "skills" / "shouting"
 
     async def steps(stage: Stage) -> None:
-        stage.app.engine.chat.log.append(
-            kinds.SessionChanged(
-                changes={
-                    "skill_matches": [
-                        {"name": skill.name, "why": "you named it", "reason": "name", "lines": 3, "file": "x"}
-                    ]
-                }
-            )
-        )
-        await stage.until(lambda: "skill shouting: you named it" in stage.text(), what="it is told")
+        match = {"name": skill.name, "reason": "name", "why": "you named it", "file": str(skill), "lines": 3}
+        stage.app.engine.chat.log.append(kinds.SessionChanged(changes={"skill_matches": [match]}))
+        await stage.until(lambda: "skill shouting: you named it (name), 3 lines of" in stage.text(), what="it is told")
 
     theatre.play(steps)
 

@@ -43,7 +43,7 @@ class Database:
     """An open database.
 
     Attributes:
-        url: as DBOS takes it; it may hold a password, `shown` does not.
+        url: it may hold a password, `shown` does not.
         now: the SQL of the present moment in seconds; the clock of the database is the only one that workers share.
     """
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
 
 _IN_LINE = ("queued", "sent")
+"""`sent`: by a worker of a version before 0.2."""
 _JOBS = (
     "SELECT repo, task_id, status FROM agentforge_queue WHERE status IN ('queued', 'sent', 'paused', 'quarantined') "
     "ORDER BY priority, added, id"

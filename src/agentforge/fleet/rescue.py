@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from agentforge.app.tasks.dependents import is_ready, sleepers
-from agentforge.app.tasks.quarantine import ask_about, is_answered
+from agentforge.app.tasks.quarantine import ask_about, question_about
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.fleet.ledger import Job, Ledger
@@ -19,7 +18,6 @@ from agentforge.store.log.lease import read_holder
 from agentforge.store.tasks.folders import task_row
 
 _MANY = 100_000
-_HELD = ("ENQUEUED", "PENDING", "DELAYED")
 _REST = 20
 """Looking at what waits takes at most one part in so many of a worker's time."""
 
@@ -103,9 +101,14 @@ def _is_stopped(pid: int) -> bool:
 
 
 class Waiting:
-    """Jobs that wait: looked at again and again, and the more there are the less often."""
+    """Jobs that wait: looked at again and again, and the more there are the less often.
 
-    def __init__(self, ledger: Ledger, environ: Mapping[str, str]) -> None:
+    Args:
+        ask: asks a human about a job that was set aside by a worker that died before it could.
+    """
+
+    def __init__(self, ledger: Ledger, environ: Mapping[str, str], *, ask: Callable[[Job], None]) -> None:
+        self._ask = ask
         self._ledger = ledger
         self._environ = environ
         self._not_before = 0.0
@@ -119,9 +122,19 @@ class Waiting:
         began = time.monotonic()
         if began < self._not_before and not at_once:
             return []
-        found = [*parked_and_ready(self._ledger, self._environ), *_answered(self._ledger)]
+        found = [*parked_and_ready(self._ledger, self._environ), *self._answered()]
         self._not_before = time.monotonic() + _REST * (time.monotonic() - began)
         return found
+
+    def _answered(self) -> Iterator[Job]:
+        """Quarantined jobs about which a human has answered."""
+        for job in self._ledger.jobs(statuses=("quarantined",), limit=_MANY):
+            with suppress(AgentForgeError):  # damaged: it stays where it is, `status` says why
+                standing = question_about(job.folder)
+                if standing == "answered":
+                    yield job
+                elif standing == "none":
+                    self._ask(job)
 
 
 def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job]:
@@ -137,24 +150,3 @@ def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job
             continue
         if outcome != "escalated":
             yield job
-
-
-def _answered(ledger: Ledger) -> Iterator[Job]:
-    """Quarantined jobs about which a human has answered."""
-
-    for job in ledger.jobs(statuses=("quarantined",), limit=_MANY):
-        with suppress(AgentForgeError):  # damaged: it stays where it is, `status` says why
-            if is_answered(job.folder):
-                yield job
-
-
-def send_again(dbos: Any, job: Job) -> bool:
-    """Whether the queue does not know a job that was marked as sent: the worker died between the two."""
-    found = dbos.list_workflows(workflow_ids=[job.send_id], load_input=False, load_output=False)
-    return not any(item.status in _HELD for item in found)
-
-
-def was_taken(dbos: Any, job: Job) -> bool:
-    """Whether a worker took a job that was sent; one that never began it died or was frozen between the two."""
-    found = dbos.list_workflows(workflow_ids=[job.send_id], load_input=False, load_output=False)
-    return any(item.status == "PENDING" for item in found)

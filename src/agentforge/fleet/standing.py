@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 from agentforge.fleet.ledger import LONGEST_DELAY_S, Job
 from agentforge.frozen import dataclass
@@ -26,6 +27,11 @@ class After:
     crashes: int = 0
     delay_s: float = 0.0
 
+    @property
+    def rest(self) -> dict[str, Any]:
+        """All but the status, as `Ledger.end` takes it."""
+        return {"note": self.note, "crashes": self.crashes, "delay_s": self.delay_s}
+
 
 def after_drive(job: Job, code: int, said: str, *, handed_back: bool, crashes_allowed: int) -> After:
     """Judge by the run's own log first, then by how the process ended.
@@ -42,12 +48,17 @@ def after_drive(job: Job, code: int, said: str, *, handed_back: bool, crashes_al
         return After(status="parked", note=row.outcome)
     if handed_back:
         return After(status="queued", note="handed back", crashes=job.crashes)
-    crashes = job.crashes + 1
     why = said.splitlines()[-1] if said else f"signal {-code}" if code < 0 else f"exit code {code}"
     if code == _LOCKED:  # a process that is not ours drives it: no fault of the task's
         return After(status="queued", note=why, crashes=job.crashes, delay_s=2.0)
     if _STORAGE in said:  # this worker's disk: no fault of the task's either
         return After(status="queued", note=why, crashes=job.crashes, delay_s=_UNTIL_THERE_IS_ROOM_S)
+    return after_drive_failed(job, why, crashes_allowed=crashes_allowed)
+
+
+def after_drive_failed(job: Job, why: str, *, crashes_allowed: int) -> After:
+    """Where a job goes whose driving ended badly: back into the queue for a while, or out of it after the last time."""
+    crashes = job.crashes + 1
     if crashes >= crashes_allowed:
         return After(status="quarantined", note=f"ended badly {crashes} times in a row: {why}", crashes=crashes)
     return After(status="queued", note=why, crashes=crashes, delay_s=min(LONGEST_DELAY_S, 2.0**crashes))

@@ -112,6 +112,21 @@ def read_note(text: str) -> Note:
         raise IntegrityError(f"the git note cannot be read: {exc}", hint=f"fetch {NOTES_REF} again") from exc
 
 
+def note_check(note: Note, *, about: tuple[str, str, str], envelopes: bytes) -> Check:
+    """Hold a note against the run that it is about.
+
+    Args:
+        about: task, commit and tree of the delivery.
+        envelopes: as the run keeps them.
+    """
+    problems = []
+    if (note.task, note.commit, note.tree) != about:
+        problems.append("the git note is about another delivery")
+    if note.envelopes != envelopes:
+        problems.append("the git note holds other envelopes than the run")
+    return told("note", problems, held="the git note is about this delivery, and holds its envelopes")
+
+
 def anchors_check(anchors: Sequence[Anchor], hashes: Sequence[str]) -> Check:
     """Hold a trail against its anchors.
 

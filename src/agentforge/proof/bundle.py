@@ -10,6 +10,7 @@ import json
 import tarfile
 import zlib
 from collections.abc import Mapping
+from typing import IO, Any, cast
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.errors import IntegrityError
@@ -22,6 +23,9 @@ FORMAT = "agentforge-bundle/1"
 MANIFEST, COMMIT, NOTE, PACK = "manifest.json", "git/commit", "git/note.json", "git/objects.pack"
 _RUN = "run/"
 _LARGEST = 2 << 30
+_MOST_TIMES, _ALWAYS = 100, 64 << 20
+"""A bundle inflates to at most so many times its size, or so many bytes: what we write comes to a tenth of that."""
+_CHUNK = 1 << 20
 _LEVEL = 6
 _HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 """Of gzip: no name, no time, no word about the system; zlibs differ in the last one."""
@@ -82,26 +86,68 @@ def read_bundle(data: bytes) -> Bundle:
 
 def _tar(files: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
+    _write_tar(files, out)
+    return out.getvalue()
+
+
+def _write_tar(files: Mapping[str, bytes], out: IO[bytes]) -> None:
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in files.items():
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(content), 0o644
             tar.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
+
+
+class _Comparison(io.RawIOBase):
+    """Takes bytes and keeps none of them: only whether they are those that were expected."""
+
+    def __init__(self, expected: bytes) -> None:
+        self._expected = memoryview(expected)
+        self._at = 0
+        self.same = True
+
+    @property
+    def whole(self) -> bool:
+        """Whether all came, and nothing else."""
+        return self.same and self._at == len(self._expected)
+
+    def tell(self) -> int:
+        """How many bytes came."""
+        return self._at
+
+    def write(self, data: Any) -> int:
+        """Compare the next bytes."""
+        size = len(data)
+        self.same = self.same and self._expected[self._at : self._at + size] == data
+        self._at += size
+        return size
+
+
+def _same_tar(files: Mapping[str, bytes], data: bytes) -> bool:
+    """Whether a tar of ours with these files has these bytes; no second copy is made."""
+    seen = _Comparison(data)
+    _write_tar(files, cast("IO[bytes]", seen))
+    return seen.whole
 
 
 def _inflated(data: bytes) -> bytes:
     if not data.startswith(_HEADER):
         word = "was not written by agentforge, or was altered" if data.startswith(_HEADER[:2]) else "is no bundle"
         raise IntegrityError(f"the file {word}", hint="make a bundle with agentforge bundle TASK, or fetch it again")
-    stream = zlib.decompressobj(wbits=31)
+    stream, content, rest = zlib.decompressobj(wbits=31), bytearray(), data
+    bound = min(_LARGEST, max(_ALWAYS, _MOST_TIMES * len(data)))
     try:
-        content = stream.decompress(data, _LARGEST)
+        while not stream.eof and rest:
+            content += stream.decompress(rest, _CHUNK)
+            rest = stream.unconsumed_tail
+            if len(content) > bound:
+                told = f"the bundle has {len(data)} bytes and inflates to more than {bound}: no run does"
+                raise IntegrityError(told, hint="fetch it again, and ask who made it")
     except zlib.error as exc:
         raise IntegrityError(f"the bundle is damaged: {exc}", hint="fetch it again") from exc
     if not stream.eof or stream.unused_data:
         raise IntegrityError("the bundle is damaged: its end is not where it was", hint="fetch it again")
-    return content
+    return bytes(content)
 
 
 def _untar(data: bytes) -> dict[str, bytes]:
@@ -115,6 +161,6 @@ def _untar(data: bytes) -> dict[str, bytes]:
                 files[entry.name] = content.read()
     except (tarfile.TarError, EOFError) as exc:
         raise IntegrityError(f"the bundle is damaged: {exc}", hint="fetch it again") from exc
-    if _tar(files) != data:
+    if not _same_tar(files, data):
         raise IntegrityError("the bundle was not written by agentforge, or was altered", hint="fetch it again")
     return files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass as open_dataclass, field as open_field
+from functools import partial
 
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
@@ -12,8 +13,9 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds.blob_names import blobs_named
 from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.blob_form import ZLIB
+from agentforge.events.storage.view_mark import writers_of
 from agentforge.frozen import dataclass
-from agentforge.proof.anchors import Anchor, Commit, anchors_check
+from agentforge.proof.anchors import Anchor, Commit, Note, anchors_check, note_check
 from agentforge.proof.attestation import signature_check, stated_check
 from agentforge.proof.chain import LOG, Link, links
 from agentforge.proof.contents import blob, blobs_check, has_blob, lease_check, unpacked
@@ -39,9 +41,11 @@ class Surroundings:
 
     Attributes:
         rebuild: how views are made; None = the views are not looked at.
+        earlier: what each view held after each record from one on; None = views that lag behind are not compared.
         contract: the contract document of a digest that is no blob of the run (old logs).
         complete: how this program completes an artifact; None = not looked at.
         anchors: of the trail, from outside the folder.
+        note: the git note of the delivered commit, where it is at hand; its anchor is among the anchors.
         commit: a commit by its id; None = it is not at hand.
         keys: public keys that may have signed.
         required: only a signature by one of the keys will do.
@@ -49,9 +53,11 @@ class Surroundings:
     """
 
     rebuild: Rebuild | None = None
+    earlier: Callable[[Files, int], Mapping[str, Sequence[bytes | None]]] | None = None
     contract: Callable[[str], bytes] | None = None
     complete: Complete | None = None
     anchors: Sequence[Anchor] = ()
+    note: Note | None = None
     commit: Callable[[str], Commit | None] | None = None
     keys: tuple[PublicKey, ...] = ()
     required: bool = False
@@ -113,6 +119,8 @@ def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     checks += [_standing_check(trail), *_delivery_checks(trail.state, commit, at_hand=around.commit is not None)]
     anchors = [*around.anchors, *([commit.anchor] if commit is not None and commit.anchor is not None else [])]
     checks.append(anchors_check(anchors, trail.hashes))
+    if around.note is not None and trail.state.delivered:
+        checks.append(_note_check(files, around.note, trail))
     checks += _attestation_checks(files, around, trail)
     return Report(subject=name, checks=tuple(checks)), trail.state
 
@@ -156,9 +164,13 @@ def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_we
         wanted = around.rebuild(files)
     except (IntegrityError, *MEANINGLESS) as exc:
         return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
-    versions = {str(item["agentforge"]) for item in trail.versions if item.get("agentforge")} | trail.programs
-    written = Written(hashes=trail.hashes, versions=versions, quarantined=trail.quarantined, ended_well=ended_well)
-    return views_checks(files, wanted, written)
+    writers = writers_of(trail.versions, trail.programs)
+    written = Written(hashes=trail.hashes, writers=writers, quarantined=trail.quarantined, ended_well=ended_well)
+    earlier = around.earlier
+    try:
+        return views_checks(files, wanted, written, earlier=partial(earlier, files) if earlier else None)
+    except (IntegrityError, *MEANINGLESS) as exc:
+        return [Check(name="views", ok=False, detail=f"the views cannot be made: {exc!s:.200}")]
 
 
 def _commit(around: Surroundings, state: RunState) -> Commit | None:
@@ -197,8 +209,23 @@ def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -
     return [told("delivery", problems, held=f"commit {commit.oid[:12]} is the verified tree on the base commit")]
 
 
+def _note_check(files: Files, note: Note, trail: _Trail) -> Check:
+    """Whether the note says what the run says: its anchor is held against the trail with the others."""
+    made = trail.state.delivered or {}
+    envelopes = b""
+    if trail.attested is not None:
+        try:
+            envelopes = blob(files, trail.attested[3])
+        except IntegrityError as exc:
+            return Check(name="note", ok=False, detail=exc.message)
+    about = (trail.state.run_id, str(made.get("commit")), str(made.get("tree")))
+    return note_check(note, about=about, envelopes=envelopes)
+
+
 def _attestation_checks(files: Files, around: Surroundings, trail: _Trail) -> list[Check]:
     if trail.attested is None:
+        if trail.state.outcome == "delivered" and trail.state.delivered:
+            return [Check(name="attestation", ok=False, detail="the run was delivered, and its attestation is gone")]
         if not around.required:
             return []
         return [Check(name="signature", ok=False, detail="the run holds no attestation", altered=False)]

@@ -13,6 +13,9 @@ BUILD_TOOLS = (
 )  # fmt: skip
 """The built-in tools of seed 003, in its order, and those that it plans."""
 
+PLAN_TOOLS = ("submit_plan",)
+"""The built-in tools that plan mode alone offers."""
+
 SELDOM_CALLED = frozenset(
     {
         "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch",
@@ -34,9 +37,10 @@ _HARMLESS = ("read-only", "git-read")
 
 def offered(tools: Mapping[str, Tool], *, work_mode: str) -> dict[str, Tool]:
     """The tools of a mode: all but build have only those that change nothing; the swarm's modes add their own."""
+    mine = {name: tool for name, tool in tools.items() if work_mode == "plan" or name not in PLAN_TOOLS}
     if work_mode == "build":
-        return dict(tools)
-    return {name: tool for name, tool in tools.items() if looks_only(tool)}
+        return mine
+    return {name: tool for name, tool in mine.items() if looks_only(tool)}
 
 
 def looks_only(tool: Tool) -> bool:

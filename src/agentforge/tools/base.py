@@ -113,6 +113,7 @@ class ToolContext:
         memory: what is remembered across sessions; None where there is no memory.
         spawn: starts the subagent of this call: (name, goal) -> its report; None where there are none.
         ask: puts a question to the person who is there: (question, options) -> answer, None = no answer.
+        put_plan: puts a plan to the person in plan mode: "" = approved, else what they said; None = nobody answered.
         git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
         browser: the browser of a conversation, started when it is first used; None where there is none.
         background: the commands that a conversation left running; None where nothing is left running.
@@ -134,6 +135,7 @@ class ToolContext:
     memory: Memory | None = None
     spawn: Callable[[str, str], Observation] | None = None
     ask: Callable[[str, tuple[str, ...]], str | None] | None = None
+    put_plan: Callable[[str], str | None] | None = None
     git: Git | None = None
     browser: Callable[[], Browser] | None = None
     background: BackgroundCommands | None = None

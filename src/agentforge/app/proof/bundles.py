@@ -25,6 +25,7 @@ from agentforge.workspace.git.objects import (
     note_of,
     pack_objects,
     repository_of_pack,
+    strangers_in_pack,
 )
 from agentforge.workspace.git.repository import Git
 
@@ -90,6 +91,23 @@ def unpacked_repository(pack: bytes, *, base: str) -> Iterator[Git]:
         except RepositoryError as exc:
             raise IntegrityError(f"the git objects of the bundle are damaged: {exc.message}") from exc
         yield git
+
+
+def pack_problems(pack: bytes, state: RunState) -> list[str]:
+    """What is wrong with the git objects of a bundle: damaged, incomplete, or more than the run has."""
+    made = str((state.delivered or {}).get("commit", ""))
+    trees = [tree for name, tree in state.trees.items() if tree and name != "work"]
+    with tempfile.TemporaryDirectory(prefix="agentforge-bundle-") as place:
+        try:
+            strangers = strangers_in_pack(
+                Path(place).resolve() / "repository",
+                pack,
+                commits=[state.base_commit, *([made] if made else [])],
+                trees=trees,
+            )
+        except RepositoryError as exc:
+            return [f"the git objects of the bundle are damaged: {exc.message}"]
+    return [f"the git object {name} belongs to nothing that the run names" for name in strangers[:3]]
 
 
 def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.history.rerun import measure_again, tests_again
-from agentforge.app.proof.bundles import BUNDLES_REF, unpacked_repository
+from agentforge.app.proof.bundles import BUNDLES_REF, pack_problems, unpacked_repository
+from agentforge.app.proof.delivered_objects import branch_check, delivery_checks
 from agentforge.app.proof.keyring import kept_keys, public_key_file
 from agentforge.app.tasks.log_heads import kept_head
 from agentforge.canonical import canonical_bytes
@@ -25,11 +27,12 @@ from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob
 from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files, FolderFiles
-from agentforge.proof.report import Check, Report
+from agentforge.proof.report import Check, Report, told
 from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
 from agentforge.proof.statement import TEST_RESULT
 from agentforge.store.blobs import Blobs
 from agentforge.store.tasks.folders import find_task
+from agentforge.store.views.earlier import views_since
 from agentforge.store.views.projector import Projector
 from agentforge.workspace.git.objects import blob_of_ref, commit_object, note_of
 from agentforge.workspace.git.repository import Git
@@ -86,8 +89,22 @@ def views_of(files: Files) -> dict[str, bytes]:
         IntegrityError: a blob that they need is missing or altered.
     """
 
+    with _log_alone(files) as (folder, blobs):
+        Projector.replayed(folder, blobs)
+        return {name: content for name, content in FolderFiles(folder).items() if name != LOG}
+
+
+def _views_since(files: Files, records: int) -> Mapping[str, Sequence[bytes | None]]:
+    with _log_alone(files) as (folder, blobs):
+        return views_since(folder, blobs, records=records)
+
+
+@contextmanager
+def _log_alone(files: Files) -> Iterator[tuple[Path, Blobs]]:
+    """A folder with a run's log alone, and the run's blobs, wherever they are."""
+
     class FromFiles(Blobs):
-        """The run's blobs, wherever they are."""
+        """The run's blobs."""
 
         def get(self, digest: str) -> bytes:
             """Give a blob."""
@@ -96,8 +113,7 @@ def views_of(files: Files) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="agentforge-views-") as place:
         folder = Path(place)
         (folder / LOG).write_bytes(files[LOG])
-        Projector.replayed(folder, FromFiles(folder / "blobs"))
-        return {name: content for name, content in FolderFiles(folder).items() if name != LOG}
+        yield folder, FromFiles(folder / "blobs")
 
 
 def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroundings:
@@ -105,7 +121,12 @@ def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroun
     given = tuple(public_key_file(options.cwd / path) for path in options.keys)
     keys = given or tuple(key.public for key in kept_keys(environ))
     return Surroundings(
-        rebuild=views_of, contract=_builtin_contract, complete=_complete(), keys=keys, required=bool(given)
+        rebuild=views_of,
+        earlier=_views_since,
+        contract=_builtin_contract,
+        complete=_complete(),
+        keys=keys,
+        required=bool(given),
     )
 
 
@@ -160,8 +181,12 @@ def _verify_folder(
     more: Sequence[Check] = (),
 ) -> Report:
 
-    kept = kept_head(environ, folder)
     git = git or _home(folder)
+    try:
+        kept = kept_head(environ, folder)
+        found = list(more)
+    except IntegrityError as exc:
+        kept, found = None, [*more, Check(name="head file", ok=False, detail=exc.message)]
     anchors = [kept] if kept is not None else []
 
     def commit(oid: str) -> Commit | None:
@@ -169,11 +194,18 @@ def _verify_folder(
 
     files = FolderFiles(folder)
     delivered = _delivered_commit(files)
-    if git is not None and delivered and (note := _note(git, delivered)) is not None:
+    note = None
+    try:
+        note = _note(git, delivered) if git is not None and delivered else None
+    except IntegrityError as exc:
+        found.append(Check(name="note", ok=False, detail=exc.message))
+    if note is not None:
         anchors.append(note.anchor)
-    around = replace(around, anchors=anchors, commit=commit if git is not None else None)
+    around = replace(around, anchors=anchors, note=note, commit=commit if git is not None else None)
     report, state = verify_run(files, around)
-    checks = (*more, *report.checks)
+    if git is not None and delivered:
+        found += delivery_checks(git, state, told=[check.name for check in more])
+    checks = (*found, *report.checks)
     if options.rerun and git is not None:
         checks += _rerun(files, state, git, environ, held=report.ok)
     return replace(report, checks=checks)
@@ -223,12 +255,27 @@ def _verify_bundle(
     def commit(oid: str) -> Commit | None:
         return made if made is not None and made.oid == oid else None
 
-    around = replace(around, anchors=anchors, commit=commit if made is not None else None, leased=False)
+    around = replace(
+        around, anchors=anchors, note=bundle.note, commit=commit if made is not None else None, leased=False
+    )
     report, state = verify_run(bundle.files, around)
-    checks = (*more, bundle.check, *report.checks)
+    checks = (*more, bundle.check, *_bundle_checks(bundle, state), *report.checks)
     if options.rerun:
         checks += _rerun_bundle(bundle, state, environ, held=report.ok and bundle.check.ok)
     return replace(report, checks=checks)
+
+
+def _bundle_checks(bundle: Bundle, state: RunState) -> list[Check]:
+    """Whether what stands beside the run in a bundle is that run's."""
+    problems = (
+        [] if bundle.task == state.run_id else [f"the bundle says it is {bundle.task!r}, and holds {state.run_id!r}"]
+    )
+    made = str((state.delivered or {}).get("commit", ""))
+    if made and (bundle.commit is None or bundle.commit.oid != made):
+        problems.append("the bundle does not hold the delivered commit")
+    if state.base_commit:
+        problems += pack_problems(bundle.pack, state)
+    return [told("contents", problems, held="the objects of the base and of every measured tree, and no others")]
 
 
 def _rerun_bundle(bundle: Bundle, state: RunState, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
@@ -280,9 +327,7 @@ def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, envir
 
 
 def _tip_check(files: Files, oid: str) -> Check:
-    made = _delivered_commit(files)
-    told = "the branch stands on the delivered commit" if made == oid else f"the delivered commit is {made[:12]}"
-    return Check(name="branch", ok=made == oid, detail=told, altered=False)
+    return branch_check(oid, _delivered_commit(files))
 
 
 def _verify_commit(

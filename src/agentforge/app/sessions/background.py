@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.frozen import dataclass
 
 _TAIL = 400
+_TASKS = "tasks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,36 @@ class JobLine:
         where = f"{self.stage} step {self.step}" if self.stage else "starting"
         end = f"{self.outcome}{': ' + self.error if self.error else ''}"
         return f"{self.task_id or self.title} · {end if self.outcome else where}"
+
+
+def recorded_lines(folder: Path) -> list[JobLine]:
+    """Where the tasks stood that a session started, as far as their processes told it, the oldest first; also those of processes
+    before this one.
+
+    Args:
+        folder: of the session.
+    """
+    files = sorted((folder / _TASKS).glob("*.jsonl"), key=lambda file: int(file.stem) if file.stem.isdecimal() else 0)
+    return [_read(file) for file in files]
+
+
+def next_output(folder: Path) -> Path:
+    """The file for the events of the next task that a session starts."""
+    taken = [int(file.stem) for file in (folder / _TASKS).glob("*.jsonl") if file.stem.isdecimal()]
+    return folder / _TASKS / f"{max(taken, default=0) + 1}.jsonl"
+
+
+def _read(file: Path) -> JobLine:
+    line = JobLine(title="")
+    for row in file.read_bytes().rpartition(b"\n")[0].splitlines():
+        value = json.loads(row)
+        line = _after(line, value)
+        if value.get("type") == "RunStarted":
+            line = _changed(line, title=str((value.get("data") or {}).get("request", "")))
+    complaint = file.with_suffix(".err")
+    if not line.task_id and not line.outcome and complaint.is_file():
+        line = _changed(line, error=complaint.read_text("utf-8", "replace").strip()[-_TAIL:])
+    return line
 
 
 class Job:

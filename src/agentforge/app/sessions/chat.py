@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
 from agentforge.app.sessions.own_command import run_own
 from agentforge.app.sessions.person import Desk, Person
+from agentforge.app.sessions.plan_approval import put_plan
 from agentforge.app.sessions.services import Workshop
+from agentforge.app.sessions.turn_work import TurnWork
 from agentforge.app.subagents.swarm import with_evidence
 from agentforge.cancelling import Cancellation, under
 from agentforge.context.conversation import user_tokens
@@ -96,6 +99,7 @@ class Chat:
         pasted: images that were pasted, by what stands for them in a message.
         inbox: what the person says and switches while a turn goes on.
         left_out: what the project brings and nobody agreed to, by name.
+        work: what the turn that goes on, or went on last, changed and checked.
         notes: what the person should know about how the session was opened, such as what is left out or was put right in it.
     """
 
@@ -110,10 +114,13 @@ class Chat:
         self.inbox = Inbox(self)
         self.pasted: dict[str, Picture] = {}
         self.workshop.arrived = self.inbox.events
+        self.workshop.put_plan = partial(put_plan, self)
         self.jobs: list[Job] = []
         self.left_out: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self._stop = Cancellation()
+        self.work = TurnWork(self.workshop)
+        log.subscribe(self.work.heard)
         log.subscribe(person.heard)
 
     @classmethod
@@ -299,9 +306,9 @@ class Chat:
             forget(self.log.folder)
 
     def _is_empty(self) -> bool:
-        """Nothing was said, named, saved or set: there is nothing to go on with."""
+        """Nothing was said, named, saved, set or started: there is nothing to go on with."""
         talk = self.state.talk
-        kept = talk.turn or talk.entries or talk.checkpoints or talk.todos or talk.settings.get("name")
+        kept = talk.turn or talk.entries or talk.checkpoints or talk.todos or talk.settings.get("name") or self.jobs
         saved = self.log.folder.parent.parent / "sessions" / f"{self.session_id}.json"
         return not kept and not saved.exists()
 

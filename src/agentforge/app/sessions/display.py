@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.questions import preview
 from agentforge.events.kinds.conversation import HistoryCompacted, SessionChanged, WindowFilling
@@ -12,7 +12,7 @@ from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
-    from agentforge.events.kinds import ToolFinished, ToolStarted
+    from agentforge.events.kinds import ChildFinished, SessionChanged, ToolFinished, ToolStarted
     from agentforge.events.state.run_state import RunState
 
 _TELLING = (
@@ -154,6 +154,23 @@ def skill_words(event: SessionChanged) -> list[str]:
     return [
         f"skill {row['name']}: {row['why']} ({row['reason']}), {row['lines']} lines of {row['file']}" for row in rows
     ]
+
+
+def child_words(event: ChildFinished) -> str:
+    """How a subagent ended, and what it cost."""
+    used = cast("Mapping[str, int]", event.usage)
+    tokens = used.get("prompt_tokens", 0) + used.get("completion_tokens", 0)
+    parts = [f"{used.get('llm_calls', 0)} model calls", f"{tokens_text(tokens)} tokens"]
+    parts += [cost_text(event.cost_usd or 0.0, known=event.cost_usd is not None)]
+    return f"{event.name} ended: {event.outcome} ({', '.join(parts)}, {duration_text(event.duration_ms / 1000)})"
+
+
+def child_progress(name: str, line: CallLine, state: RunState) -> str:
+    """What a subagent has just done, and what it has cost so far."""
+    totals = state.totals
+    spent = f"{tokens_text(totals.prompt_tokens + totals.completion_tokens)} tokens"
+    cost = cost_text(totals.cost_usd, known=totals.cost_known)
+    return f"{name} {line.text}  [{totals.llm_calls} model calls, {spent}, {cost}]"
 
 
 def tokens_text(count: int) -> str:

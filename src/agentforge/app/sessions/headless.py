@@ -86,6 +86,8 @@ def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: in
     missing = chat.workshop.shed.missing()
     if missing:
         value["not_loaded"] = missing
+    if chat.work.changed:
+        value["files_changed"], value["checked"] = list(chat.work.changed), list(chat.work.checked)
     if chat.left_out:
         value["left_out"] = list(chat.left_out)
     if result.structured is not None:
@@ -154,10 +156,45 @@ def event_lines(event: kinds.Event, state: RunState) -> Iterator[dict[str, Any]]
         yield _line("user", [block], state)
     elif isinstance(event, kinds.WindowFilling):
         filled = {"tokens": event.tokens, "total": event.total}
-        yield {"type": "system", "subtype": "context_filling", "session_id": state.run_id, **filled}
+        yield _system("context_filling", state, **filled)
     elif isinstance(event, kinds.HistoryCompacted):
         shown = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after, "by": event.by}
-        yield {"type": "system", "subtype": "compact_boundary", "session_id": state.run_id, **shown}
+        yield _system("compact_boundary", state, **shown)
+    elif isinstance(event, kinds.SessionChanged) and event.changes.get("skill_matches"):
+        yield _system("skills_matched", state, skills=event.changes["skill_matches"])
+    elif isinstance(event, kinds.ChildStarted):
+        yield _system("subagent_started", state, subagent=event.name, child=event.child, goal=event.goal)
+    elif isinstance(event, kinds.ChildFinished):
+        spent = {"usage": dict(event.usage), "total_cost_usd": event.cost_usd, "duration_ms": event.duration_ms}
+        yield _system(
+            "subagent_finished", state, subagent=event.name, child=event.child, outcome=event.outcome, **spent
+        )
+    elif isinstance(event, kinds.BackgroundEnded):
+        yield _system("background_ended", state, name=event.name, outcome=event.outcome)
+
+
+def child_line(name: str, event: kinds.Event, state: RunState) -> dict[str, Any] | None:
+    """The line that tells what a subagent has just done, and what it has cost so far; None for what is no call.
+
+    Args:
+        state: of the subagent.
+    """
+    if not isinstance(event, kinds.ToolFinished):
+        return None
+    totals = state.totals
+    usage = {"input_tokens": totals.prompt_tokens, "output_tokens": totals.completion_tokens}
+    told = {"subagent": name, "child": state.run_id, "tool_name": event.name, "summary": event.summary}
+    return {
+        "type": "system",
+        "subtype": "subagent_progress",
+        **told,
+        "is_error": event.status != "success",
+        "usage": usage,
+    }
+
+
+def _system(subtype: str, state: RunState, **more: object) -> dict[str, Any]:
+    return {"type": "system", "subtype": subtype, "session_id": state.run_id, **more}
 
 
 def _line(kind: str, content: list[dict[str, Any]], state: RunState, **more: object) -> dict[str, Any]:

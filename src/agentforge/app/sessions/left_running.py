@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.foreign_text import fit_for_model
 from agentforge.events.kinds import BackgroundEnded, Event
 from agentforge.session.reach import box_of
 from agentforge.workspace.processes.background import BackgroundCommands
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from agentforge.workspace.processes.process import Completed
 
 _LONGEST_COMMAND = 120
+_LAST_LINES = 60
+_LAST_TOKENS = 1_500
 
 
 class LeftRunning:
@@ -39,7 +42,19 @@ class LeftRunning:
     def ended(self) -> Iterator[Event]:
         """What is to be recorded of commands that ended since this was asked last."""
         for name, outcome in self.commands.ended().items():
-            yield BackgroundEnded(name=name, outcome=outcome)
+            yield BackgroundEnded(name=name, outcome=outcome, output=self._last_words(name, outcome))
+
+    def _last_words(self, name: str, outcome: str) -> str | None:
+        """What a command wrote that nobody has read, its end at least; None of one that was stopped on purpose."""
+        if outcome == "stopped":
+            return None
+        output = self.commands.read(name).output.decode("utf-8", "replace").strip("\n")
+        lines = output.splitlines()[-_LAST_LINES:]
+        return fit_for_model(self._workshop, "\n".join(lines), most_tokens=_LAST_TOKENS) if lines else ""
+
+    def unread(self) -> dict[str, int]:
+        """The commands that wrote something that nobody has read: name -> bytes."""
+        return self.commands.unread()
 
     def close(self) -> tuple[Event, ...]:
         """End all commands; what is to be recorded of it."""
@@ -48,11 +63,23 @@ class LeftRunning:
         return tuple(self.ended())
 
 
-def situation_of(background: tuple[Mapping[str, object], ...]) -> str:
-    """What the model should know of the commands that were left running, "" when there are none."""
+def situation_of(background: tuple[Mapping[str, object], ...], unread: Mapping[str, int]) -> str:
+    """What the model should know of the commands that were left running, "" when there are none.
+
+    Args:
+        unread: bytes of output by name that it has not read.
+    """
     running = [row for row in background if not row["outcome"]]
     told = [*running, *[row for row in background if row["outcome"]][-2:]]
     if not told:
         return ""
-    rows = [f"- {row['name']}: {str(row['command'])[:_LONGEST_COMMAND]} ({row['outcome'] or 'runs'})" for row in told]
+    rows = [
+        f"- {row['name']}: {str(row['command'])[:_LONGEST_COMMAND]} ({row['outcome'] or _going_on(row, unread)})"
+        for row in told
+    ]
     return "\n".join(["Background commands:", *rows])
+
+
+def _going_on(row: Mapping[str, object], unread: Mapping[str, int]) -> str:
+    size = unread.get(str(row["name"]), 0)
+    return f"runs; {size:,} bytes of output that you have not read: jobs" if size else "runs"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.foreign_text import fit_for_model
 from agentforge.events.kinds import UserRan
 from agentforge.safety.text.hygiene import clean
-from agentforge.tools.base import Observation
-from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.workspace.processes.process import overheard, run
 
 if TYPE_CHECKING:
@@ -34,17 +33,9 @@ def run_own(workshop: Workshop, command: str) -> UserRan:
         done = run([shell, "-c", command], cwd=workshop.root, env=os.environ, timeout_s=_LONGEST_S)
     omitted = f"\n({done.omitted_bytes:,} bytes of output omitted)" if done.omitted_bytes else ""
     output = done.text.rstrip("\n") or "(no output)"
-    policy = InvocationPolicy(
-        text_limit_tokens=workshop.sizing.result_tokens(workshop.log.state, 1),
-        secrets=workshop.secrets,
-        nonce=workshop.nonce if workshop.settings.flag("prompt_injection_protection_enabled") else "",
-        redacts=workshop.settings.flag("redaction_enabled"),
-        cleans=workshop.settings.flag("output_hygiene_enabled"),
-    )
-    shown = present(Observation(status="success", summary="", text=output + omitted), policy=policy)
     return UserRan(
         command=workshop.scrubbed(clean(command)),
-        output=shown.text,
+        output=fit_for_model(workshop, output + omitted),
         exit_code=done.exit_code,
         duration_ms=int(done.duration_s * 1000),
     )

@@ -61,10 +61,16 @@ class Nobody:
     """Headless: what would be asked is refused, and remembered for the result."""
 
     def __init__(
-        self, *, heard: Callable[[Event, RunState], None] | None = None, delta: Callable[[str], None] | None = None
+        self,
+        *,
+        heard: Callable[[Event, RunState], None] | None = None,
+        delta: Callable[[str], None] | None = None,
+        child: Callable[[str, Event, RunState], None] | None = None,
     ) -> None:
         self._heard = heard
         self._delta = delta
+        if child is not None:  # a face that watches subagents is told by having this (child_run.Watcher)
+            self.child_heard = child
 
     def approve(self, question: Question) -> Reply | None:
         """Nobody agrees."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -70,6 +71,7 @@ class Workshop:
         self.secrets = known_secrets(environ)
         self._models: dict[str, wiring.Models] = {}
         self.arrived: Callable[[], Iterable[Event]] = tuple
+        self.put_plan: Callable[[str], str | None] | None = None
         self.around = Surroundings(self)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
@@ -171,7 +173,7 @@ class Workshop:
         todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
         parts = ["\n".join(["Todos:", *todos])] if todos else []
         if state.talk.background:
-            parts.append(situation_of(state.talk.background))
+            parts.append(situation_of(state.talk.background, self.unread()))
         return "\n\n".join(part for part in parts if part)
 
     def compact(self, state: RunState, reason: str) -> HistoryCompacted:
@@ -229,7 +231,8 @@ class Workshop:
             background=self.left_running.commands,
             loopback=self.left_running.loopback,
         )
-        return self.around.reaching(context)
+        put_plan = self.put_plan if self.work_mode == "plan" else None
+        return replace(self.around.reaching(context), put_plan=put_plan)
 
     def variables(self) -> Mapping[str, str]:
         """What commands see beside the allow-list."""
@@ -245,6 +248,10 @@ class Workshop:
     def running(self) -> tuple[str, ...]:
         """The names of the background commands that run."""
         return self.left_running.commands.running() if "left_running" in self.__dict__ else ()
+
+    def unread(self) -> Mapping[str, int]:
+        """What the background commands wrote and the model has not read: name -> bytes."""
+        return self.left_running.unread() if "left_running" in self.__dict__ else {}
 
     def ended(self) -> Iterable[Event]:
         """What is to be recorded of background commands that have ended."""

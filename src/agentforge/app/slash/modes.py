@@ -19,9 +19,9 @@ def _plan(chat: Chat, _rest: str) -> SlashReply:
     return SlashReply(text=f"Plan mode: nothing is changed until `/build`.{still}", data={"mode": "plan"})
 
 
-def _build(chat: Chat, _rest: str) -> SlashReply:
+def _build(chat: Chat, rest: str) -> SlashReply:
     chat.change(work_mode="build")
-    return SlashReply(text="Build mode.", data={"mode": "build"})
+    return SlashReply(text="Build mode.", data={"mode": "build"}, action="say" if rest else "", prompt=rest)
 
 
 def _approval(chat: Chat, rest: str) -> SlashReply:
@@ -43,7 +43,12 @@ def _approval_words(_chat: Chat, word: str) -> tuple[str, ...]:
 
 COMMANDS = (
     SlashCommand(name="plan", summary="Only look and plan.", run=_plan),
-    SlashCommand(name="build", summary="Work: change files, run commands.", run=_build),
+    SlashCommand(
+        name="build",
+        usage="[words]",
+        summary="Work: change files, run commands.",
+        run=_build,
+    ),
     SlashCommand(
         name="approval",
         usage="[mode]",

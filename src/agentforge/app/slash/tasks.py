@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition import task_queries as looking
-from agentforge.app.sessions.background import Job
+from agentforge.app.sessions.background import Job, next_output, recorded_lines
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.app.tasks import answers
 from agentforge.errors import RepositoryError, UsageError
+from agentforge.events.kinds.choices import choices_of
+from agentforge.views.answering import command_of
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
     from agentforge.app.tasks.answers import Waiting
     from agentforge.events.kinds import Decision
+    from agentforge.events.kinds.choices import Choice
+    from agentforge.store.tasks.folders import TaskRow
 
+_SHOWN_LINES = 60
 _WORDS = {"approve": "approve", "reject": "reject", "abort": "abort", "answer": "answer"}
 
 
@@ -48,7 +53,31 @@ def _status(chat: Chat, rest: str) -> SlashReply:
     text = "\n".join([*jobs, *([""] if jobs and head else []), *head, *table])
     return SlashReply(
         text=text or "No tasks yet; begin one with `/start REQUEST`.",
-        data={"tasks": [{"task_id": row.task_id, "outcome": row.outcome, "stage": row.stage} for row in rows]},
+        data={"tasks": [_row_value(row) for row in rows]},
+    )
+
+
+def _tasks(chat: Chat, rest: str) -> SlashReply:
+    """The tasks that this session started, each with what it asks."""
+    if rest:
+        return _status(chat, rest)
+    known = {line.task_id: line for line in recorded_lines(chat.log.folder) if line.task_id}
+    failed = [job.line for job in chat.jobs if not job.look().task_id and job.line.outcome]
+    if not known and not failed:
+        none = "This session has started no task; `/start REQUEST` begins one, `/status` shows all tasks of this repository."
+        return SlashReply(text=none, data={"tasks": [], "waiting": []})
+    root = chat.workshop.root
+    rows = [row for row in looking.listing(root) if row.task_id in known]
+    waiting = [row for row in answers.pending(root) if row.task_id in known]
+    lines = [
+        f"- **{row.task_id}**: {row.outcome}{f' in {row.stage}' if row.stage else ''}: {_cell(row.request)}"
+        for row in rows
+    ]
+    lines += [f"- {line.title}: {line.outcome}: {line.error}" for line in failed]
+    questions = _waiting(waiting)
+    return SlashReply(
+        text="\n".join([*lines, *(["", questions.text] if waiting else [])]),
+        data={"tasks": [_row_value(row) for row in rows], "waiting": questions.data["waiting"]},
     )
 
 
@@ -59,6 +88,9 @@ def _resolve(chat: Chat, rest: str) -> SlashReply:
         return _waiting(answers.pending(root))
     address, _, words = rest.partition(" ")
     word, _, text = words.strip().partition(" ")
+    asked = [row for row in answers.pending(root) if address in (row.address, row.item.escalation_id)]
+    if not word and asked:
+        return _waiting(asked)
     if word not in _WORDS:
         raise UsageError(
             f"what about {address}?", hint=f"/resolve {address} approve | reject REASON | answer TEXT | abort"
@@ -78,25 +110,37 @@ def _waiting(rows: list[Waiting]) -> SlashReply:
     lines: list[str] = []
     for row in rows:
         lines += [f"**{row.address}** ({row.item.kind}, {row.item.stage}): {row.item.question}"]
-        lines += [f"{number}. {option}" for number, option in enumerate(row.item.options, start=1)]
+        if row.item.shown:
+            lines += ["", "````", *row.item.shown.strip("\n").splitlines()[:_SHOWN_LINES], "````"]
+        lines += [f"- {choice.label}: {choice.then} `{_line_of(choice, row)}`" for choice in choices_of(row.item)]
         lines += [""]
-    hint = "`/resolve ADDRESS approve | reject REASON | answer TEXT | abort`"
     return SlashReply(
-        text="\n".join([*lines, hint]) if rows else "Nothing waits for you.",
+        text="\n".join(lines).rstrip() if rows else "Nothing waits for you.",
         data={"waiting": [{"address": row.address, "question": row.item.question} for row in rows]},
     )
 
 
+def _line_of(choice: Choice, row: Waiting) -> str:
+    """What is typed for a choice: here, or in a terminal where the conversation has no words for it."""
+    if choice.limit or choice.reopen:
+        return command_of(choice, row.item, task_id=row.task_id)
+    words = choice.text or {"answer": "TEXT"}.get(choice.decision, "REASON" if choice.words else "")
+    return f"/resolve {row.address} {choice.decision} {words}".strip()
+
+
 def _begin(chat: Chat, arguments: tuple[str, ...], *, title: str) -> None:
 
-    number = len(chat.jobs) + 1
-    output = chat.log.folder / "tasks" / f"{number}.jsonl"
+    output = next_output(chat.log.folder)
     chat.jobs.append(Job(arguments, title=_cell(title), cwd=chat.workshop.root, output=output))
 
 
 def _model(chat: Chat) -> tuple[str, ...]:
     name = chat.workshop.setting("model") or chat.options.model or ""
     return ("--model", name) if name else ()
+
+
+def _row_value(row: TaskRow) -> dict[str, object]:
+    return {"task_id": row.task_id, "outcome": row.outcome, "stage": row.stage}
 
 
 def _cell(text: str) -> str:
@@ -111,8 +155,9 @@ def _addresses(chat: Chat, word: str) -> tuple[str, ...]:
 
 COMMANDS = (
     SlashCommand(name="start", usage="REQUEST", summary="Start a task of the pipeline in the background.", run=_start),
+    SlashCommand(name="status", usage="[task]", summary="Show the tasks of this repository.", run=_status),
     SlashCommand(
-        name="status", usage="[task]", summary="Show the tasks of this repository.", run=_status, aliases=("tasks",)
+        name="tasks", usage="[task]", summary="Show the tasks of this session, and what they ask.", run=_tasks
     ),
     SlashCommand(
         name="resolve",

@@ -124,7 +124,7 @@ class ChildWorkshop(Workshop):
         mine = {
             name: tool if allowed is None else replace(tool, deferred=False)  # who names tools wants them described
             for name, tool in self._parent.tools().items()
-            if not name.startswith(SPAWNS) and (allowed is None or name in allowed)
+            if not name.startswith(SPAWNS) and name not in modes.PLAN_TOOLS and (allowed is None or name in allowed)
         }
         found = self.log.state.talk.settings.get("found_tools")
         return searchable(modes.offered(mine, work_mode=self.work_mode), found=found)

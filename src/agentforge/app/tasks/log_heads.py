@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.config.paths import data_dir
+from agentforge.errors import IntegrityError
 from agentforge.proof.anchors import NOTES_REF, Anchor, read_commit, read_note
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
@@ -24,6 +25,9 @@ from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
+
+
+_REMOVE_HEAD = "see `agentforge verify ID`; if nothing else was altered, remove the file"
 
 
 def open_task(folder: Path, environ: Mapping[str, str]) -> RunLog:
@@ -71,22 +75,37 @@ def _anchors_in_git(folder: Path, state: RunState) -> list[Anchor]:
 
 
 def keep_head(environ: Mapping[str, str], folder: Path, *, head: str, records: int) -> None:
-    """Remember the head of the run in `folder`.
+    """Remember the head of the run in `folder`, so that it survives a power cut: a half-written one would look altered.
 
     Raises:
         StorageError: the data folder does not take it.
     """
 
-    replace_file(_path(environ, folder), canonical_bytes({"head": head, "records": records}) + b"\n")
+    replace_file(_path(environ, folder), _head_bytes(head=head, records=records), durable=True)
+
+
+def _head_bytes(*, head: str, records: int) -> bytes:
+    return canonical_bytes({"head": head, "records": records}) + b"\n"
 
 
 def kept_head(environ: Mapping[str, str], folder: Path) -> Anchor | None:
-    """The remembered head of the run in `folder`; None when there is none that can be read."""
+    """The remembered head of the run in `folder`; None when there is none.
+
+    Raises:
+        IntegrityError: the file cannot be read, or is not what `keep_head` wrote.
+    """
+    path = _path(environ, folder)
     try:
-        value = json.loads(_path(environ, folder).read_bytes())
-        return Anchor(source="head file", head=str(value["head"]), records=int(value["records"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        data = path.read_bytes()
+        value = json.loads(data)
+        found = Anchor(source="head file", head=str(value["head"]), records=int(value["records"]))
+    except FileNotFoundError:
         return None
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise IntegrityError(f"{path} cannot be read: {exc}", hint=_REMOVE_HEAD) from exc
+    if _head_bytes(head=found.head, records=found.records) != data:
+        raise IntegrityError(f"{path} is not what was written", hint=_REMOVE_HEAD)
+    return found
 
 
 def drop_head(environ: Mapping[str, str], folder: Path) -> None:

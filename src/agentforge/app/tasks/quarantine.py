@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agentforge.app.intake.notifications import Teller, open_desk
 from agentforge.app.tasks.log_heads import task_log
@@ -57,15 +57,17 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
     return True
 
 
-def is_answered(folder: Path) -> bool:
-    """Whether the last question about a run that was set aside has its answer.
+def question_about(folder: Path) -> Literal["none", "open", "answered"]:
+    """How the last question about a run that was set aside stands; `open` also where the run is over or asks something else.
 
     Raises:
         AgentForgeError: the log cannot be read.
     """
-
-    asked = [item for item in load_state(folder).escalations.values() if _KEY in item.context]
-    return bool(asked) and asked[-1].resolution is not None
+    state = load_state(folder)
+    asked = [item for item in state.escalations.values() if _KEY in item.context]
+    if asked and asked[-1].resolution is not None:
+        return "answered"
+    return "open" if asked or state.outcome or state.open_escalations else "none"
 
 
 def _let_people_know(log: RunLog, settings: Settings, environ: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from agentforge.app.tools.custom_tools import custom_tools
 from agentforge.app.tools.servers import has_servers, servers_of
 from agentforge.config.paths import data_dir
 from agentforge.errors import RepositoryError
-from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, SELDOM_CALLED
+from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.shell import SESSION_TOOL
 from agentforge.tools.dispatch.deferral import deferred
 from agentforge.tools.web.browser import Browser
@@ -159,7 +159,7 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
     """
 
     options, known, without = workshop.options, set(toolbox.names()), left_out(workshop)
-    offered = BARE_TOOLS if options.bare and not options.allowed_tools else BUILD_TOOLS
+    offered = BARE_TOOLS if options.bare and not options.allowed_tools else (*BUILD_TOOLS, *PLAN_TOOLS)
     wanted = [name for name in offered if name in known and name not in without and is_allowed(name, allowed)]
     tools = toolbox.find(wanted)
     if "jobs" in tools and "shell" in tools:
@@ -183,7 +183,7 @@ def left_out(workshop: Workshop) -> frozenset[str]:
     if workshop.sandbox.kind != "bubblewrap":
         missing.add("jobs")
     if not workshop.desk.present:
-        missing.add("ask_human")
+        missing |= {"ask_human", *PLAN_TOOLS}
     if not in_repository(workshop.root):
         missing |= {"git_status", "git_log", "git_show", "git_blame", "git_commit", "git_branch"}
     if not _is_installed("playwright") or not _has_browser(workshop):

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.sessions.display import skill_words, window_words
-from agentforge.app.sessions.headless import Mark, allowed_names, event_lines, opening_line, partial_line, result_value
+from agentforge.app.sessions.display import child_progress, child_words, ended, skill_words, unstarted, window_words
+from agentforge.app.sessions.headless import (
+    Mark,
+    allowed_names,
+    child_line,
+    event_lines,
+    opening_line,
+    partial_line,
+    result_value,
+)
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.resource_mentions import mentioned
 from agentforge.app.sessions.structured import answered, schema_of, words_about
@@ -178,13 +186,13 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
         result = TurnResult(text=last_words(chat.state), outcome="interrupted", reason="it was interrupted")
     value = result_value(chat, result, since=since, duration_ms=int((time.monotonic() - began) * 1000))
     if form == "text":
-        _show(value, streamed=sys.stdout.isatty())
+        _show(value, streamed=sys.stdout.isatty(), work=chat.work.lines())
     else:
         write_json(result_line(value, form=form), form=form)
     return int(value["exit_code"])
 
 
-def _show(value: dict[str, Any], *, streamed: bool) -> None:
+def _show(value: dict[str, Any], *, streamed: bool, work: tuple[str, ...]) -> None:
 
     if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
@@ -195,6 +203,8 @@ def _show(value: dict[str, Any], *, streamed: bool) -> None:
         if why.endswith(UNTRUSTED):  # told at the beginning
             continue
         sys.stderr.write(f"note: not loaded: {printable(name)}: {printable(why)}\n")
+    for line in work:
+        sys.stderr.write(f"note: {printable(line)}\n")
     for denial in value["permission_denials"]:
         sys.stderr.write(f"denied: {printable(denial['tool_name'])}: {printable(denial['reason'])}\n")
     if value["is_error"]:
@@ -214,9 +224,9 @@ def _face(form: Form, *, pieces: bool) -> Nobody:
     """Nobody is here; what happens is streamed where somebody looks."""
 
     if form == "stream-json":
-        return Nobody(heard=_tell, delta=_tell_partial if pieces else None)
+        return Nobody(heard=_tell, delta=_tell_partial if pieces else None, child=_tell_child)
     if form == "text" and sys.stdout.isatty():
-        return Nobody(delta=_stream, heard=_tell_call)
+        return Nobody(delta=_stream, heard=_tell_call, child=_show_child)
     return Nobody(heard=_tell_window)
 
 
@@ -226,16 +236,33 @@ def _tell(event: Event, state: RunState) -> None:
         write_json(line, form="stream-json")
 
 
+def _tell_child(name: str, event: Event, state: RunState) -> None:
+    line = child_line(name, event, state)
+    if line is not None:
+        write_json(line, form="stream-json")
+
+
+def _show_child(name: str, event: Event, state: RunState) -> None:
+    if isinstance(event, kinds.ToolFinished):
+        sys.stdout.write(
+            cut(f"  {printable(child_progress(name, ended(unstarted(event, state), event), state))}", 120) + "\n"
+        )
+
+
 def _tell_partial(text: str) -> None:
     write_json(partial_line(clean(text)), form="stream-json")
 
 
 def _tell_window(event: Event, _state: RunState) -> None:
-    """What is no part of the answer but has to be known: the window fills, a part was summarised, a skill was matched."""
+    """What is no part of the answer but has to be known: the window fills, a skill was called for, what a subagent cost."""
+    told: tuple[str, ...] = ()
     if isinstance(event, kinds.WindowFilling | kinds.HistoryCompacted):
-        sys.stderr.write(f"note: {printable(window_words(event))}\n")
-    if isinstance(event, kinds.SessionChanged):
-        sys.stderr.write("".join(f"note: {printable(words)}\n" for words in skill_words(event)))
+        told = (window_words(event),)
+    elif isinstance(event, kinds.SessionChanged):
+        told = tuple(skill_words(event))
+    elif isinstance(event, kinds.ChildFinished):
+        told = (child_words(event),)
+    sys.stderr.write("".join(f"note: {printable(words)}\n" for words in told))
 
 
 def _tell_call(event: Event, state: RunState) -> None:

@@ -83,6 +83,9 @@ class PlainFace:
 
     def _one_message(self) -> bool:
         """Read and carry out one line; False = leave."""
+        for job in [job for job in self._chat.jobs if not job.line.outcome]:
+            if job.look().outcome:
+                self._remark(f"task {job.line.text}; /tasks shows what it asks")
         try:
             text = self._reader.read()
         except _Ended:
@@ -114,6 +117,8 @@ class PlainFace:
         self._person.finish_line()
         if result.swarm:
             self._person.line(self._style.paint(printable(str(result.swarm["told"])), "dim"))
+        for line in self._chat.work.lines():
+            self._remark(line)
         if result.error is not None:
             return self._failed(result.error)
         if result.outcome != "completed":

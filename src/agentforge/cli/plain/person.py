@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import TYPE_CHECKING, TextIO
 
-from agentforge.app.sessions.display import CallLine, begun, ended, skill_words, unstarted, window_words
+from agentforge.app.sessions.display import (
+    CallLine,
+    begun,
+    child_progress,
+    child_words,
+    ended,
+    skill_words,
+    unstarted,
+    window_words,
+)
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cli.output.terminal import Style, cut, printable, printable_lines
 from agentforge.events import kinds
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
 
 _DIFF_SHOWN = 60
+_CALLS = (kinds.ToolStarted, kinds.ToolFinished)
 _SIGNS = {"success": ("done", "green"), "error": ("failed", "red"), "denied": ("failed", "yellow")}
 
 
@@ -32,6 +43,8 @@ class PlainPerson:
         self._style = style
         self._ask = ask
         self._calls: dict[tuple[int, int], CallLine] = {}
+        self._children: dict[tuple[str, int, int], CallLine] = {}
+        self._one_line = Lock()
         self._streamed = False
         self._at_start = True
 
@@ -84,7 +97,7 @@ class PlainPerson:
         elif isinstance(event, conversing.ChildStarted):
             self._note(f"{event.name} begins: {event.goal}")
         elif isinstance(event, conversing.ChildFinished):
-            self._note(f"{event.name} ended: {event.outcome}")
+            self._note(child_words(event))
         elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
             self._note(window_words(event))
         elif isinstance(event, conversing.SessionChanged):
@@ -95,6 +108,16 @@ class PlainPerson:
         elif isinstance(event, conversing.TodosChanged):
             done = sum(1 for item in state.talk.todos.values() if isinstance(item, dict) and item.get("done"))
             self._note(f"todos: {done} of {len(state.talk.todos)} done")
+
+    def child_heard(self, name: str, event: Event, state: RunState) -> None:
+        """Say what a subagent has just done; several of them tell it in threads of their own."""
+        key = (state.run_id, event.step, event.index) if isinstance(event, _CALLS) else ("", 0, 0)
+        with self._one_line:
+            if isinstance(event, kinds.ToolStarted):
+                self._children[key] = begun(event)
+            elif isinstance(event, kinds.ToolFinished):
+                line = self._children.pop(key, None) or unstarted(event, state)
+                self._note(child_progress(name, ended(line, event), state))
 
     def delta(self, text: str) -> None:
         """Print text as it streams in."""

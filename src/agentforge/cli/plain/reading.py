@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agentforge.cli.startup.stdin import as_text
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class PipeReader:
         """The next message, None at the end.
 
         Raises:
-            UsageError: a line that is longer than any message.
+            UsageError: a line that is longer than any message, or is no text.
         """
         data = sys.stdin.buffer.readline(_LONGEST + 1)
         if len(data) > _LONGEST:
@@ -30,7 +31,7 @@ class PipeReader:
                 f"a line of standard input has more than {_LONGEST:,} bytes",
                 hint='every line is a message; to hand over a whole file: agentforge run "..." < FILE',
             )
-        return data.decode("utf-8", "replace").rstrip("\r\n") if data else None
+        return as_text(data).rstrip("\r\n") if data else None
 
 
 class TerminalReader:

@@ -19,7 +19,7 @@ def piped_text(*, waits: bool) -> str:
     Args:
         waits: the text is wanted. Else a pipe or socket that stays silent for a moment is left alone.
     Raises:
-        UsageError: it holds more than 20 MB.
+        UsageError: it holds more than 20 MB, or is no text.
     """
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
@@ -30,6 +30,20 @@ def piped_text(*, waits: bool) -> str:
     if len(data) > MOST_BYTES:
         raise UsageError(
             f"standard input has more than {MOST_BYTES} bytes", hint="put it into a file and name the file"
+        )
+    return as_text(data)
+
+
+def as_text(data: bytes) -> str:
+    """What came over standard input as text.
+
+    Raises:
+        UsageError: it is no text.
+    """
+    if b"\0" in data:
+        raise UsageError(
+            f"standard input holds binary data ({len(data):,} bytes), and only text can be handed over",
+            hint="put it into a file of the project and name the file: the agent can look at it with commands",
         )
     return data.decode("utf-8", "replace")
 

@@ -79,7 +79,10 @@ _SOURCES = (
     ("run_checks", "checker output"),
 )
 _OWN_WORDS = frozenset(
-    {"write_file", "append_file", "edit", "apply_patch", "refactor", "submit_artifact", "ask_human", "todos", "memory"}
+    {
+        *("write_file", "append_file", "edit", "apply_patch", "refactor"),
+        *("submit_artifact", "submit_plan", "ask_human", "todos", "memory"),
+    }
 )
 
 

@@ -239,10 +239,12 @@ class BackgroundEnded(Event):
 
     Attributes:
         outcome: such as "exit 0" or "stopped".
+        output: the end of what it wrote, as the model is shown it in a note; None = the model is told nothing.
     """
 
     name: str
     outcome: str
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -276,7 +276,13 @@ def _background_ended(state: RunState, event: conversing.BackgroundEnded, _at: s
         {**row, "outcome": event.outcome} if row["name"] == event.name and not row["outcome"] else row
         for row in state.talk.background
     )
-    return replace(state.talk, background=rows)
+    talk = replace(state.talk, background=rows)
+    if event.output is None:
+        return talk
+    command = next((str(row["command"]) for row in rows if row["name"] == event.name), "")
+    wrote = f"The end of what it wrote:\n{event.output}" if event.output else "It wrote nothing that you have not read."
+    text = f"The background command {event.name} ({command[:200]}) ended: {event.outcome}. {wrote}"
+    return _with(talk, Entry(kind="note", turn=talk.turn, text=text))
 
 
 def _resumed(state: RunState, _event: Event, _at: str) -> Talk:

@@ -6,16 +6,23 @@ Another program may write the same views in other words; by the mark they are kn
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge import __version__
 from agentforge.canonical import canonical_bytes, digest_bytes, digest_value
 
 MARK = "views.json"
 WRITER, SEAL = "writer", "seal"
+VIEWS = "views"
+"""Among the versions that a record holds: the format of the views that its program writes."""
 
 _FORMAT = 2
 """To be raised when the same records give other views."""
+
+
+def views_format() -> str:
+    """The format of the views that this program writes."""
+    return str(_FORMAT)
 
 
 def views_writer(version: str = __version__) -> str:
@@ -23,9 +30,25 @@ def views_writer(version: str = __version__) -> str:
     return f"agentforge {version}, views {_FORMAT}"
 
 
-def is_version(writer: str, version: str) -> bool:
-    """Whether a program of that version names itself so, whatever its format of views."""
-    return writer.startswith(f"agentforge {version}, views ")
+def writers_of(versions: Sequence[Mapping[str, object]], programs: Iterable[str]) -> set[str]:
+    """How the programs that wrote records name themselves in a mark; one that did not say which views it writes by the beginning.
+
+    Args:
+        versions: of what drove the run, as the records have them.
+        programs: versions of what wrote single records.
+    """
+    full = {f"agentforge {row['agentforge']}, views {row[VIEWS]}" for row in versions if row.get(VIEWS)}
+    begun = {
+        f"agentforge {row['agentforge']}, views " for row in versions if row.get("agentforge") and not row.get(VIEWS)
+    }
+    begins = {f"agentforge {name}, views " for name in programs}
+    begun |= {begin for begin in begins if not any(name.startswith(begin) for name in full)}
+    return full | begun
+
+
+def is_writer(writer: str, writers: Iterable[str]) -> bool:
+    """Whether the writer that a mark names is among those of `writers_of`."""
+    return any(writer == name or (name.endswith(" ") and writer.startswith(name)) for name in writers)
 
 
 def views_seal(views: Mapping[str, bytes], mark: Mapping[str, object]) -> str:

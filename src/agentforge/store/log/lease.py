@@ -102,6 +102,12 @@ class Lease:
         """The token of this writer."""
         return self._holder.fence
 
+    @property
+    def after_power_cut(self) -> bool:
+        """Whether the writer before ended with its machine: what was not synced may be lost, the views above all."""
+        before = self._before
+        return before.fence > 0 and not before.released and bool(before.boot_id) and before.boot_id != _boot_id()
+
     def raise_above(self, fence: int) -> None:
         """Take a higher token when the log turns out to hold `fence` already (the lease file was lost)."""
         if fence < self.fence:

@@ -75,14 +75,18 @@ class ActionsFile:
     def _replace(self, text: bytes, head: bytes | None, *, first: bool) -> None:
         """Write head, old entries and new entries beside the file and put them in its place."""
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        with temporary.open("wb") as new:
-            new.write(self._old_head() if head is None else head)
-            head_bytes = new.tell()
-            new.write(_EMPTY if first and not text else _BEGIN)
-            if not first:
-                self._copy_entries(new)
-            new.write(text)
-        temporary.replace(self._path)
+        try:
+            with temporary.open("wb") as new:
+                new.write(self._old_head() if head is None else head)
+                head_bytes = new.tell()
+                new.write(_EMPTY if first and not text else _BEGIN)
+                if not first:
+                    self._copy_entries(new)
+                new.write(text)
+            temporary.replace(self._path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
         self.size = ActionsSize(head_bytes=head_bytes, entries=self.size.entries)
 
     def _old_head(self) -> bytes:

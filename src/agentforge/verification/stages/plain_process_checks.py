@@ -21,8 +21,8 @@ from agentforge.verification.examples.plain_javascript import check_javascript
 from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions
 from agentforge.verification.examples.rerun_assertions_javascript import repeated_in_node
 from agentforge.verification.examples.suite_claims import Asserted
+from agentforge.verification.source.executed_assertions import NEVER_RAN, conditional_only, counted
 from agentforge.verification.source.test_hashes import test_functions
-from agentforge.verification.source.vacuity import NEVER_RAN, conditional_only, counted
 from agentforge.verification.stages.product_files import product_files
 
 _VERSION = 7

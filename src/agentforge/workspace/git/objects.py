@@ -104,6 +104,25 @@ def repository_of_pack(folder: Path, pack: bytes, *, commit: str) -> Git:
     return Git(folder)
 
 
+def strangers_in_pack(folder: Path, pack: bytes, *, commits: Sequence[str], trees: Sequence[str]) -> list[str]:
+    """Objects of a pack that neither stand in trees nor are commits or in their trees; nothing large is held or unpacked.
+
+    Args:
+        folder: does not exist yet; a repository is made there.
+        trees: those that the pack may lack are left out.
+    Raises:
+        RepositoryError: the pack is damaged, or lacks a commit or something in one of the trees.
+    """
+    folder.mkdir(parents=True)
+    _git(folder, "init", "--quiet", "--template=", "--initial-branch=main", ".")
+    _git(folder, "-c", "core.bigFileThreshold=1m", "-c", "pack.threads=1", "index-pack", "--stdin", stdin=pack)
+    rows = _git(folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").decode("ascii").split()
+    (folder / ".git" / "shallow").write_text("".join(f"{commit}\n" for commit in commits), "ascii")
+    roots = [*commits, *(tree for tree in trees if tree in set(rows))]
+    listed = _git(folder, "rev-list", "--objects", "--no-object-names", *roots).decode("ascii").split()
+    return sorted({*rows} - {*listed})
+
+
 def _git(folder: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
     env = fixed_environment()
     argv = ["git", "-c", "core.hooksPath=/dev/null", *arguments]

@@ -66,6 +66,12 @@ class _Command:
         """It has not ended."""
         return self._thread.is_alive()
 
+    @property
+    def unread(self) -> int:
+        """Bytes that it wrote since they were taken last."""
+        with self._lock:
+            return self._total - self._read
+
     def glance(self, *, taking: bool) -> Glance:
         """What it wrote and how it stands.
 
@@ -182,6 +188,10 @@ class BackgroundCommands:
         fresh = {name: one.outcome for name, one in self._commands.items() if not one.runs and name not in self._told}
         self._told |= fresh.keys()
         return fresh
+
+    def unread(self) -> dict[str, int]:
+        """The commands that wrote something since they were read last: name -> bytes."""
+        return {name: one.unread for name, one in self._commands.items() if one.unread}
 
     def close(self) -> None:
         """End all of them."""
