@@ -20,7 +20,12 @@ def test_a_newcomer_who_types_what_stands_there_finishes(page: str, tmp_path: Pa
     script = "set -e\n" + "".join(text for kind, text in fences if kind == "sh")
     name = {"NAME": "Ann", "EMAIL": "ann@example.org"}
     people = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in name.items()}
-    environ = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "LANG": "C.UTF-8", **people}
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        **people,
+    }
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     said = done.stdout + done.stderr
