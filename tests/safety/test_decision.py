@@ -119,8 +119,8 @@ def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
 
     code = (
         "import sys; from agentforge.safety.policy.decision import Decision, Policy, decide_call; "
-        "from agentforge.safety.policy.path_policy import Ground; from agentforge.safety.shell.programs.classes import CommandClass; "
-        "decide_call('read_file', Policy(ground=Ground(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
+        "from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
+        "decide_call('read_file', Policy(ground=PathPolicy(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
         "sys.exit('ast_grep_py' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
