@@ -120,7 +120,7 @@ class PlainFace:
             found = mentioned(self._chat, text)
             for line in found.shown:
                 self._person.line(self._style.paint(printable(line), "dim"))
-            result = self._chat.say(text, notes=found.notes, sources=found.sources)
+            result = self._chat.say(text, notes=found.notes, sources=found.sources, pictures=found.pictures)
         except _Ended:
             raise
         except KeyboardInterrupt:
