@@ -13,7 +13,7 @@ import pytest
 from agentforge.cli.commands.config import shown_value
 from agentforge.cli.commands.resolve import decision_of
 from agentforge.cli.commands.start import stage_names
-from agentforge.cli.startup.command_context import _tell_once
+from agentforge.cli.startup.command_context import _tell_once, open_place
 from agentforge.cli.startup.entry import run
 from agentforge.cli.startup.lazy import COMMANDS
 from agentforge.pipeline.stages import ORDER
@@ -168,20 +168,19 @@ def test_what_is_left_out_of_the_models_is_named_on_standard_error(
     (home / "af" / "config").mkdir(parents=True)
     (home / "af" / "config" / "config.toml").write_text("[model]\nname = 'openai/m'\nfallbacks = ['anthropic/s']\n")
     (repo / ".env").write_text("OPENROUTER_API_KEY=sk-or-1\nDEBUG=1\n")
-    _json(capsys, "status", "--json")
-    assert run(["config", "show"]) == 0  # told once
+    _tell_once.cache_clear()
+    assert run(["status"]) == 0
+    assert capsys.readouterr().err == ""  # it asks no model
+    open_place(str(repo), asks=True)
+    open_place(str(repo), asks=True)
+    told = capsys.readouterr().err
+    assert (told.count(str(repo / ".env")), told.count("ANTHROPIC_API_KEY"), told.count("sk-or-1")) == (1, 1, 0)
     assert run(["trust", "--yes"]) == 0
     capsys.readouterr()
     _tell_once.cache_clear()
-    assert run(["status"]) == 0
+    open_place(str(repo), asks=True)
     told = capsys.readouterr().err
     assert ("ANTHROPIC_API_KEY" in told, ".env" in told) == (True, False)
-    assert run(["trust", "revoke", "."]) == 0
-    capsys.readouterr()
-    _tell_once.cache_clear()
-    assert run(["status"]) == 0
-    told = capsys.readouterr().err
-    assert (str(repo / ".env") in told, "OPENROUTER_API_KEY" in told, "sk-or-1" in told) == (True, True, False)
 
 
 def test_contracts_of_the_folder_that_the_registry_names_are_listed(

@@ -150,13 +150,13 @@ def test_the_approval_of_an_edit_shows_every_changed_line(theatre: Theatre, size
     async def steps(stage: Stage) -> None:
         await stage.say("change it")
         await stage.modal("ApprovalScreen")
+        await stage.until(lambda: "change it" in stage.text(), what="room for what was said")
         shown = stage.text()
         assert "-     return text.upper()" in shown and '+     return text.upper() + "!"' in shown
         assert "y allow once" in shown and "change it" in shown
         await stage.pilot.press("1")
+        await stage.until(lambda: '3 +     return text.upper() + "!"' in stage.text(), what="it is in the transcript")
         await stage.idle()
-        shown = stage.text()
-        assert '3 +     return text.upper() + "!"' in shown, "the transcript shows it without being asked"
 
     theatre.play(steps, EDIT, {"text": "Done."}, size=size)
 

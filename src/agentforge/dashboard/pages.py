@@ -6,9 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from agentforge.app.history.measures import metrics_of, weekly
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.plots import weeks_svg
 from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError
@@ -78,32 +76,6 @@ def waiting_page(request: Request) -> Response:
             shown = to_approve(state) if item.kind == "approval" else None
             rows.append({"task": task, "item": item, "error": "", "shown": shown})
     return show(request, "waiting.html", rows=rows)
-
-
-def measures_page(request: Request) -> Response:
-    """How the work goes, in numbers and plots."""
-    from markupsafe import Markup
-
-    board = board_of(request)
-    repo = request.query_params.get("repo", "")
-    tasks = [task for task in reversed(board.ground.tasks()) if repo in ("", task["repo"])]
-    weeks = weekly([task for task in tasks if task["standing"] != "damaged"])
-    drawn = (
-        ("Tasks that ended, by week (solid: with success)", {"name": "ended", "part": "done"}),
-        ("Cost by week", {"name": "cost_usd", "unit": "$"}),
-        ("Tokens by week", {"name": "tokens"}),
-        ("Tasks that had to ask, by week", {"name": "escalated"}),
-    )
-    plots = [(title, Markup(weeks_svg(title, weeks, **how))) for title, how in drawn]  # escaped where it is drawn
-    return show(
-        request,
-        "measures.html",
-        found=metrics_of(tasks),
-        weeks=weeks,
-        plots=plots if weeks else [],
-        repositories=board.ground.repositories(),
-        repo=repo,
-    )
 
 
 def prometheus_page(request: Request) -> Response:

@@ -22,7 +22,6 @@ from agentforge.evals.suites import broken_side, in_processes, process_ground
 DETECTORS: Mapping[str, Sequence[str]] = {
     "patches": ("agentforge.verification.source.evasion:_patches",),
     "answer-tables": ("agentforge.verification.stages.plain_process_checks:hard_coded",),
-    "idle-assertions": ("agentforge.verification.stages.plain_process_checks:_never_asserting",),
     "unasked-names": ("agentforge.verification.source.out_of_scope_changes:unasked_changes",),
     "unasked-behaviour": ("agentforge.verification.source.out_of_scope_changes:unasked_behaviour",),
 }
