@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.overview import why_of
 from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from agentforge.dashboard.board import Board
     from agentforge.dashboard.ground import Task
 from agentforge.dashboard.reading import number_of
 
 _PAGE_TASKS = 50
+_PAUSED_SHOWN = 20
 STATES = (
     "running",
     "escalated",
@@ -60,7 +63,7 @@ def tasks_page(request: Request) -> Response:
 
 
 def waiting_page(request: Request) -> Response:
-    """Every question that waits for a human, oldest first."""
+    """Every question that waits for a human, oldest first; then the tasks that stand still, the latest first."""
 
     board = board_of(request)
     rows: list[dict[str, Any]] = []
@@ -75,7 +78,19 @@ def waiting_page(request: Request) -> Response:
         for item in state.open_escalations:
             shown = to_approve(state) if item.kind == "approval" else None
             rows.append({"task": task, "item": item, "error": "", "shown": shown})
-    return show(request, "waiting.html", rows=rows)
+    paused = [task for task in board.ground.tasks() if task["standing"] == "paused" and not task["open_escalations"]]
+    stopped = [{"task": task, "why": _why(board, task)} for task in paused[:_PAUSED_SHOWN]]
+    return show(request, "waiting.html", rows=rows, stopped=stopped, paused_count=len(paused))
+
+
+def _why(board: Board, task: Task) -> dict[str, str]:
+    """Why a task that nobody drives stands still."""
+    try:
+        reading = board.readings.of(task["folder"])
+        with reading.lock:
+            return why_of(reading, standing="paused")
+    except AgentForgeError as exc:  # damaged since the list was made
+        return {"what": str(exc), "then": ""}
 
 
 def prometheus_page(request: Request) -> Response:
