@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -91,18 +92,19 @@ def ensure_agentforge_folder(repo: Path) -> Path:
     return folder
 
 
-def new_task_folder(repo: Path, request: str, *, day: str) -> tuple[str, Path]:
+def new_task_folder(repo: Path, request: str, *, day: str, besides: Collection[str] = ()) -> tuple[str, Path]:
     """Name a new task and make its folder, which no other process gets.
 
     Args:
         day: `YYYYMMDD`.
+        besides: names that no task may have, though there is no folder of that name.
     Raises:
         StorageError: it cannot be made.
     """
     ensure_agentforge_folder(repo)
     folder = tasks_folder(repo)
     try:
-        taken = frozenset(path.name for path in folder.iterdir())
+        taken = frozenset(path.name for path in folder.iterdir()) | frozenset(besides)
         while True:
             name = canonical.task_id(request, day=day, taken=taken)
             try:
