@@ -376,8 +376,9 @@ def _recorded_interruption(log: RunLog) -> Iterator[None]:
 
 
 def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "", hooks: HookEngine | None = None) -> None:
-    """Record why the process stops, and tell the hooks; a log that takes no more records keeps what it has."""
-
+    """Record why the process stops, and tell the hooks; a log that is over or takes no more records keeps what it has."""
+    if log.state.outcome:
+        return
     try:
         log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
         for run in hooks.on_error(str(error)).runs if hooks is not None else ():
