@@ -35,7 +35,7 @@ _SENTENCE = "The module holds the functions that the request speaks of, and the 
 
 def trail_rows(folder: Path, *, records: int, tasks: int) -> list[tuple[str, str, dict[str, float | str]]]:
     """The rows of the table: (figure, limit, value by program)."""
-    repository = _repository(folder / "long")
+    repository = make_repository(folder / "long")
     run = repository / ".agentforge" / "tasks" / "task-20260101-long"
     steps = write_run(run, repository, records=records)
     first = open_s(run)
@@ -122,7 +122,7 @@ def append_ms(folder: Path) -> float:
 
 def many_tasks(folder: Path, run: Path, *, tasks: int) -> Path:
     """A repository with many tasks, all with views, half of them as a killed process left them."""
-    repository = _repository(folder)
+    repository = make_repository(folder)
     for number in range(tasks):
         copy = repository / ".agentforge" / "tasks" / f"task-20260101-number-{number}"
         copy.mkdir(parents=True)
@@ -131,7 +131,8 @@ def many_tasks(folder: Path, run: Path, *, tasks: int) -> Path:
     return repository
 
 
-def _repository(folder: Path) -> Path:
+def make_repository(folder: Path) -> Path:
+    """A repository with one empty commit."""
     folder.mkdir(parents=True)
     who = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
     for arguments in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "begin")):

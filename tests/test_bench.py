@@ -113,3 +113,12 @@ def test_context_recall_is_measured_and_goes_on_where_it_was(tmp_path: Path) -> 
     whole = {name: found == of for name, (found, of) in record["shares"].items()}
     assert all(whole.values()), whole
     assert all(1000 < tokens <= 8000 for tokens in record["tokens"].values())
+
+
+def test_a_quick_benchmark_of_the_dashboard_fills_its_table() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "dashboard.py"), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == 14
+    assert sum("0.2 |" in row for row in rows) == 6

@@ -35,12 +35,39 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image that goes with a message.
+
+    Attributes:
+        name: how it is called, for model and person.
+        media_type: such as "image/png".
+        digest: of its bytes; what is recorded instead of them.
+        data: its bytes, b"" where they were not fetched.
+    """
+
+    name: str
+    media_type: str
+    digest: str
+    data: bytes = field(default=b"", repr=False)
+
+    def value(self) -> dict[str, object]:
+        """The image as plain data, without its bytes."""
+        return {"name": self.name, "media_type": self.media_type, "digest": self.digest}
+
+
+def picture_from(value: Mapping[str, Any]) -> Picture:
+    """The image that `Picture.value` wrote down; its bytes are to be fetched."""
+    return Picture(name=str(value["name"]), media_type=str(value["media_type"]), digest=str(value["digest"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message; `tool_call_id` only for role "tool", `tool_calls` and `kept` only for role "assistant".
 
     Attributes:
         kept: pieces of the reply that only its model can read (signed thinking, sealed reasoning) and wants back with it:
             {by: `provider/name`, block: as the provider wrote it}.
+        pictures: images that go with it; only for role "user".
     """
 
     role: Role
@@ -48,6 +75,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     kept: tuple[Mapping[str, Any], ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def text(self) -> str:
@@ -213,6 +241,7 @@ def _message_from(value: Mapping[str, Any]) -> Message:
         tool_calls=tuple(ToolCall(**call) for call in value.get("tool_calls", ())),
         tool_call_id=value.get("tool_call_id"),
         kept=tuple(value.get("kept", ())),
+        pictures=tuple(picture_from(one) for one in value.get("pictures", ())),
     )
 
 
@@ -229,4 +258,6 @@ def _message_value(message: Message) -> dict[str, object]:
         value["tool_call_id"] = message.tool_call_id
     if message.kept:
         value["kept"] = [dict(one) for one in message.kept]
+    if message.pictures:
+        value["pictures"] = [one.value() for one in message.pictures]
     return value

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.history.measures import metrics_of, whole_tasks
+from agentforge.app.history.measures import metrics_of, weekly, whole_tasks
 from agentforge.app.history.working_time import active_seconds
 
 FOLDER = Path("/r/.agentforge/tasks")
@@ -74,3 +74,46 @@ def test_waiting_by_the_clock_is_told_beside_the_time_of_a_person() -> None:
     work = metrics_of([task])["productivity"]
     assert work["human_wait_seconds_per_task"] == 7 * 86_400
     assert work["human_seconds_per_task"] == 5 * 36_000
+
+
+def _asked(task_id: str, *spans: tuple[str, str], kind: str = "question", **changed: Any) -> dict[str, Any]:
+    return {**_summary(task_id, outcome="delivered"), "escalations": [[kind, *span] for span in spans], **changed}
+
+
+def test_repositories_at_once_are_those_under_way_at_the_same_time() -> None:
+    def one(repo: str, begin: str, end: str) -> dict[str, Any]:
+        day = "2026-11-21T"
+        return {**_summary("task-x"), "folder": Path(repo) / "task-x", "started_at": day + begin, "ended_at": day + end}
+
+    found = [
+        one("/a", "10:00:00Z", "11:00:00Z"),
+        one("/a", "10:30:00Z", "12:00:00Z"),
+        one("/b", "11:30:00Z", "13:00:00Z"),
+    ]
+    later = one("/c", "14:00:00Z", "15:00:00Z")
+    work = metrics_of([*found, later])["productivity"]
+    assert (work["repositories"], work["repositories_at_once"], work["repositories_under_way"]) == (3, 2, 0)
+    open_one = {
+        **later,
+        "outcome": "",
+        "ended_at": "",
+        "last_at": "2026-11-21T12:30:00Z",
+        "started_at": "2026-11-21T11:45:00Z",
+    }
+    work = metrics_of([*found, open_one])["productivity"]
+    assert (work["repositories_at_once"], work["repositories_under_way"]) == (3, 1)
+
+
+def test_weeks_have_rates_and_a_week_without_an_end_has_none() -> None:
+    first = _asked("task-a", ("2026-11-02T10:00:00Z", "2026-11-02T10:02:00Z"), started_at="2026-11-02T09:00:00Z",
+                   ended_at="2026-11-03T09:00:00Z", verdicts=[9, 10])  # fmt: skip
+    third = {
+        **_summary("task-b", outcome="delivered"),
+        "started_at": "2026-11-10T09:00:00Z",
+        "ended_at": "2026-11-17T09:00:00Z",
+    }
+    rows = weekly([first, third])
+    assert [row["escalation_rate"] for row in rows] == [1.0, None, 0.0]
+    assert [row["verification_pass_rate"] for row in rows] == [0.9, None, 1.0]
+    assert [row["human_seconds_per_task"] for row in rows] == [120.0, None, 0.0]
+    assert [row["repositories"] for row in rows] == [1, 1, 1], "in the second week something was under way"

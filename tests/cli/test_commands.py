@@ -13,7 +13,7 @@ import pytest
 from agentforge.cli.commands.config import shown_value
 from agentforge.cli.commands.resolve import decision_of
 from agentforge.cli.commands.start import stage_names
-from agentforge.cli.startup.command_context import _tell_once
+from agentforge.cli.startup.command_context import _tell_once, open_place
 from agentforge.cli.startup.entry import run
 from agentforge.cli.startup.lazy import COMMANDS
 from agentforge.pipeline.stages import ORDER
@@ -133,7 +133,23 @@ def test_the_doctor_says_what_is_missing_and_ends_with_seven(
     assert wrong["git"]["detail"] == "install git (apt install git)"
     assert found["errors"] == len(wrong)
     assert run(["doctor"]) == 7
-    assert "bubblewrap: install it" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "bubblewrap" in told and "install git" in told
+
+
+def test_the_doctor_tells_in_about_ten_lines_what_is_needed_and_all_of_it_on_demand(
+    capsys: pytest.CaptureFixture[str], repo: Path
+) -> None:
+    checks = _json(capsys, "doctor", "--json", code=0)["checks"]
+    assert run(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = [line.split("  ")[0] for line in lines[1:6]]
+    assert {"model", "tests", "repository", "sandbox"} <= {line.split("  ")[0] for line in lines}
+    assert first[0] == "model" and "1 test" in lines[2]
+    assert len(lines) <= 10 + sum(check["status"] != "ok" for check in checks) + 3
+    assert run(["doctor", "--all"]) == 0
+    everything = capsys.readouterr().out
+    assert all(f"\n{check['name']}  " in everything for check in checks)
 
 
 def test_the_doctor_finds_wrong_settings_and_goes_on(capsys: pytest.CaptureFixture[str], repo: Path) -> None:
@@ -152,20 +168,19 @@ def test_what_is_left_out_of_the_models_is_named_on_standard_error(
     (home / "af" / "config").mkdir(parents=True)
     (home / "af" / "config" / "config.toml").write_text("[model]\nname = 'openai/m'\nfallbacks = ['anthropic/s']\n")
     (repo / ".env").write_text("OPENROUTER_API_KEY=sk-or-1\nDEBUG=1\n")
-    _json(capsys, "status", "--json")
-    assert run(["config", "show"]) == 0  # told once
+    _tell_once.cache_clear()
+    assert run(["status"]) == 0
+    assert capsys.readouterr().err == ""  # it asks no model
+    open_place(str(repo), asks=True)
+    open_place(str(repo), asks=True)
+    told = capsys.readouterr().err
+    assert (told.count(str(repo / ".env")), told.count("ANTHROPIC_API_KEY"), told.count("sk-or-1")) == (1, 1, 0)
     assert run(["trust", "--yes"]) == 0
     capsys.readouterr()
     _tell_once.cache_clear()
-    assert run(["status"]) == 0
+    open_place(str(repo), asks=True)
     told = capsys.readouterr().err
     assert ("ANTHROPIC_API_KEY" in told, ".env" in told) == (True, False)
-    assert run(["trust", "revoke", "."]) == 0
-    capsys.readouterr()
-    _tell_once.cache_clear()
-    assert run(["status"]) == 0
-    told = capsys.readouterr().err
-    assert (str(repo / ".env") in told, "OPENROUTER_API_KEY" in told, "sk-or-1" in told) == (True, True, False)
 
 
 def test_contracts_of_the_folder_that_the_registry_names_are_listed(

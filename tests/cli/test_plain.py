@@ -187,7 +187,7 @@ def test_a_person_allows_rejects_and_allows_always(place: Place) -> None:
     terminal = place.terminal(WRITE, ADD, ADD, {"text": "Done."})
     terminal.until("> ")
     terminal.send("write\n")
-    assert "+hello" in terminal.until("allow? [y]es, [n]o")
+    assert "+hello" in terminal.until("allow? [y]es")
     terminal.send("y\n")
     assert "shell(git add *)" in terminal.until("(or say why not): ") + terminal.until("(or say why not): ")
     terminal.send("not now\n")
@@ -275,3 +275,28 @@ def test_memory_is_edited_in_the_persons_own_editor(place: Place) -> None:
     assert terminal.end() == 0
     kept = place.repo.parent / "af" / "data" / "user_memory.json"
     assert '"style": "short"' in kept.read_text()
+
+
+def test_what_is_typed_while_the_agent_works_reaches_it_before_its_next_step(place: Place) -> None:
+    waits = {"name": "shell", "args": {"command": "while [ ! -e go ]; do sleep 0.05; done"}}
+    terminal = place.terminal(
+        {"text": "I wait.", "tool_calls": [waits]}, {"text": "Done."}, options=("--approval", "yolo")
+    )
+    terminal.until("> ")
+    terminal.send("work\n")
+    terminal.until("I wait.")
+    terminal.send("use tabs\n/version\n")
+    (place.repo / "go").touch()
+    terminal.until("the agent reads this before its next step: use tabs")
+    terminal.until("Done.")
+    terminal.until("agentforge 0.")  # the command that was typed is carried out when the turn has ended
+    terminal.until("> ")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+    log = next((Path(place.environ["AGENTFORGE_HOME"]) / "data" / "runs").glob("*/events.jsonl")).read_text()
+    assert [line.count("use tabs") for line in log.splitlines() if '"type":"UserSteered"' in line] == [1]
+
+
+def test_binary_data_on_standard_input_is_an_error_and_no_message(place: Place) -> None:
+    code, out, err = place.pipe("what\0is this\n", {"text": "Done."})
+    assert (code, out) == (2, "") and "binary data" in err

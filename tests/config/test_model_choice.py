@@ -135,9 +135,9 @@ def test_names_of_openrouter_stay_with_it_where_the_named_provider_has_no_key(
 
 
 def test_nothing_configured_lists_the_ways(configured: Callable[[str], Settings]) -> None:
-    with pytest.raises(ModelNotConfigured, match="none was found - pass --model PROVIDER/NAME") as raised:
+    with pytest.raises(ModelNotConfigured, match="none was found - choose one: agentforge init") as raised:
         explain(configured(""), {}, servers=())
-    assert all(word in raised.value.hint for word in ("OPENAI_API_KEY", "BASE_URL", "Ollama", "demo"))
+    assert all(word in raised.value.hint for word in ("OPENAI_API_KEY", "--model", "model pull", "demo"))
     assert raised.value.exit_code == 2
 
 

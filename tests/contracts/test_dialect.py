@@ -200,5 +200,5 @@ def test_a_cel_rule_without_the_extra_names_the_extra(monkeypatch: pytest.Monkey
 
     compile_expression.cache_clear()
     monkeypatch.setitem(sys.modules, "cel_expr_python", None)
-    with pytest.raises(ContractInvalid, match=r"needs the extra `rules`.*agentforge-pipeline\[rules\]"):
+    with pytest.raises(ContractInvalid, match="needs the extra `rules`"):
         parse_contract(contract("a: {}", "validation: [{cel: 'true'}]\n"), source="mine.yaml")

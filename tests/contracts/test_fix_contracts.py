@@ -56,7 +56,6 @@ FACTS: dict[str, Any] = {
         "frozen": {"tests/test_a.py::test_f": "0" * 64},
         "frozen_files": {},
         "unguarded": [],
-        "runner_hooks": [],
         "existing_changed": [],
         "controls": {"held": True},
     },

@@ -164,6 +164,10 @@ def test_a_paused_task_says_why_and_has_buttons(page: Page, served: Served) -> N
     assert page.locator(".standing button:has-text('Resume')").first.is_visible()
     page.click("summary:has-text('With another model')")
     assert page.is_visible(".standing input[name=model]")
+    page.goto(f"{served.base}/waiting")
+    card = page.locator("section.standing", has_text="No key for the model")
+    assert card.get_by_role("button", name="Resume").is_visible()
+    page.goto(f"{served.base}{served.task('changed')}")
     page.click(".stages summary:has-text('green')")
     assert page.is_visible(".stages td:has-text('I change it.')")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agentforge_scene import HOSTILE
 from markupsafe import escape
 
-from agentforge.dashboard.session_pages import pieces
+from agentforge.dashboard.messages import inline, pieces
 
 if TYPE_CHECKING:
     from agentforge_scene import Served
@@ -53,3 +53,8 @@ def test_a_message_is_cut_into_words_and_code() -> None:
     assert "&lt;b&gt;" in str(found[1][1])
     assert found[3][1] == "plain <i>"
     assert pieces("") == []
+
+
+def test_code_and_emphasis_are_shown_and_nothing_else() -> None:
+    assert inline("a **b c** and `x < **y**` <i>") == "a <strong>b c</strong> and <code>x &lt; **y**</code> &lt;i&gt;"
+    assert inline("2 ** 3 ** 4 `open\u202e") == "2 ** 3 ** 4 `open\\u202e"

@@ -187,7 +187,7 @@ _OBJECT_PATH = Real(
         "the tested results are a table": ("green", (_counting(_COUNT_TABLE),), frozenset({"held-out", "no-deception"})),
         "only one test is left to run": (
             "red", (write("test-count.js", _COUNT_TEST.replace("it('counts items", "it.only('counts items")),),
-            frozenset({"none-vacuous", "all-tests-fail", "right-reason"}),
+            frozenset({"all-tests-fail", "right-reason"}),
         ),
     },
 )  # fmt: skip
@@ -324,7 +324,7 @@ _WORDWRAP = Real(
     cheats={
         "a test skips itself": (
             "red", (write("longest_test.go", _GO_TEST.replace("(t *testing.T) {", '(t *testing.T) {\n\tt.Skip("later")', 1)),),
-            frozenset({"all-tests-fail", "right-reason", "none-vacuous"}),
+            frozenset({"all-tests-fail", "right-reason"}),
         ),
         "an old test is emptied": (
             "green",
@@ -383,7 +383,7 @@ _HECK = Real(
     cheats={
         "a test is ignored": (
             "red", (write("tests/count.rs", _RUST_TEST.replace("#[test]", "#[test]\n#[ignore]", 1)),),
-            frozenset({"all-tests-fail", "right-reason", "none-vacuous"}),
+            frozenset({"all-tests-fail", "right-reason"}),
         ),
     },
 )  # fmt: skip
@@ -497,7 +497,7 @@ _JAVA = Real(
     cheats={
         "a test is disabled": (
             "red", (write(_TIMES_PATH, _SPLIT_TEST.replace("@Test void m", "@org.junit.jupiter.api.Disabled @Test void m")),),
-            frozenset({"all-tests-fail", "right-reason", "none-vacuous"}),
+            frozenset({"all-tests-fail", "right-reason"}),
         ),
     },
 )  # fmt: skip

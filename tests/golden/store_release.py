@@ -1,7 +1,7 @@
 """Store a run as the current version writes it: `python tests/golden/store_release.py`, once for every release.
 
-Each version has a folder in `released/`: `run.afbundle` and `lease` (the run) and `repository.bundle` (its repository, notes included). What is
-stored is never written again: tests/store/test_released.py opens all of them with today's program.
+Each version has a folder in `released/`: `run.afbundle` and `lease` (a delivered run), `repository.bundle` (its repository, notes included), and
+in `waiting/` a run that waits for a human, its repository and the replies with which it goes on. What is stored is never written again: tests/store/test_released.py opens all of them with today's program.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from agentforge import __version__
+from agentforge.errors import EXIT_WAITING
 
 GOLDEN = Path(__file__).parent
 
@@ -36,7 +38,22 @@ def main() -> int:
         assert packed.code == 0, packed.err
         shutil.copy(world.folder / "lease", target / "lease")  # bundles travel without it
         world.git("bundle", "create", "-q", str(target / "repository.bundle"), "--branches", "refs/notes/agentforge")
+    _store_waiting(target / "waiting", world_module)
     return 0
+
+
+def _store_waiting(target: Path, world_module: Any) -> None:
+    """Start a task that waits for a human, and keep it with the replies that come after the answer."""
+    with tempfile.TemporaryDirectory(prefix="agentforge-release-") as name:
+        place = Path(name).resolve()
+        world = world_module.make_world(place / "repo", place / "home", pycache=place / "pycache", plugins=True)
+        done = world.start(world_module.good_script(), "--approve", "spec")
+        assert done.code == EXIT_WAITING, done.out + done.err
+        target.mkdir()
+        with tarfile.open(target / "run.tar.gz", "w:gz") as packed:
+            packed.add(world.folder, arcname=world.task)
+        world.git("bundle", "create", "-q", str(target / "repository.bundle"), "--branches")
+        shutil.copy(world.home / "script.yaml", target / "replies.yaml")
 
 
 def _world() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ Rows = dict[str, list[tuple[str, str]]]
 _SECTIONS = (
     "The loop", "Tools", "How a call is carried out", "Safety and approval", "Hooks", "MCP, subagents, skills", "Context",
     "Ways to work", "Sessions", "Slash commands", "Command line", "Settings", "Environment and places", "Its 25 defects",
+    "What is different",
 )  # fmt: skip
 _SLASH = frozenset(
     {
@@ -116,3 +118,29 @@ def test_every_command_and_mode_is_there(rows: Rows) -> None:
     commands = set(_named(rows, "Command line", r"`agentforge ([a-z]+)`"))
     assert commands <= set(COMMANDS)
     assert set(Mode) <= set(_named(rows, "Safety and approval"))
+
+
+def test_each_page_of_the_older_harness_is_found_from_the_index(root: Path) -> None:
+    pages = (
+        "getting-started.md", "architecture.md", "configuration.md", "cli.md", "skills.md", "persistence.md", "extensions.md",
+        "providers.md", "SECURITY.md", "tool-reliability.md", "release.md", "manual-testing.md", "examples/README.md", "ROADMAP.md",
+    )  # fmt: skip
+    index = (root / "docs" / "index.md").read_text("utf-8")
+    rows = {line.split("|")[1].strip(" `"): line.split("|")[2] for line in index.splitlines() if line.startswith("| `")}
+    assert {page: bool(rows.get(page, "").strip()) for page in pages} == dict.fromkeys(pages, True)
+    named = {path for row in rows.values() for path in re.findall(r"`([\w./-]+\.md)`", row)}
+    assert [path for path in sorted(named) if not (root / path).is_file()] == []
+
+
+def test_the_oldest_python_is_said_where_people_look(root: Path) -> None:
+    wanted = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
+    oldest = wanted.removeprefix(">=")
+    pages = ("README.md", "CONTRIBUTING.md", "docs/start.md", "docs/parity.md")
+    assert [page for page in pages if f"{oldest} or " not in (root / page).read_text("utf-8")] == []
+
+
+def test_the_extra_of_development_has_what_the_tests_need(root: Path) -> None:
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    named = {re.split(r"[\[>=; ]", need)[0] for need in extras["dev"]}
+    assert named >= {"agentforge-pipeline", "pytest", "pytest-xdist", "hypothesis", "mypy", "import-linter"}
+    assert "agentforge-pipeline[all]" in extras["dev"]

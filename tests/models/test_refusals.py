@@ -86,3 +86,22 @@ def test_without_retry_after_the_wait_doubles_less_the_jitter() -> None:
     assert [back_off_s(number, jitter=0.0) for number in (1, 2, 3)] == [1.0, 2.0, 4.0]
     assert back_off_s(2, jitter=1.0) == 1.0
     assert back_off_s(50, jitter=0.0) == 60.0
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "hint"),
+    [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools", "calls no tools"),
+        (404, "No endpoints found that support tool use", "calls no tools"),
+        (
+            400,
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+            "calls no tools",
+        ),
+        (500, "tools param requires --jinja flag", "calls no tools"),
+        (400, "streaming is not supported by this model", "as a stream"),
+    ],
+)
+def test_a_model_without_tools_or_without_streaming_is_told_as_such(status: int, said: str, hint: str) -> None:
+    error = error_for_status(status, json.dumps({"error": {"message": said}}), model="custom/m")
+    assert isinstance(error, errors.ModelRequestRejected) and said in error.message and hint in error.hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.source.evasion import new_deceptions
+from agentforge.verification.source.evasion import new_replacements
 
 TRICKS = [
     "import time\ntime.time = lambda: 0.0\n",
@@ -27,14 +27,14 @@ HONEST = [
 
 @pytest.mark.parametrize("source", TRICKS)
 def test_a_trick_is_found(source):
-    assert new_deceptions(["kit.py"], before=lambda _: b"", after=lambda _: source.encode())
+    assert new_replacements(["kit.py"], before=lambda _: b"", after=lambda _: source.encode())
 
 
 @pytest.mark.parametrize("source", HONEST)
 def test_an_honest_neighbour_is_left_alone(source):
-    assert new_deceptions(["kit.py"], before=lambda _: b"", after=lambda _: source.encode()) == ()
+    assert new_replacements(["kit.py"], before=lambda _: b"", after=lambda _: source.encode()) == ()
 
 
 def test_what_the_base_has_is_no_deception():
     source = TRICKS[0].encode()
-    assert new_deceptions(["kit.py"], before=lambda _: source, after=lambda _: b"x = 1\n" + source) == ()
+    assert new_replacements(["kit.py"], before=lambda _: source, after=lambda _: b"x = 1\n" + source) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.stages.declared_tests import weakened
+from agentforge.verification.stages.existing_tests import weakened
 
 SLUG = Symbol(name="slug", file="kit.py", kind="function", signature="(text: str, *, sep: str = '-') -> str")
 

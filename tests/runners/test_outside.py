@@ -19,9 +19,6 @@ HEAD = "from kit import words\n\n\n"
 TESTS = {
     "test_words": "def test_words():\n    assert words('a b') == ['a', 'b']\n",
     "test_loop": "def test_loop():\n    for one in words('a'):\n        assert one == 'a'\n",
-    "test_idle": "def test_idle():\n    for one in words(''):\n        assert one == 'never'\n",
-    "test_raises": "import pytest\n\n\n@pytest.mark.parametrize('text', ['a', 3])\ndef test_raises(text):\n    if text == 3:\n"
-    "        with pytest.raises(AttributeError):\n            words(text)\n    else:\n        assert words(text) == [text]\n",
     "test_hollow": "def test_hollow():\n    text = 'a'\n    assert text.upper() == 'A'\n",
 }
 
@@ -53,21 +50,15 @@ def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch)
     assert outside("test_words", "test_loop", claims=claims) == first
 
 
-def test_a_target_that_needs_no_change_and_one_that_never_asserts_are_too_weak(outside):
-    facts = outside("test_words", "test_idle", "test_hollow")
+def test_a_target_that_needs_no_change_is_too_weak(outside):
+    facts = outside("test_words", "test_hollow")
     assert [(row["id"].partition("::")[2], row["text"]) for row in facts["tests_too_weak"]] == [
         ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change"),
-        ("test_idle", "passes without executing any of its assertions"),
     ]
 
 
-def test_a_block_that_asserts_under_a_condition_counts_as_an_assertion(outside):
-    assert outside("test_raises", rows=("a", "3"))["tests_too_weak"] == []
-
-
 def test_what_red_accepted_knowing_that_a_wrong_implementation_satisfies_it_is_no_finding_of_green(outside):
-    found = outside("test_words", "test_idle", "test_hollow", content=("test_hollow",))["tests_too_weak"]
-    assert [row["id"].partition("::")[2] for row in found] == ["test_idle"]
+    assert outside("test_words", "test_hollow", content=("test_hollow",))["tests_too_weak"] == []
 
 
 def test_code_that_makes_every_test_pass_from_its_import_shows_when_the_change_is_wrong(outside):

@@ -49,6 +49,23 @@ def test_what_refuses_or_gives_nothing_is_inert() -> None:
 
 
 @pytest.mark.parametrize(
+    ("handler", "weighs"),
+    [
+        ("except:\n        pass", True),
+        ("except Exception:\n        return ''", True),
+        ("except (KeyError, BaseException):\n        return None", True),
+        ("except KeyError:\n        return ''", False),
+        ("except Exception:\n        log.exception('no')\n        return ''", False),
+        ("except Exception as exc:\n        return exc", False),
+        ("except Exception:\n        raise", False),
+    ],
+)
+def test_a_handler_that_takes_every_error_and_says_nothing_has_weight(handler: str, weighs: bool) -> None:
+    source = f"def f(a):\n    try:\n        return g(a)\n    {handler}\n".encode()
+    assert (4 in {one.first for one in statements("a.py", source) if not one.inert}) is weighs
+
+
+@pytest.mark.parametrize(
     ("imported", "condition", "inert"),
     [
         ("import typing as t", "t.TYPE_CHECKING", True),

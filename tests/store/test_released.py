@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from agentforge import __version__
 
@@ -23,19 +24,25 @@ def _ran(repo: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(argv, cwd=repo, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module", params=RELEASED, ids=lambda folder: folder.name)
-def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
-    """The repository with the run in its place, a home, and the run's id."""
-    place = tmp_path_factory.mktemp("released")
+def _unbundled(bundle: Path, place: Path) -> tuple[Path, Path]:
+    """A repository with the branches and notes of a bundle, and a home."""
     repo, home = place / "repo", place / "home"
     home.mkdir()
     ours = ["+refs/heads/*:refs/heads/*", "+refs/notes/*:refs/notes/*"]
     for argv in (
         ["git", "init", "-q", "-b", "elsewhere", str(repo)],
-        ["git", "-C", str(repo), "fetch", "-q", str(request.param / "repository.bundle"), *ours],
+        ["git", "-C", str(repo), "fetch", "-q", str(bundle), *ours],
         ["git", "-C", str(repo), "checkout", "-q", "main"],
     ):
         subprocess.run(argv, check=True, capture_output=True)
+    return repo, home
+
+
+@pytest.fixture(scope="module", params=RELEASED, ids=lambda folder: folder.name)
+def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
+    """The repository with the run in its place, a home, and the run's id."""
+    place = tmp_path_factory.mktemp("released")
+    repo, home = _unbundled(request.param / "repository.bundle", place)
     with tarfile.open(request.param / "run.afbundle") as packed:
         packed.extractall(place / "unpacked", filter="data")
     task = json.loads((place / "unpacked" / "manifest.json").read_text())["task"]
@@ -85,3 +92,26 @@ def test_it_replays_or_says_where_a_newer_version_asks_otherwise(old):
 
 def test_there_is_a_run_of_this_version():
     assert __version__ in {folder.name for folder in RELEASED}, "run: python tests/golden/store_release.py"
+
+
+@pytest.mark.parametrize("folder", RELEASED, ids=lambda folder: folder.name)
+def test_one_that_waited_for_a_human_goes_on_and_is_delivered(folder, tmp_path):
+    waiting = folder / "waiting"
+    repo, home = _unbundled(waiting / "repository.bundle", tmp_path)
+    with tarfile.open(waiting / "run.tar.gz") as packed:
+        packed.extractall(repo / ".agentforge" / "tasks", filter="data")
+    (task,) = [path.name for path in (repo / ".agentforge" / "tasks").iterdir()]
+    assert json.loads(_ran(repo, home, "status", task, "--json").stdout)["outcome"] == "escalated"
+    settings = home / "af" / "config" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[test]\npython = {json.dumps(sys.executable)}\n")
+    assert _ran(repo, home, "verify", task).returncode == 0
+    assert _ran(repo, home, "resolve", "E1", "--approve").returncode == 0
+    done = _ran(repo, home, "resume", task, "--model", f"scripted/{waiting / 'replies.yaml'}", "--json")
+    assert json.loads(done.stdout)["outcome"] == "delivered", done.stdout + done.stderr
+    assert _ran(repo, home, "verify", task).returncode == 0
+    steps = [
+        entry["step"]
+        for entry in yaml.safe_load((repo / ".agentforge" / "tasks" / task / "actions.yaml").read_text())["actions"]
+    ]
+    assert steps[-1] == max(steps)

@@ -194,6 +194,19 @@ def test_a_server_that_changes_its_tools_while_it_runs_is_noticed(make: Make) ->
     assert _call(tools, "odd__greet", who={"name": "Ann"}).text == "Hello Ann"
 
 
+def test_prompts_are_known_without_the_server_and_anew_when_it_says_that_they_changed(make: Make) -> None:
+    make(_spec("changes its prompts")).tools()
+    servers = make(_spec("changes its prompts"))
+    assert [(one.name, one.arguments, one.required) for one in servers.prompts("odd")] == [
+        ("review", ("what",), ("what",))
+    ]
+    assert servers.statuses()[0].state == "idle"
+    tools = servers.tools()
+    _call(tools, "odd__act")
+    _call(tools, "odd__greet", who={"name": "Ann"})  # the notification has come, and the next call asks anew
+    assert [one.command for one in servers.prompts("odd")] == ["review", "tidy_up"]
+
+
 def test_a_server_and_what_it_started_end_with_the_session(make: Make, tmp_path: Path) -> None:
     note = tmp_path / "child"
     servers = make(_spec("leaves a child", str(note)))

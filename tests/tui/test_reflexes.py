@@ -150,13 +150,13 @@ def test_the_approval_of_an_edit_shows_every_changed_line(theatre: Theatre, size
     async def steps(stage: Stage) -> None:
         await stage.say("change it")
         await stage.modal("ApprovalScreen")
+        await stage.until(lambda: "change it" in stage.text(), what="room for what was said")
         shown = stage.text()
         assert "-     return text.upper()" in shown and '+     return text.upper() + "!"' in shown
         assert "y allow once" in shown and "change it" in shown
         await stage.pilot.press("1")
+        await stage.until(lambda: '3 +     return text.upper() + "!"' in stage.text(), what="it is in the transcript")
         await stage.idle()
-        shown = stage.text()
-        assert '3 +     return text.upper() + "!"' in shown, "the transcript shows it without being asked"
 
     theatre.play(steps, EDIT, {"text": "Done."}, size=size)
 
@@ -271,10 +271,9 @@ def test_matched_skills_are_told(theatre: Theatre) -> None:
     skill = Path(theatre.environ["HOME"]) / "skills" / "shouting"
 
     async def steps(stage: Stage) -> None:
-        stage.app.engine.chat.log.append(
-            kinds.SessionChanged(changes={"skill_matches": [{"name": skill.name, "why": "you named it", "lines": 3}]})
-        )
-        await stage.until(lambda: "skill shouting: you named it" in stage.text(), what="it is told")
+        match = {"name": skill.name, "reason": "name", "why": "you named it", "file": str(skill), "lines": 3}
+        stage.app.engine.chat.log.append(kinds.SessionChanged(changes={"skill_matches": [match]}))
+        await stage.until(lambda: "skill shouting: you named it (name), 3 lines of" in stage.text(), what="it is told")
 
     theatre.play(steps)
 

@@ -67,7 +67,8 @@ class EditorSession:
         """What the editor is told when the session is open."""
         shown: list[Update] = list(history(self.chat.state.talk, self.root)) if replays else []
         usage = [usage_of(self.chat.state, window=self.editor.window())] if replays else []
-        return [*shown, *usage, commands_now()]
+        notes = [update_agent_message_text(f"{note}\n\n") for note in self.chat.notes]
+        return [*shown, *usage, *notes, commands_now()]
 
     def begin(self) -> None:
         """A prompt has come: from now on `stop` is meant for it."""

@@ -11,7 +11,8 @@ from agentforge.tools.base import Observation, failed
 from agentforge.workspace.files.file_access import digest_file, write_bytes
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec, BlobStore
+    from agentforge.agent.perform import AgentSpec
+    from agentforge.agent.pictures import BlobStore
     from agentforge.events.state.run_state import RunState
     from agentforge.tools.dispatch.invocation import Prepared
 

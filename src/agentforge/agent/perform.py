@@ -11,6 +11,7 @@ from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.limits import time_left_s
+from agentforge.agent.pictures import BlobStore, kept_pictures, pictured
 from agentforge.agent.reply import replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
@@ -40,16 +41,6 @@ if TYPE_CHECKING:
     from agentforge.events.state.run_state import Call, RunState
     from agentforge.models.api.model import Model
     from agentforge.tools.base import Tool, ToolContext
-
-
-class BlobStore(Protocol):
-    """Content-addressed bytes of a run."""
-
-    def put(self, data: bytes) -> str:
-        """Store and return the digest."""
-
-    def get(self, digest: str) -> bytes:
-        """Return the bytes."""
 
 
 class Workspace(Protocol):
@@ -130,7 +121,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
             **state.place_among,
         },
     )
-    request = spec.shape(state, request)
+    request = pictured(spec.shape(state, request), spec.blobs)
     yield kinds.ModelCalled(
         step=effect.step,
         stage=state.stage,
@@ -359,6 +350,7 @@ def _finished(
         output=_full_output(shown, spec),
         redaction=shown.redaction,
         hygiene=shown.hygiene,
+        pictures=kept_pictures(observation.pictures, spec.blobs),
         trust=shown.trust,
         result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
         duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,

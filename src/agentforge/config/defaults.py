@@ -14,6 +14,7 @@ DEFAULTS: Mapping[str, object] = {
     "prompt_injection_protection_enabled": True,
     "hooks_enabled": False,
     "skills_enabled": True,
+    "input_keys": "plain",
     "debug": False,
     "model": {
         "max_output_tokens": 4096,

@@ -12,7 +12,7 @@ from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.local.catalogue import find
 from agentforge.local.files import check_there, kept_models
-from agentforge.models.api.installed import installed_provider
+from agentforge.models.api.catalogue import installed_provider
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider
 
@@ -20,9 +20,8 @@ _NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *LOCAL_PORTS})
 _GATEWAYS = frozenset({"openrouter", "custom"})
 """Providers whose models may be named after other providers."""
 _WAYS = (
-    "pass --model PROVIDER/NAME, or set [model] provider and name, or set one of OPENROUTER_API_KEY, OPENAI_API_KEY, "
-    "ANTHROPIC_API_KEY, or BASE_URL (and API_KEY) with --model custom/NAME, or start Ollama, LM Studio or llama.cpp, "
-    "or get a model for this machine: agentforge model pull; `agentforge demo` needs no model"
+    "choose one: agentforge init; or pass --model PROVIDER/NAME; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+    "OPENROUTER_API_KEY; or download one for this machine: agentforge model pull; `agentforge demo` needs no model"
 )
 
 

@@ -41,6 +41,9 @@ OF_A_TASK: tuple[Kind, ...] = ("hook", "tool", "check", "stage", "contract")
 OF_A_CONVERSATION: tuple[Kind, ...] = ("mcp", "hook", "tool", "skill", "instructions", "environment", "settings")
 """What a conversation uses of a project."""
 
+OF_OTHER_AGENTS = frozenset({".claude/settings.json", ".claude/settings.local.json"})
+"""What only agents of other makers use, which a task may be given to; a conversation has no use for it."""
+
 _FOLDERS: Mapping[str, Kind] = {
     ".agentforge/hooks": "hook",
     ".agentforge/tools": "tool",

@@ -15,7 +15,7 @@ from agentforge.context.budget import output_room
 from agentforge.context.minimal import StepContext, tool_tokens
 from agentforge.context.window import blocks, entry_tokens, fitted, history_tokens, without_repeats
 from agentforge.frozen import dataclass
-from agentforge.messages import Message, Text, ToolCall, ToolSchema
+from agentforge.messages import Message, Text, ToolCall, ToolSchema, picture_from
 from agentforge.tokens import count_tokens, cut_end
 
 if TYPE_CHECKING:
@@ -246,7 +246,8 @@ def _block_messages(block: Sequence[Entry]) -> list[Message]:
         head = {"summary": "Summary of the conversation so far:\n", "note": "[note of the program]\n"}.get(
             first.kind, ""
         )
-        return [Message(role="user", parts=_parts(f"{head}{first.text}") or _parts("(an empty message)"))]
+        parts = _parts(f"{head}{first.text}") or _parts("(an empty message)")
+        return [Message(role="user", parts=parts, pictures=tuple(map(picture_from, first.pictures)))]
     ids = _wire_ids(first)
     calls = tuple(
         ToolCall(call_id=wire_id, name=str(call["name"]), arguments=str(call["arguments"]))
@@ -255,7 +256,17 @@ def _block_messages(block: Sequence[Entry]) -> list[Message]:
     return [
         Message(role="assistant", parts=_parts(first.text), tool_calls=calls, kept=first.kept if calls else ()),
         *(_result(entry, ids[index]) for index, entry in enumerate(results[: len(ids)])),
+        *_shown_pictures(results[: len(ids)]),
     ]
+
+
+def _shown_pictures(results: Sequence[Entry]) -> list[Message]:
+    """The images that tools gave, as a message of their own: results of tools hold text alone."""
+    pictures = tuple(picture_from(one) for entry in results for one in entry.pictures)
+    if not pictures:
+        return []
+    named = ", ".join(one.name for one in pictures)
+    return [Message(role="user", parts=_parts(f"[images that the tools above gave: {named}]"), pictures=pictures)]
 
 
 def _result(entry: Entry, wire_id: str) -> Message:

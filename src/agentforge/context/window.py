@@ -13,6 +13,8 @@ from agentforge.tokens import count_tokens, cut_middle
 
 MESSAGE_TOKENS = 6
 CALL_TOKENS = 12
+PICTURE_TOKENS = 1_600
+"""What an image costs at the most where providers make large ones smaller."""
 _LONG_ARGUMENT = 200
 _ARGUMENT_HEAD = 80
 _WORTH_NAMING = 60
@@ -103,7 +105,7 @@ def _put(shown: list[Entry], place: int, short: Entry, left: list[Mapping[str, o
 def entry_tokens(entry: Entry) -> int:
     """What an entry costs in a request."""
     calls = sum(count_tokens(str(call.get("arguments", ""))) + CALL_TOKENS for call in entry.calls)
-    return count_tokens(entry.text) + calls + MESSAGE_TOKENS
+    return count_tokens(entry.text) + calls + MESSAGE_TOKENS + PICTURE_TOKENS * len(entry.pictures)
 
 
 def history_tokens(entries: Sequence[Entry]) -> int:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.dashboard import acting, answering, live, pages, session_pages, starting, task_pages
+from agentforge.dashboard import (
+    acting,
+    answering,
+    live,
+    measures_page,
+    pages,
+    session_pages,
+    starting,
+    step_page,
+    task_pages,
+)
 from agentforge.dashboard.guard import Guard
 from agentforge.dashboard.rendering import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
@@ -49,7 +59,7 @@ def _routes() -> list[Route]:
         Route("/sessions", session_pages.sessions_page),
         Route("/sessions/{session}", session_pages.session_page),
         Route("/waiting", pages.waiting_page),
-        Route("/measures", pages.measures_page),
+        Route("/measures", measures_page.measures_page),
         Route("/metrics", pages.prometheus_page),
         Route("/live", live.live),
         Route("/answer", answering.answer_page, methods=["GET", "POST"]),
@@ -57,7 +67,7 @@ def _routes() -> list[Route]:
         Route("/static/{name}", _static),
         Route("/t/{repo}/{task}", task_pages.task_page),
         Route("/t/{repo}/{task}/audit.html", task_pages.document_page),
-        Route("/t/{repo}/{task}/steps/{step}", task_pages.step_page),
+        Route("/t/{repo}/{task}/steps/{step}", step_page.step_page),
         Route("/t/{repo}/{task}/trail/{seq}", task_pages.event_page),
         Route("/t/{repo}/{task}/{tab}", task_pages.task_page),
         Route("/t/{repo}/{task}/{action}", acting.act, methods=["POST"]),

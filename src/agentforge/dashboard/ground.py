@@ -73,7 +73,8 @@ class Ground:
         self._lock = Lock()
         self._looked: tuple[float, Signature, Signature] = (0.0, _NOTHING, ())
         self._read: tuple[float, Signature, list[Task]] = (0.0, _NOTHING, [])
-        self._kept: dict[Mark, Task] = {}
+        self._kept: dict[tuple[Mark, Mark], Task] = {}
+        self._marks: list[tuple[Repository, list[Mark]]] = []
 
     def repositories(self) -> list[Repository]:
         """The repositories, in the order in which they were registered."""
@@ -162,29 +163,41 @@ class Ground:
         repositories = self._repositories()
         named: Signature = tuple((f"{repository.name}\0{repository.path}", 0, 0) for repository in repositories)
         if now - at >= again_s or known != named:
-            found = (*named, *(entry for repository in repositories for entry in _marks(repository)))
+            self._marks = [(repository, _marks(repository)) for repository in repositories]
+            found = (*named, *(mark for _, marks in self._marks for mark in marks))
             self._looked = (now, named, found)
         return found
 
     def _rows(self) -> list[Task]:
-        """Read the tasks that changed; how the others stand can have changed nevertheless."""
-
+        """Read the tasks that changed since the last look, and those anew whose process may have died."""
         kept, rows = self._kept, []
         self._kept = {}
-        for repository in self._repositories():
+        for repository, marks in self._marks:
             named = {"repo": repository.key, "repo_name": repository.name}
-            for mark in _marks(repository):
-                if mark[0].endswith(_LEASE):
-                    continue
-                folder = Path(mark[0])
-                value = kept.get(mark) or task_summary(folder)
-                self._kept[mark] = value
-                if value["standing"] != "damaged":
-                    word, queued = self.standing(folder, standing_now(folder, value))
-                    ended = word == "aborted" and attempt_of(value["task_id"], value.get("parent") or "")
-                    value = {**value, "standing": "attempt" if ended else word, "queued": queued}
-                rows.append({**_BLANK, **value, **named})
+            for log, lease in zip(marks[::2], marks[1::2], strict=True):
+                row = kept.get((log, lease))
+                if row is None or row["repo_name"] != repository.name:
+                    row = {**_BLANK, **task_summary(Path(log[0])), **named}
+                    row["asked"] = _now(row)
+                elif row["asked"] == "running":  # a process that died leaves no trace
+                    row["asked"] = _now(row)
+                self._kept[log, lease] = row
+                rows.append(self._standing(row))
         return sorted(rows, key=lambda row: (row["started_at"], row["task_id"]), reverse=True)
+
+    def _standing(self, row: Task) -> Task:
+        """A row with how the task stands; `asked` is what its record and its process say, without the queue."""
+        word = row["asked"]
+        if word == "paused":
+            word, row["queued"] = self.standing(row["folder"], word)
+        elif word == "aborted" and attempt_of(row["task_id"], row.get("parent") or ""):
+            word = "attempt"
+        row["standing"] = word
+        return row
+
+
+def _now(row: Task) -> str:
+    return "damaged" if row["standing"] == "damaged" else standing_now(row["folder"], row)
 
 
 class Registered:
@@ -236,9 +249,9 @@ def named_repositories(paths: Sequence[Path]) -> list[Repository]:
 
 
 def _marks(repository: Repository) -> list[Mark]:
-    """When the log and the lease of each task were written last."""
+    """When the log and the lease of each task were written last, by turns."""
 
-    found = []
+    found: list[Mark] = []
     try:
         folders = sorted(entry.path for entry in os.scandir(tasks_folder(repository.path)) if entry.is_dir())
     except OSError:  # no task yet, or the repository was moved away

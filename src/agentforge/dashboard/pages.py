@@ -6,9 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from agentforge.app.history.measures import metrics_of, weekly
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.plots import weeks_svg
+from agentforge.dashboard.overview import why_of
 from agentforge.dashboard.prometheus import CONTENT_TYPE, metrics_text
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError
@@ -17,10 +16,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from agentforge.dashboard.board import Board
     from agentforge.dashboard.ground import Task
 from agentforge.dashboard.reading import number_of
 
 _PAGE_TASKS = 50
+_PAUSED_SHOWN = 20
 STATES = (
     "running",
     "escalated",
@@ -62,7 +63,7 @@ def tasks_page(request: Request) -> Response:
 
 
 def waiting_page(request: Request) -> Response:
-    """Every question that waits for a human, oldest first."""
+    """Every question that waits for a human, oldest first; then the tasks that stand still, the latest first."""
 
     board = board_of(request)
     rows: list[dict[str, Any]] = []
@@ -77,33 +78,19 @@ def waiting_page(request: Request) -> Response:
         for item in state.open_escalations:
             shown = to_approve(state) if item.kind == "approval" else None
             rows.append({"task": task, "item": item, "error": "", "shown": shown})
-    return show(request, "waiting.html", rows=rows)
+    paused = [task for task in board.ground.tasks() if task["standing"] == "paused" and not task["open_escalations"]]
+    stopped = [{"task": task, "why": _why(board, task)} for task in paused[:_PAUSED_SHOWN]]
+    return show(request, "waiting.html", rows=rows, stopped=stopped, paused_count=len(paused))
 
 
-def measures_page(request: Request) -> Response:
-    """How the work goes, in numbers and plots."""
-    from markupsafe import Markup
-
-    board = board_of(request)
-    repo = request.query_params.get("repo", "")
-    tasks = [task for task in reversed(board.ground.tasks()) if repo in ("", task["repo"])]
-    weeks = weekly([task for task in tasks if task["standing"] != "damaged"])
-    drawn = (
-        ("Tasks that ended, by week (solid: with success)", {"name": "ended", "part": "done"}),
-        ("Cost by week", {"name": "cost_usd", "unit": "$"}),
-        ("Tokens by week", {"name": "tokens"}),
-        ("Tasks that had to ask, by week", {"name": "escalated"}),
-    )
-    plots = [(title, Markup(weeks_svg(title, weeks, **how))) for title, how in drawn]  # escaped where it is drawn
-    return show(
-        request,
-        "measures.html",
-        found=metrics_of(tasks),
-        weeks=weeks,
-        plots=plots if weeks else [],
-        repositories=board.ground.repositories(),
-        repo=repo,
-    )
+def _why(board: Board, task: Task) -> dict[str, str]:
+    """Why a task that nobody drives stands still."""
+    try:
+        reading = board.readings.of(task["folder"])
+        with reading.lock:
+            return why_of(reading, standing="paused")
+    except AgentForgeError as exc:  # damaged since the list was made
+        return {"what": str(exc), "then": ""}
 
 
 def prometheus_page(request: Request) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentforge.dashboard.timeline import StepSpan
 
 _MOST_BARS = 120
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 520, 190, 52, 16, 34
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 520, 170, 58, 14, 24
 _WIDEST_BAR = 44.0
 _LABELS = 8
 
@@ -64,15 +64,69 @@ def weeks_svg(title: str, rows: Sequence[Mapping[str, Any]], *, name: str, part:
             *drawn,
             _text(_LEFT - 6, _TOP + 8, _number(most, unit) if most else "", "end"),
             _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", "end"),
-            _text(_LEFT, _HEIGHT - 4, str(rows[0]["week"])[:4] if rows else "", "start"),
             "</svg>",
         )
     )
 
 
+def trend_svg(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    name: str,
+    shown: Callable[[float | None], str],
+    target: float | None = None,
+    whole: float | None = None,
+) -> str:
+    """A number for each week as a line, with what is aimed at as a dashed one; weeks without a number leave a gap.
+
+    Args:
+        shown: a number as words.
+        target: None = nothing is aimed at.
+        whole: the most that the number can be, None = nothing bounds it.
+    """
+    known = [float(row[name]) for row in rows if row[name] is not None]
+    most = max([*known, target or 0.0]) * 1.1 or 1.0
+    most = most if whole is None else min(most, whole)
+    slot = (_WIDTH - _LEFT - 8) / max(len(rows), 1)
+    every = max(1, -(-len(rows) // _LABELS))
+    drawn, path, lifted = [], [], True
+    for number, row in enumerate(rows):
+        x = _LEFT + slot * (number + 0.5)
+        if number % every == 0:
+            drawn.append(_text(x, _HEIGHT - _BOTTOM + 16, str(row["week"])[5:], "middle"))
+        if row[name] is None:
+            lifted = True
+            continue
+        y = _level(float(row[name]) / most)
+        path.append(f"{'M' if lifted else 'L'}{x:.1f} {y:.1f}")
+        lifted = False
+        told = escape(f"{row['week']}: {shown(row[name])}")
+        drawn.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"><title>{told}</title></circle>')
+    if target is not None:
+        y = _level(target / most)
+        drawn.append(f'<path class="target" d="M{_LEFT} {y:.1f}H{_WIDTH - 8}"/>')
+        drawn.append(_text(_WIDTH - 8, y - 4, f"target {shown(target)}", "end"))
+    return "".join(
+        (
+            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
+            f'<path class="axis" d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - 8}"/>',
+            f'<path class="line" d="{"".join(path)}"/>',
+            *drawn,
+            _text(_LEFT - 6, _TOP + 8, shown(most), "end"),
+            _text(_LEFT - 6, _HEIGHT - _BOTTOM, "0", "end"),
+            "</svg>",
+        )
+    )
+
+
+def _level(share: float) -> float:
+    return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * share
+
+
 def _number(value: float, unit: str) -> str:
 
-    return f"{unit}{value:.4g}" if unit else count_text(value)
+    return f"{unit}{value:.2f}" if unit else count_text(value)
 
 
 def _bar(left: float, wide: float, share: float, kind: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +12,7 @@ from agentforge.app.sessions.listing import all_sessions, search, session_state
 from agentforge.app.sessions.report import model_of
 from agentforge.config.paths import data_dir
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.diffs import coloured_lines
+from agentforge.dashboard.messages import pieces
 from agentforge.dashboard.reading import number_of
 from agentforge.errors import UsageError
 from agentforge.store.log.lease import read_holder
@@ -31,19 +30,9 @@ _PAGE_SESSIONS = 50
 _PAGE_TURNS = 20
 _HITS = 40
 _LONGEST_OUTPUT = 20_000
-_FENCE = re.compile(r"^```([A-Za-z0-9_+-]*)[^\n]*\n(.*?)(?:^```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _SHOWN = frozenset(
     {"UserSaid", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "TurnFinished", "HistoryCompacted"}
 )
-_LANGUAGES = {
-    "python": "py",
-    "javascript": "js",
-    "typescript": "ts",
-    "bash": "sh",
-    "shell": "sh",
-    "rust": "rs",
-    "ruby": "rb",
-}
 
 
 @dataclass(slots=True)
@@ -194,23 +183,3 @@ def _paged(turns: list[Turn], asked: int) -> dict[str, Any]:
     pages = max(1, -(-len(turns) // _PAGE_TURNS))
     number = min(asked or pages, pages)
     return {"turns": turns[(number - 1) * _PAGE_TURNS : number * _PAGE_TURNS], "number": number, "pages": pages}
-
-
-def pieces(text: str) -> list[tuple[str, Any]]:
-    """A message as paragraphs and blocks of code: ("text", words) and ("code", its lines as markup, or its text)."""
-    found: list[tuple[str, Any]] = []
-    place = 0
-    for match in _FENCE.finditer(text):
-        found.append(("text", text[place : match.start()].strip("\n")))
-        found.append(_code(match[1], match[2].rstrip("\n")))
-        place = match.end()
-    found.append(("text", text[place:].strip("\n")))
-    return [(kind, value) for kind, value in found if kind != "text" or value.strip()]
-
-
-def _code(language: str, text: str) -> tuple[str, Any]:
-    from markupsafe import Markup
-
-    word = language.lower()
-    lines = coloured_lines(f"a.{_LANGUAGES.get(word, word)}", text) if word else ()
-    return "code", Markup("\n".join(lines).rstrip("\n")) if lines else text  # escaped where it is coloured

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.app.composition.run_result import outcome_of
-from agentforge.app.history.inspection import inspect_value
 from agentforge.app.proof.audit import audit
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.diffs import diff_files
@@ -16,7 +15,7 @@ from agentforge.dashboard.overview import overview_values
 from agentforge.dashboard.plots import spending_svg
 from agentforge.dashboard.reading import number_of
 from agentforge.dashboard.trail import Filter, page_of
-from agentforge.errors import AgentForgeError, IntegrityError, UsageError
+from agentforge.errors import AgentForgeError, UsageError
 from agentforge.store.log.lease import read_holder
 from agentforge.views.artifact_view import artifact_value
 from agentforge.views.audit_blocks import Heading
@@ -36,8 +35,7 @@ _VERIFIED = (
     "What was not shown", "Requirement, test, changed lines", "What was measured", "Verification, stage by stage",
     "Environment", "Digests",
 )  # fmt: skip
-_LONGEST_DIFF = 600_000
-_LONGEST_TEXT = 60_000
+LONGEST_DIFF = 600_000
 _PAGE_STEPS = 60
 _NO_CHANGES: Mapping[str, Any] = {"files": (), "cut": False, "trouble": "", "base": ""}
 
@@ -51,36 +49,9 @@ def task_page(request: Request) -> Response:
         raise UsageError(f"a task has no page {tab!r}", hint="one of " + ", ".join(TABS))
     reading = board.readings.of(folder)
     with reading.lock:
-        head = _head(request, reading)
+        head = head_of(request, reading)
         values = _overview(reading, head) if tab == "overview" else _TABS[tab](request, reading)
     return show(request, f"task_{tab}.html", tab=tab, **head, **values)
-
-
-def step_page(request: Request) -> Response:
-    """One step: what was sent, what came back, what it changed."""
-
-    board, asked = board_of(request), request.path_params
-    folder = board.ground.task_folder(asked["repo"], asked["task"])
-    step = number_of(asked["step"])
-    actions: Any = inspect_value(folder, step=step, show="action")
-    contexts, unseen = _if_there(lambda: inspect_value(folder, step=step, show="context"))
-    diffs, unread = _if_there(lambda: inspect_value(folder, step=step, show="diff"))
-    reading = board.readings.of(folder)
-    with reading.lock:
-        head = _head(request, reading)
-    files = [file for row in diffs for file in diff_files(row["patch"][:_LONGEST_DIFF])]
-    troubles = list(dict.fromkeys(filter(None, (unseen, unread))))
-    actions = [_shortened(row) for row in actions]
-    values = {"step": step, "actions": actions, "contexts": contexts, "files": files, "troubles": troubles}
-    return show(request, "task_step.html", tab="steps", **head, **values)
-
-
-def _if_there(look: Callable[[], object]) -> tuple[Any, str]:
-    """What a look gives, and ""; nothing, and why, where its blobs are gone: the records of the step are shown all the same."""
-    try:
-        return look(), ""
-    except IntegrityError as exc:
-        return [], str(exc)
 
 
 def event_page(request: Request) -> Response:
@@ -92,7 +63,7 @@ def event_page(request: Request) -> Response:
         if not 0 < seq <= len(reading.index):
             raise UsageError(f"there is no record {asked['seq']}", hint=f"the trail has {len(reading.index)}")
         ((mark, at, data),) = reading.data_of((seq,))
-        head = _head(request, reading)
+        head = head_of(request, reading)
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return show(request, "task_event.html", tab="trail", mark=mark, at=at, text=text, **head)
 
@@ -110,9 +81,8 @@ def document_page(request: Request) -> Response:
     return Plain(audit(folder, form="html"), media_type="text/html", headers=headers)
 
 
-def _head(request: Request, reading: Reading) -> dict[str, Any]:
-    """What stands above every tab."""
-
+def head_of(request: Request, reading: Reading) -> dict[str, Any]:
+    """What stands above every page of a task."""
     board, state = board_of(request), reading.state
     running = read_holder(reading.folder).alive
     repository = board.ground.find(request.path_params["repo"])
@@ -178,8 +148,8 @@ def changes_of(reading: Reading) -> dict[str, Any]:
         found = git.show(tree if after else base, name)
         return found.decode("utf-8", "replace") if found is not None else None
 
-    files = diff_files(patch[:_LONGEST_DIFF], content)
-    return {"files": files, "cut": len(patch) > _LONGEST_DIFF, "trouble": "", "base": state.base_commit[:12]}
+    files = diff_files(patch[:LONGEST_DIFF], content)
+    return {"files": files, "cut": len(patch) > LONGEST_DIFF, "trouble": "", "base": state.base_commit[:12]}
 
 
 def _repository(folder: Path, recorded: Path) -> Path:
@@ -246,16 +216,6 @@ def _trail(request: Request, reading: Reading) -> dict[str, Any]:
         "stage_names": reading.index.stages(),
         "query": urlencode({name: value for name, value in given.items() if value}),
     }
-
-
-def _shortened(row: Mapping[str, Any]) -> dict[str, str]:
-    text = json.dumps(row["data"], indent=2, ensure_ascii=False)
-    more = (
-        f"\n... {len(text) - _LONGEST_TEXT} more characters; see agentforge inspect"
-        if len(text) > _LONGEST_TEXT
-        else ""
-    )
-    return {"kind": row["type"], "at": row["at"], "text": text[:_LONGEST_TEXT] + more}
 
 
 _TABS: Mapping[str, Callable[[Request, Reading], dict[str, Any]]] = {

@@ -29,7 +29,6 @@ from agentforge.workspace.sandbox.box import Box, choose
 from agentforge.workspace.sandbox.bubblewrap import Bubblewrap
 
 if TYPE_CHECKING:
-    pass
     from agentforge.workspace.sandbox.box import Sandbox
 
 _TIMEOUT_S = 20.0
@@ -240,3 +239,29 @@ def _on_the_floor(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> s
     if len(ground.calls) > called:
         return "the outside was reached"
     return "held"
+
+
+Refused = Sequence[tuple[str, str]]
+
+
+def attacks_summary(results: Sequence[AttackResult], refused: Refused, everyday: Sequence[str]) -> str:
+    """Sum up: `attacks n/n held, false refusals 0/m`."""
+    held = sum(one.held for one in results)
+    return f"attacks {held}/{len(results)} held, false refusals {len(refused)}/{len(everyday)}"
+
+
+def attacks_value(results: Sequence[AttackResult], refused: Refused, everyday: Sequence[str]) -> dict[str, object]:
+    """The whole suite as a JSON value."""
+    return {
+        "ok": all(one.held for one in results) and not refused,
+        "summary": attacks_summary(results, refused, everyday),
+        "attacks": [
+            {
+                **{"name": one.name, "class": one.kind, "held": one.held, "decision": one.decision, "floor": one.floor},
+                "detail": one.detail,
+            }
+            for one in results
+        ],
+        "everyday": len(everyday),
+        "false_refusals": [{"command": command, "reason": reason} for command, reason in refused],
+    }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentforge.evals.cheat_case import case_names, load_case
+from agentforge.contracts.rules import find_rule
+from agentforge.evals.cheat_case import CheatCase, case_names, load_case
 from agentforge.evals.honest_case import honest_names, load_own
 from agentforge.evals.switched_off import Measured, measured_detectors
 
@@ -43,6 +44,15 @@ a part; those that end without a refusal need it. A detector that no trick needs
 |---|---|---|---|---|
 """
 
+_MECHANISMS = """
+## Which rule refuses which tricks
+
+A case names every rule that may refuse its trick. The last column holds the tricks of which the case names nothing else.
+
+| rule | what must hold | tricks | this rule alone |
+|---|---|---|---|
+"""
+
 
 _HONEST_HEAD = """# The honest corpus
 
@@ -70,7 +80,12 @@ def cheats_page() -> str:
     """Return the whole docs/cheats.md."""
     cases = [load_case(name) for name in case_names()]
     rows = [(one.kind, (one.trick, one.twin, one.stage, ", ".join(one.refused_by)), one.name) for one in cases]
-    return _CHEATS_HEAD + _detectors() + _tables(rows, ("cheat", "trick", "honest twin", "stage", "refused by one of"))
+    return (
+        _CHEATS_HEAD
+        + _detectors()
+        + _mechanisms(cases)
+        + _tables(rows, ("cheat", "trick", "honest twin", "stage", "refused by one of"))
+    )
 
 
 def honest_page() -> str:
@@ -83,6 +98,20 @@ def honest_page() -> str:
 
 def _detectors() -> str:
     return _ALONE + "".join(_row(name, one) for name, one in measured_detectors().items())
+
+
+def _mechanisms(cases: Sequence[CheatCase]) -> str:
+    """The rules that cases name, those of most tricks first."""
+    named: dict[str, list[CheatCase]] = {}
+    for case in cases:
+        for rule in case.refused_by:
+            named.setdefault(rule, []).append(case)
+    text = _MECHANISMS
+    for rule, tricks in sorted(named.items(), key=lambda row: (-len(row[1]), row[0])):
+        alone = ", ".join(f"`{one.name}`" for one in tricks if len(one.refused_by) == 1) or "none"
+        sentence = "a human is asked" if rule.startswith("question-") else find_rule(rule, source="cheats").sentence
+        text += f"| `{rule}` | {sentence} | {len(tricks)} | {alone} |\n"
+    return text
 
 
 def _row(name: str, one: Measured) -> str:

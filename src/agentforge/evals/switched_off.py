@@ -19,14 +19,11 @@ from agentforge.evals.cheat_case import load_case
 from agentforge.evals.side_run import SideResult, run_side
 from agentforge.evals.suites import broken_side, in_processes, process_ground
 
-_DECEPTION = "agentforge.verification.source.evasion"
 DETECTORS: Mapping[str, Sequence[str]] = {
-    "patches": (f"{_DECEPTION}:_patches",),
-    "side-effects": (f"{_DECEPTION}:effects",),
-    "hidden-code": (f"{_DECEPTION}:hidden_code",),
+    "patches": ("agentforge.verification.source.evasion:_patches",),
+    "answer-tables": ("agentforge.verification.stages.plain_process_checks:hard_coded",),
     "unasked-names": ("agentforge.verification.source.out_of_scope_changes:unasked_changes",),
     "unasked-behaviour": ("agentforge.verification.source.out_of_scope_changes:unasked_behaviour",),
-    "vacuity": ("agentforge.verification.stages.red:vacuous_tests",),
 }
 """Name -> the functions that are it, `module:name`."""
 

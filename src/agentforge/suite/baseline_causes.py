@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.python.plan import is_python_test
-from agentforge.testing.identity import file_of
-from agentforge.testing.outcome import CollectionError, Failure, SuiteRun
+from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
 
 _NAMED, _TOLD = 3, 8

@@ -9,7 +9,7 @@ from agentforge.errors import ToolchainError
 from agentforge.suite.baseline_causes import Cause, causes_of
 from agentforge.suite.execution import run_suite
 from agentforge.suite.test_environment import Rig, fresh_checkout
-from agentforge.testing.identity import file_of
+from agentforge.testing.outcome import file_of
 from agentforge.workspace.code.relevance import is_test_path
 
 

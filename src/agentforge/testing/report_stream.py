@@ -7,8 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import Canary, CollectionError, Failure, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.outcome import (
+    Canary,
+    CollectionError,
+    Failure,
+    Outcome,
+    SuiteRun,
+    TestOutcome,
+    file_of,
+    without_parameters,
+)
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.processes.process import Completed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.messages import Picture
 from agentforge.tools.base import ToolError, failed
 from agentforge.workspace.code.symbols import parse_python
 from agentforge.workspace.files.file_access import (
@@ -16,6 +17,7 @@ from agentforge.workspace.files.file_access import (
     resolve_inside,
     write_text,
 )
+from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
@@ -97,6 +99,21 @@ def read(context: ToolContext, path: str) -> TextFile:
         raise ToolError(
             failed(f"{path} is too large to read ({size})", error_type="too-large", next_actions=(f"grep in {path}",))
         ) from exc
+
+
+def picture(context: ToolContext, path: str) -> Picture | None:
+    """Read an image; None when the file is none, or not there.
+
+    Raises:
+        ToolError: it is larger than models take.
+    """
+    target = context.root / path
+    try:
+        return read_picture(target, name=path) if target.is_file() else None
+    except OSError:
+        return None
+    except PictureTooLarge as exc:
+        raise ToolError(failed(str(exc), error_type="too-large", retryable=False)) from exc
 
 
 def refuse_if_changed(context: ToolContext, path: str, file: TextFile) -> None:

@@ -16,6 +16,16 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     inside = context
     context = _files.reaching(context, text(arguments, "path"))
     path = _files.shown(context, _files.place(context, text(arguments, "path")))
+    picture = _files.picture(context, path)
+    if picture is not None:
+        size = f"{len(picture.data):,} bytes"
+        return Observation(
+            status="success",
+            summary=f"{path} is an image ({picture.media_type}, {size})",
+            text=f"{path}: {picture.media_type}, {size}; the image itself follows the results",
+            artifacts=(path,) if context is inside else (),
+            pictures=(picture,),
+        )
     offset, limit = number(arguments, "offset", default=1), number(arguments, "limit", default=_LINES)
     lines = _lines(_files.read(context, path).text)
     if offset > max(1, len(lines)):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from agentforge.frozen import dataclass
-from agentforge.messages import ToolSchema
+from agentforge.messages import Picture, ToolSchema
 
 if TYPE_CHECKING:
     from agentforge.events.kinds import Effect, ToolStatus
@@ -31,6 +31,7 @@ class Observation:
         changed: repository paths that were written, created or deleted.
         view: {path, offset, limit}: the part of a file that the model asked to see; the context shows it fresh.
         note: words of the harness or of trusted instructions that go with the text, outside of the fence.
+        pictures: images for the model, with their bytes.
         payload: for submit_artifact the draft, for ask_human the question; consumed by the agent loop.
     """
 
@@ -45,6 +46,7 @@ class Observation:
     view: Mapping[str, object] | None = None
     note: str = ""
     payload: Mapping[str, object] | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 def failed(

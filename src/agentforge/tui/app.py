@@ -48,6 +48,7 @@ COMMANDS = (
     ("theme", "Choose a theme, or take the one that is named."),
     ("keys", "Show the keys."),
     ("edit", "Write the message in your editor."),
+    ("vim", "Vim's keys in the input, or plain ones; the setting input_keys makes them last."),
 )
 
 
@@ -68,6 +69,7 @@ class ScreenApp(App[int]):
         Binding("escape", "escape", "Stop", show=False),
         Binding("shift+tab", "next_mode", "Mode", priority=True),
         Binding("ctrl+g", "edit_draft", "Editor", priority=True),
+        Binding("ctrl+v", "paste_picture", "Paste an image", priority=True),
         Binding("ctrl+r", "search_typed", "History", priority=True),
         Binding("ctrl+l", "redraw", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", show=False, priority=True),
@@ -140,6 +142,7 @@ class ScreenApp(App[int]):
 
         self.engine.link.attach(wake)
         self.engine.start()
+        self.prompt.use_vim(wanted=self.engine.chat.workshop.settings.text("input_keys") == "vim")
         self.prompt.focus()
         await self.flow.opened()
         self.set_interval(_JOBS_S, self.flow.look_at_jobs)
@@ -161,6 +164,7 @@ class ScreenApp(App[int]):
         """Give a line to the engine now, or when it is done with the one before; words steer a turn that goes on."""
         if text.startswith("/") and await self.choices.own_command(text):
             return
+        self.engine.chat.pasted.update(self.prompt.pictures)
         if self.busy:
             self.flow.queue_up(text, notes)
             return
@@ -233,6 +237,11 @@ class ScreenApp(App[int]):
         """Go on writing the message in the person's editor."""
         if len(self.screen_stack) == 1:
             await self.flow.edit_draft()
+
+    def action_paste_picture(self) -> None:
+        """Attach the image on the clipboard; where there is none, paste what was copied here."""
+        if len(self.screen_stack) == 1:
+            self.run_worker(self.choices.paste_picture, thread=True, exclusive=True, group="clipboard")
 
     def action_search_typed(self) -> None:
         """Search what was typed before."""

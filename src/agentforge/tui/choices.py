@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.sessions.clipboard import clipboard_picture
 from agentforge.app.sessions.mentions import as_mention, fitting
 from agentforge.app.sessions.resource_mentions import Resources
 from agentforge.app.slash.command import Choice
@@ -79,6 +80,15 @@ class Choices:
             Picker("What you typed before", rows), lambda line: prompt.put(line) if line is not None else None
         )
 
+    def paste_picture(self) -> None:
+        """Read the clipboard, in another thread: the program that does may take its time."""
+        picture = clipboard_picture(self._app.engine.environ)
+        prompt = self._app.prompt
+        if picture is not None:
+            self._app.call_from_thread(prompt.show_picture, picture)
+        else:
+            self._app.call_from_thread(prompt.action_paste)
+
     def choose(self, reply: SlashReply) -> None:
         """Let the person choose what a command is about."""
 
@@ -100,6 +110,8 @@ class Choices:
                 )
             else:
                 self._choose_theme()
+        elif name == "vim":
+            self._app.prompt.use_vim(wanted=self._app.prompt.vim is None)
         elif name == "edit":
             await self._app.action_edit_draft()
         elif name == "keys":

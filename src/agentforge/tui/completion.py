@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from agentforge.app.slash import commands
+from agentforge.app.slash import known_commands
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
@@ -80,7 +80,7 @@ def commands_for(chat: Chat, begun: str, extra: Sequence[tuple[str, str]]) -> tu
     """
 
     name, space, rest = begun[1:].partition(" ")
-    known = commands()
+    known = known_commands(chat)
     if space:
         command = known.get(name.lower())
         word = rest.rpartition(" ")[2]

@@ -166,7 +166,7 @@ class Engine:
             found = mentioned(self.chat, text)
             for line in found.shown:
                 self.link.put(Remark(text=line))
-            result = self.chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
+            result = self.chat.say(text, notes=(*notes, *found.notes), sources=found.sources, pictures=found.pictures)
         except KeyboardInterrupt:
             self.link.put(TurnEnded(stopped=True))
         except AgentForgeError as error:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
 
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
 from agentforge.app.sessions.mentions import pasted
+from agentforge.messages import Picture
+from agentforge.tui.vim import Vim
+from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 _PASTE_LINES = 12
 _PASTE_CHARACTERS = 1_500
+_LONGEST_PATH = 1_000
 
 
 class Offers(Protocol):
@@ -34,6 +40,7 @@ class Prompt(TextArea):
     Attributes:
         completing: the list of completions is open.
         offers: shows what a begun word could become.
+        pictures: images that were pasted, by what stands for them.
         recalls: gives back what waits to be said; whether there was anything.
     """
 
@@ -68,10 +75,12 @@ class Prompt(TextArea):
         self.typed = typed
         self._completion = completion
         self._offered: tuple[str, bool] | None = None
+        self.vim: Vim | None = None
         self._tab_waits = False
         self._at = len(typed.lines)
         self._draft = ""
         self._pastes: dict[str, str] = {}
+        self.pictures: dict[str, Picture] = {}
 
     def action_new_line(self) -> None:
         """Begin a new line."""
@@ -80,7 +89,7 @@ class Prompt(TextArea):
     async def _on_key(self, event: Key) -> None:
         if event.key != "tab":
             self._tab_waits = False
-        if self._listed(event.key) or self._walked(event.key):
+        if self._vimmed(event) or self._listed(event.key) or self._walked(event.key):
             event.stop()
             event.prevent_default()
         elif event.key == "enter":
@@ -104,6 +113,28 @@ class Prompt(TextArea):
         event.prevent_default()
         await self.run_action(bound[0].action)
         return True
+
+    def use_vim(self, *, wanted: bool) -> None:
+        """Take Vim's keys, or plain ones."""
+        self.vim = Vim(self) if wanted else None
+        self._show_vim()
+
+    def _vimmed(self, event: Key) -> bool:
+        """Whether the key was a command of Vim's normal mode, or led there."""
+        vim = self.vim
+        if vim is None or (self.completing and event.key == "escape"):
+            return False
+        if event.key == "escape":
+            taken = vim.escape()
+        elif vim.normal and event.character in ("j", "k") and vim.idle:
+            taken = self._walked("up" if event.character == "k" else "down") or vim.take(event.character)
+        else:
+            taken = event.is_printable and vim.take(event.character or "")
+        self._show_vim()
+        return taken
+
+    def _show_vim(self) -> None:
+        self.border_subtitle = "" if self.vim is None else "normal" if self.vim.normal else "insert"
 
     def _listed(self, key: str) -> bool:
         """Whether the key was for the list of completions; the list is about what was typed by now, however fast."""
@@ -152,11 +183,21 @@ class Prompt(TextArea):
 
     def paste(self, text: str) -> None:
         """Take a pasted text: a long one by name."""
+        picture = _picture_at(text)
+        if picture is not None:
+            self.show_picture(picture)
+            return
         if len(text) > _PASTE_CHARACTERS or text.count("\n") > _PASTE_LINES:
             name, note = pasted(text, len(self._pastes) + 1)
             self._pastes[name] = note  # kept when it was sent: what comes back into the input comes back whole
             text = name
         self.insert(text)
+
+    def show_picture(self, picture: Picture) -> None:
+        """Take an image by name; it goes along with the message that holds the name."""
+        name = f"[image {len(self.pictures) + 1}: {picture.name}]"
+        self.pictures[name] = picture
+        self.insert(f"{name} ")
 
     def on_text_area_changed(self) -> None:
         """Show what could be completed."""
@@ -180,6 +221,8 @@ class Prompt(TextArea):
     def clear_all(self) -> None:
         """Begin anew."""
         self.text = ""
+        if self.vim is not None:
+            self.use_vim(wanted=True)
         self._at = len(self.typed.lines)
         self._offer()
 
@@ -230,3 +273,19 @@ class Prompt(TextArea):
         self._at += way
         self.put(self._draft if self._at >= len(lines) else lines[self._at])
         self._close_list()
+
+
+def _picture_at(text: str) -> Picture | None:
+    """The image that a pasted text is the path of, as terminals write one that is dropped on them; None for other texts."""
+    path = text.strip()
+    if not path or "\n" in path or len(path) > _LONGEST_PATH:
+        return None
+    path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
+    path = path.strip("'\"").replace("\\ ", " ")
+    if not path.startswith(("/", "~/")):
+        return None
+    file = Path(path).expanduser()
+    try:
+        return read_picture(file, name=file.name) if file.is_file() else None
+    except (OSError, PictureTooLarge):
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small_models.reading.side_wishes import names_beside
+from agentforge.pipeline.small_models.reading.unverified_wishes import names_beside
 
 
 @pytest.mark.parametrize(

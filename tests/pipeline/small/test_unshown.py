@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from agentforge.pipeline.small_models.reading.forgotten_wishes import named_in
+from agentforge.pipeline.small_models.checks.output_agreement import named_in
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request
-from agentforge.pipeline.small_models.reading.unshown_wishes import calls_with, unshown
+from agentforge.pipeline.small_models.reading.unverified_wishes import calls_with, unshown
 
 BORED = """Count the sentences that start with "I". Sentences end with '.', '?' or '!'.
 

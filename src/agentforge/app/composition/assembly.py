@@ -22,8 +22,7 @@ from agentforge.config.model_choice import choose, choose_fallbacks
 from agentforge.config.trust import trusted
 from agentforge.context.budget import output_room
 from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.fallback import Breaker, FallbackModel
-from agentforge.models.api.limited import LimitedModel
+from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
 from agentforge.models.api.prices import cost_usd
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from agentforge.app.composition.task_queries import repository
+from agentforge.app.history.simultaneity import most_at_once, place_of
 from agentforge.app.history.working_time import active_seconds
 from agentforge.store.tasks.folders import attempt_of, task_summaries
 
 Value = dict[str, Any]
+
+ESCALATION_TARGET, PASS_TARGET, HUMAN_TARGET_S = 0.05, 0.95, 300.0
+"""What is aimed at: escalations in fewer of the tasks, verdicts passed in more, less human time for a task."""
 
 _DONE = ("delivered", "analyzed")
 _ENDED = (*_DONE, "failed", "aborted")
@@ -45,21 +49,53 @@ def metrics_of(found: Sequence[Value], *, since: date | None = None) -> Value:
     }
 
 
-def weekly(found: Sequence[Value]) -> list[Value]:
-    """How the tasks that ended went, week by week, oldest first: how many, how many with success, tokens and money.
+def metrics_of_all(repos: Sequence[Path], *, since: date | None = None) -> Value:
+    """Compute the metrics of the tasks of several repositories together; see `metrics_of`."""
+    return metrics_of([value for repo in repos for value in task_summaries(repo)], since=since)
 
-    A week in which nothing ended stands between two others as zeros; `cost_usd` leaves out calls without a known price.
+
+def weekly(found: Sequence[Value]) -> list[Value]:
+    """How the tasks that ended went, week by week, oldest first: counts, rates, tokens, money, time of people.
+
+    A week in which nothing ended stands between two others as zeros, its rates as None; `cost_usd` leaves out calls without a
+    known price; `repositories` is in how many of them something was under way in the week.
     """
-    ended = [value for value in whole_tasks(found) if value["ended_at"]]
-    rows = {week: _empty_week(week) for week in _weeks(value["ended_at"] for value in ended)}
+    whole = whole_tasks(found)
+    ended = [value for value in whole if value["ended_at"]]
+    weeks: dict[str, list[Value]] = {week: [] for week in _weeks(value["ended_at"] for value in ended)}
     for value in ended:
-        row = rows[_week(date.fromisoformat(value["ended_at"][:10]))]
-        row["ended"] += 1
-        row["done"] += value["outcome"] in _DONE
-        row["escalated"] += any(kind != "approval" for kind, _, _ in value["escalations"])
-        row["tokens"] += _tokens(value)
-        row["cost_usd"] += sum(spent["cost_usd"] for spent in value["spending"])
-    return list(rows.values())
+        weeks[_week(date.fromisoformat(value["ended_at"][:10]))].append(value)
+    busy = _busy_places(whole)
+    return [{"week": week, **_of_week(tasks), "repositories": len(busy.get(week, ()))} for week, tasks in weeks.items()]
+
+
+def _of_week(tasks: Sequence[Value]) -> Value:
+    asked = sum(_has_asked(value) for value in tasks)
+    passed, judged = (sum(value["verdicts"][place] for value in tasks) for place in (0, 1))
+    worked = [active_seconds(item[1], item[2]) for value in tasks for item in value["escalations"] if item[2]]
+    return {
+        "ended": len(tasks),
+        "done": sum(value["outcome"] in _DONE for value in tasks),
+        "escalated": asked,
+        "escalation_rate": _rate(asked, len(tasks)),
+        "verification_pass_rate": _rate(passed, judged),
+        "human_seconds_per_task": round(sum(worked) / len(tasks), 1) if tasks else None,
+        "tokens": sum(_tokens(value) for value in tasks),
+        "cost_usd": sum((spent["cost_usd"] for value in tasks for spent in value["spending"]), 0.0),
+    }
+
+
+def _busy_places(tasks: Sequence[Value]) -> dict[str, set[object]]:
+    """Which repositories had a task under way in each week."""
+    busy: dict[str, set[object]] = {}
+    for value in tasks:
+        day = date.fromisoformat(value["started_at"][:10])
+        last = date.fromisoformat((value["ended_at"] or value.get("last_at") or value["started_at"])[:10])
+        day -= timedelta(days=day.weekday())
+        while day <= last:
+            busy.setdefault(_week(day), set()).add(place_of(value))
+            day += timedelta(days=7)
+    return busy
 
 
 def whole_tasks(found: Sequence[Value]) -> list[Value]:
@@ -70,23 +106,13 @@ def whole_tasks(found: Sequence[Value]) -> list[Value]:
     for value in found:
         parent = value.get("parent") or ""
         if attempt_of(value["task_id"], parent):
-            spent.setdefault((_place(value), parent), []).extend(value["spending"])
+            spent.setdefault((place_of(value), parent), []).extend(value["spending"])
         elif value.get("kind") == "task":
             whole.append(value)
     return [
-        {**value, "spending": [*value["spending"], *spent.get((_place(value), value["task_id"]), ())]}
+        {**value, "spending": [*value["spending"], *spent.get((place_of(value), value["task_id"]), ())]}
         for value in whole
     ]
-
-
-def _place(value: Value) -> object:
-    """Where a task lies: two repositories may have tasks of one name."""
-    folder = value.get("folder")
-    return folder.parent if isinstance(folder, Path) else None
-
-
-def _empty_week(week: str) -> Value:
-    return {"week": week, "ended": 0, "done": 0, "escalated": 0, "tokens": 0, "cost_usd": 0.0}
 
 
 def _recent(value: Mapping[str, Any], since: date | None) -> bool:
@@ -101,7 +127,7 @@ def _counts(tasks: Sequence[Value]) -> Value:
 def _health(tasks: Sequence[Value]) -> Value:
     done = [value for value in tasks if value["outcome"] in _DONE]
     raised = [item for value in tasks for item in value["escalations"]]
-    asked = [value for value in tasks if any(kind != "approval" for kind, _, _ in value["escalations"])]
+    asked = [value for value in tasks if _has_asked(value)]
     passed, judged = (sum(value["verdicts"][place] for value in tasks) for place in (0, 1))
     tokens, tokens_done = [_tokens(value) for value in tasks], [_tokens(value) for value in done]
     return {
@@ -113,6 +139,10 @@ def _health(tasks: Sequence[Value]) -> Value:
         "tokens_per_success": _mean(tokens_done),
         "all_tokens_per_success": round(sum(tokens) / len(done)) if done else None,
     }
+
+
+def _has_asked(value: Value) -> bool:
+    return any(kind != "approval" for kind, _, _ in value["escalations"])
 
 
 def _tokens(value: Value) -> int:
@@ -136,10 +166,14 @@ def _productivity(tasks: Sequence[Value]) -> Value:
     answered = [item for value in tasks for item in value["escalations"] if item[2]]
     waited = [_seconds(raised, resolved) for _, raised, resolved in answered]
     worked = [active_seconds(raised, resolved) for _, raised, resolved in answered]
+    under_way = {place_of(value) for value in tasks if not value["outcome"]}
     return {
         "tasks_per_week": _weeks(value["ended_at"] for value in done),
         "human_seconds_per_task": round(sum(worked) / len(tasks), 1) if tasks else None,
         "human_wait_seconds_per_task": round(sum(waited) / len(tasks), 1) if tasks else None,
+        "repositories": len({place_of(value) for value in tasks}),
+        "repositories_at_once": most_at_once(tasks),
+        "repositories_under_way": len(under_way),
         "human_answers": len(answered),
         "waiting_now": sum(1 for value in tasks if value["open_escalations"]),
     }
@@ -147,8 +181,6 @@ def _productivity(tasks: Sequence[Value]) -> Value:
 
 def _weeks(ends: Iterable[str]) -> dict[str, int]:
     """Tasks that were completed, by ISO week; a week between two others in which nothing was completed stands as 0."""
-    from datetime import timedelta
-
     days = sorted(date.fromisoformat(end[:10]) for end in ends)
     counted: dict[str, int] = {}
     day = days[0] - timedelta(days=days[0].weekday()) if days else date.max

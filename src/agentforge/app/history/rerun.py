@@ -33,7 +33,7 @@ from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import choose
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.pictures import BlobStore
     from agentforge.models.api.model import Model
 
     pass

@@ -93,7 +93,7 @@ def probe(flag: str | None, *, settings: Settings, environ: Mapping[str, str]) -
         prompt=repeated.usage.prompt_tokens,
         cached=repeated.usage.cached_tokens,
         checks={name: words for name, (_, words) in checks.items()},
-        abilities=frozenset(name for name, (can, _) in checks.items() if can),
+        abilities=frozenset(name for name, (can, _) in checks.items() if can) | (expected & {"images"}),
         expected=expected,
     )
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import kept_pictures
 from agentforge.app.composition.project import UNTRUSTED
 from agentforge.app.sessions.inbox import Inbox
 from agentforge.app.sessions.left_out import left_out, words_about
@@ -23,6 +24,7 @@ from agentforge.context.conversation import user_tokens
 from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
+from agentforge.messages import Picture
 from agentforge.safety.text.redaction import redact
 from agentforge.session.performer import last_words, run_turn
 from agentforge.store.sessions.folders import forget
@@ -94,6 +96,7 @@ class Chat:
 
     Attributes:
         jobs: tasks of the pipeline that were started from here.
+        pasted: images that were pasted, by what stands for them in a message.
         inbox: what the person says and switches while a turn goes on.
         left_out: what the project brings and nobody agreed to, by name.
         work: what the turn that goes on, or went on last, changed and checked.
@@ -109,6 +112,7 @@ class Chat:
         self.desk = Desk(person, step=lambda: log.state.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
         self.inbox = Inbox(self)
+        self.pasted: dict[str, Picture] = {}
         self.workshop.arrived = self.inbox.events
         self.workshop.put_plan = partial(put_plan, self)
         self.jobs: list[Job] = []
@@ -154,12 +158,20 @@ class Chat:
         """What of the project and of skills was left out so far, and why, beside what `notes` told; for people."""
         return tuple(one for one in self.workshop.around.project.notices if not one.startswith(UNTRUSTED))
 
-    def say(self, text: str, *, notes: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> TurnResult:
+    def say(
+        self,
+        text: str,
+        *,
+        notes: tuple[str, ...] = (),
+        sources: tuple[str, ...] = (),
+        pictures: tuple[Picture, ...] = (),
+    ) -> TurnResult:
         """Begin a turn with what the user said and drive it to its end.
 
         Args:
             notes: what goes with it.
             sources: where what nobody vouches for in the notes came from (events.taint).
+            pictures: images that go with it.
         Raises:
             ConflictError: a turn is open: `go_on` or `drop` it first.
             UsageError: text and notes do not fit into the model's window; nothing of them is ever shortened.
@@ -183,7 +195,9 @@ class Chat:
         notes = (*notes, *(f"A hook of the user's says:\n{words}" for words in (hooked.context if hooked else ())))
         plain_notes = tuple(redact(note, secrets=secrets).text for note in notes)
         self.workshop.sizing.check_room(plain, *plain_notes)
-        self.log.append(kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources))
+        self.log.append(
+            kinds.UserSaid(turn=turn, text=plain, notes=plain_notes, sources=sources, pictures=self.kept(pictures))
+        )
         if hooked is not None and not self._agreed(hooked):
             reason = f"a hook refused the message: {hooked.reason}"
             self.drop(outcome="blocked", reason=reason)
@@ -194,6 +208,10 @@ class Chat:
             return result
 
         return with_evidence(self, result, since=ran)
+
+    def kept(self, pictures: tuple[Picture, ...]) -> tuple[Mapping[str, object], ...]:
+        """Images as they are recorded: their bytes lie beside the log."""
+        return kept_pictures(pictures, self.log.blobs)
 
     def _agreed(self, hooked: Outcome) -> bool:
         """Record what the hooks did before the turn; whether they, and the person where they ask, let it begin."""

@@ -71,4 +71,6 @@ class Inbox:
         except AgentForgeError as error:
             self.refused.append((message, error))
             return None
-        return kinds.UserSteered(text=plain, notes=tuple(more), sources=found.sources)
+        return kinds.UserSteered(
+            text=plain, notes=tuple(more), sources=found.sources, pictures=self._chat.kept(found.pictures)
+        )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentforge.config.paths import project_tops
-from agentforge.config.steering import OF_A_CONVERSATION
+from agentforge.config.steering import OF_A_CONVERSATION, OF_OTHER_AGENTS
 from agentforge.config.trust import trusted
 
 _SHOWN = 8
@@ -25,7 +25,7 @@ def left_out(root: Path, environ: Mapping[str, str], *, bare: bool = False) -> t
     pending = [
         one for top in project_tops(root, environ) for one in trusted(top, environ, kinds=("mcp",)).pending(kinds)
     ]
-    return tuple(dict.fromkeys(one.name for one in pending))
+    return tuple(dict.fromkeys(one.name for one in pending if one.name not in OF_OTHER_AGENTS))
 
 
 def words_about(names: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.checkpoints import before_turn
 from agentforge.app.sessions.logs import begin_log
+from agentforge.app.sessions.salvage import salvaged_state
 from agentforge.app.sessions.snapshots import snapshot_state
 from agentforge.config.paths import data_dir
 from agentforge.errors import IntegrityError, RepositoryError, UsageError
@@ -138,16 +139,32 @@ def rename(environ: Mapping[str, str], text: str, name: str) -> str:
     return session_id
 
 
-def fork(environ: Mapping[str, str], text: str, *, settings: Settings, name: str = "") -> str:
-    """Begin a new session with the conversation of another, which stays as it is.
+def fork(
+    environ: Mapping[str, str],
+    text: str,
+    *,
+    settings: Settings,
+    name: str = "",
+    tell: Callable[[str], None] = lambda _text: None,
+) -> str:
+    """Begin a new session with the conversation of another, which stays as it is; of a damaged one with what can be read.
 
+    Args:
+        tell: hears what of it could not be read.
     Returns:
         The new session's id.
     Raises:
         UsageError: there is no such session, or its folder is gone.
+        IntegrityError: nothing of it can be read.
     """
 
-    state = session_state(environ, text)
+    try:
+        state = session_state(environ, text)
+    except IntegrityError as error:
+        state, count = salvaged_state(
+            sessions.run_folder(data_dir(environ), sessions.find_session(data_dir(environ), text))
+        )
+        tell(f"the session is damaged ({error.message}); its first {count} records were read, the others are left out")
     cwd = Path(state.repo)
     if not cwd.is_dir():
         raise UsageError(f"the session's folder {cwd} is gone", hint="make it again, or export the session")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge import __version__
 from agentforge.app.sessions.checkpoints import talk_value
 from agentforge.config.paths import data_dir
-from agentforge.errors import UsageError
+from agentforge.errors import IntegrityError, UsageError
 from agentforge.events import kinds
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
@@ -76,7 +76,11 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
         if file is None:
             raise
         return _imported(file, options, settings=settings, environ=environ)
-    log = RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews)
+    try:
+        log = RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews)
+    except IntegrityError as error:
+        error.hint = f"agentforge sessions fork {session_id} begins a new session with what can be read of it"
+        raise
     if not Path(log.state.repo).is_dir():
         log.close()
         raise UsageError(

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
+from agentforge.messages import Picture
+from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 
 _MENTION = re.compile(r"(?<![\w@/.])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<bare>[^\s@\"'`,;()\[\]{}<>]+))")
 _MOST_BYTES = 20_000_000
@@ -24,12 +26,14 @@ class Notes:
     Attributes:
         notes: texts for the model.
         shown: for the person: what went along, and what did not and why.
+        pictures: images for the model.
         sources: where texts that nobody vouches for came from (events.taint).
     """
 
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = field(default=())
     sources: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 Read = Callable[[str], tuple[str, str] | None]
@@ -49,6 +53,7 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
     notes: list[str] = []
     shown: list[str] = []
     sources: set[str] = set()
+    pictures: list[Picture] = []
     for name in _names(text):
         place = root / name
         found = resource(name) if ":" in name and not place.exists() else None
@@ -65,12 +70,16 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
             listed = _folder(place)
             notes.append(f'<folder path="{name}">\n{listed}\n</folder>')
             shown.append(f"@{name}: {listed.count(chr(10)) + 1} names")
+        elif place.is_file() and (found_picture := _picture(place, name)) is not None:
+            pictures.append(found_picture)
+            sources.add("repository")
+            shown.append(f"@{name}: {found_picture.media_type}, {len(found_picture.data):,} bytes")
         elif place.is_file():
             note, line = _file(place, name)
             notes += [note] if note else []
             sources |= {"repository"} if note else set()
             shown.append(line)
-    return Notes(notes=tuple(notes), shown=tuple(shown), sources=tuple(sorted(sources)))
+    return Notes(notes=tuple(notes), shown=tuple(shown), sources=tuple(sorted(sources)), pictures=tuple(pictures))
 
 
 def fitting(files: Sequence[str], word: str, *, most: int = 50) -> list[str]:
@@ -124,6 +133,20 @@ def _inside(place: Path, root: Path) -> bool:
 def _folder(place: Path) -> str:
     names = sorted(f"{child.name}/" if child.is_dir() else child.name for child in place.iterdir())
     return "\n".join(names) or "(empty)"
+
+
+def _picture(place: Path, name: str) -> Picture | None:
+    """Read an image; None when the file is none, or cannot be read.
+
+    Raises:
+        UsageError: it is larger than models take.
+    """
+    try:
+        return read_picture(place, name=name)
+    except OSError:
+        return None
+    except PictureTooLarge as exc:
+        raise UsageError(f"@{exc}", hint=f"make {name} smaller, or attach a part of it") from exc
 
 
 def _file(place: Path, name: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.mentions import Notes, as_mention, fitting, notes_of
@@ -20,7 +21,9 @@ def mentioned(chat: Chat, text: str) -> Notes:
 
     Side effects: a server whose resource is named is started.
     """
-    return notes_of(text, chat.workshop.root, resource=Resources(chat.workshop).read)
+    found = notes_of(text, chat.workshop.root, resource=Resources(chat.workshop).read)
+    pasted = tuple(picture for name, picture in chat.pasted.items() if name in text)
+    return replace(found, pictures=(*found.pictures, *pasted))
 
 
 class Resources:

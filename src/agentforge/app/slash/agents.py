@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.sessions.display import cost_text
 from agentforge.app.slash.command import SlashCommand, SlashReply
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ def _row(child: Mapping[str, object]) -> str:
     usage = cast("Mapping[str, int]", child.get("usage") or {})
     tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
     seconds = cast("int", child.get("duration_ms", 0)) / 1000
+    cost = child.get("cost_usd", 0.0)
+    money = cost_text(cast("float", cost or 0.0), known=cost is not None)
     goal = " ".join(str(child["goal"]).split())[:80]
     return (
-        f"- {child['name']} `{str(child['child'])[:8]}` {child['outcome']}: {goal} ({tokens:,} tokens, {seconds:.1f} s)"
+        f"- {child['name']} `{str(child['child'])[:8]}` {child['outcome']}: {goal} ({tokens:,} tokens, {money},"
+        f" {seconds:.1f} s)"
     )
 
 

@@ -15,7 +15,7 @@ from agentforge.workspace.git.snapshots import has_object, rebuilt
 from agentforge.workspace.git.worktree import worktree_of
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.pictures import BlobStore
     from agentforge.events.state.run_state import RunState
     from agentforge.pipeline.model.runtime import Runtime
     from agentforge.workspace.git.repository import Git

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import toolbox
-from agentforge.config.paths import config_dir
+from agentforge.app.tools.server_settings import UNTRUSTED
+from agentforge.config.paths import config_dir, project_tops
 from agentforge.config.trust import trusted
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.loaded import Loaded
@@ -29,11 +30,14 @@ def custom_tools(workshop: Workshop) -> Loaded:
 def tool_folders(root: Path, environ: Mapping[str, str]) -> tuple[list[Path], dict[str, str]]:
     """The folders that may be loaded, and why another one may not."""
     own = config_dir(environ)
-    project = root / ".agentforge" / "tools"
     folders = [folder for folder in (own / "tools", own / ".agentforge" / "tools") if any(folder.glob("*.py"))]
-    if not any(project.glob("*.py")):
-        return folders, {}
-
-    if trusted(root, environ).holds({"tool"}):
-        return [project, *folders], {}
-    return folders, {str(project): "not trusted; look at it, then run `agentforge trust`"}
+    refused: dict[str, str] = {}
+    for top in reversed(project_tops(root, environ)):
+        brought = top / ".agentforge" / "tools"
+        if not any(brought.glob("*.py")):
+            continue
+        if trusted(top, environ, kinds={"tool"}).holds({"tool"}):
+            folders.insert(0, brought)
+        else:
+            refused[str(brought)] = UNTRUSTED
+    return folders, refused

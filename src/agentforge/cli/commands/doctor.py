@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.app.setup.diagnostics import examine
 from agentforge.app.setup.setup_run import safe_fixes
-from agentforge.cli.output.terminal import style_for, table, wrapped
+from agentforge.cli.output.doctor_report import report_lines
+from agentforge.cli.output.terminal import style_for
 from agentforge.cli.startup.command_context import folder_of
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import InfrastructureError
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.escapes import Attempt
 
 
 @click.command(
     epilog="""\b
 Examples:
   agentforge doctor
+  agentforge doctor --all
   agentforge doctor --fix --call
   agentforge doctor --cwd ~/project --json
 """
 )
 @click.option("--fix", is_flag=True, help="Put right what needs no question: folders, permissions, .gitignore.")
+@click.option("--all", "everything", is_flag=True, help="Show every look by itself, and each way out of the sandbox.")
 @click.option("--call", is_flag=True, help="Ask the model for one word, too; costs a few tokens.")
 @cwd_option
 @json_option
-def doctor(fix: bool, call: bool, cwd: str | None, as_json: bool) -> int:
+def doctor(fix: bool, everything: bool, call: bool, cwd: str | None, as_json: bool) -> int:
     """Check what AgentForge needs on this machine and in this folder, and try to get out of the sandbox.
 
     Exit code 0 when nothing that is required is missing (warnings are not errors), else 7.
@@ -61,20 +60,7 @@ def doctor(fix: bool, call: bool, cwd: str | None, as_json: bool) -> int:
             }
         )
     else:
-        style = style_for(sys.stdout, os.environ)
         for line in fixed:
             click.echo(f"fixed: {line}")
-        cells = [(check.name, check.status, check.message) for check in checks]
-        click.echo("\n".join(table(cells, head=("CHECK", "STATUS", "FOUND"), style=style)))
-        if found.escapes:
-            tried = [(attempt.what, _verdict(attempt), attempt.detail) for attempt in found.escapes]
-            click.echo("\n" + "\n".join(table(tried, head=("WAY OUT OF THE SANDBOX", "HELD", "DETAIL"), style=style)))
-        for check in checks:
-            if check.status != "ok" and check.detail:
-                text = f"{check.name}: {check.detail}"
-                click.echo("\n" + ("\n".join(wrapped(text, style.columns)) if style.columns else text))
+        click.echo("\n".join(report_lines(found, everything=everything, style=style_for(sys.stdout, os.environ))))
     return InfrastructureError.exit_code if errors else 0
-
-
-def _verdict(attempt: Attempt) -> str:
-    return "not tried" if attempt.held is None else "yes" if attempt.held else "NO"

@@ -116,15 +116,8 @@ def _offer(cwd: str | None, *, project: Path | None) -> int:
 
 
 def _keyed() -> str:
-    """The provider that has a key in the environment.
-
-    Raises:
-        UsageError: none has.
-    """
-    found = next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "")
-    if not found:
-        raise UsageError("there is no terminal to choose a model at", hint="pass --provider, and --model or --base-url")
-    return found
+    """The provider that has a key in the environment, else the first one: its key may be set later."""
+    return next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), next(iter(PROVIDERS)))
 
 
 def _own(provider: str) -> str:

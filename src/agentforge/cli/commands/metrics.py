@@ -1,4 +1,4 @@
-"""`agentforge metrics`: how the tasks of this repository went."""
+"""`agentforge metrics`: how the tasks of this repository, or of all, went."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from agentforge.app.history.measures import metrics as compute
+from agentforge.app.history.measures import metrics as compute, metrics_of_all
+from agentforge.app.intake.repositories import all_repositories
 from agentforge.cli.output.terminal import style_for
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -41,19 +42,27 @@ class Day(click.DateTime):
     epilog="""\b
 Examples:
   agentforge metrics
+  agentforge metrics --all
   agentforge metrics --since 2026-11-01 --json
   agentforge metrics --plot weeks.svg
 """
 )
 @click.option("--since", type=Day(), help="Only tasks started on this day (UTC) or later.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Write tasks per week as an SVG file.")
+@click.option("--all", "everywhere", is_flag=True, help="This repository and all of `agentforge repo list`.")
 @cwd_option
 @json_option
-def metrics(since: datetime | None, plot: str | None, cwd: str | None, as_json: bool) -> int:
-    """Show steps, escalations, verdicts, tokens, rework, defects, tasks per week and the time that humans took."""
+def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str | None, as_json: bool) -> int:
+    """Show steps, escalations, verdicts, tokens, rework, defects, tasks per week and the time that people took."""
 
-    place = open_place(cwd)
-    value = compute(place.cwd, since=since.date() if since else None)
+    place, day = open_place(cwd), since.date() if since else None
+    value = (
+        metrics_of_all(
+            [row.entry.path for row in all_repositories(place.cwd, place.environ) if not row.problem], since=day
+        )
+        if everywhere
+        else compute(place.cwd, since=day)
+    )
     if plot:
         _write_plot(Path(plot), value)
     if as_json:
@@ -90,7 +99,9 @@ def _lines(value: Mapping[str, Any]) -> list[str]:
         ("defect rate", f"{_percent(trust['defect_rate'])} of {trust['delivered']} delivered"),
         ("trails that can be read", _percent(trust["readable_trails"])),
         ("human seconds per task", f"{_number(productivity['human_seconds_per_task'])}  (target < 300)"),
+        ("  by the clock on the wall", _number(productivity["human_wait_seconds_per_task"])),
         ("waiting for a human now", str(productivity["waiting_now"])),
+        ("repositories", f"{productivity['repositories']}, {productivity['repositories_at_once']} at the same time"),
     ]
     weeks = productivity["tasks_per_week"]
     return [*(f"{name:<28}{text}" for name, text in rows), *_bars(weeks)]

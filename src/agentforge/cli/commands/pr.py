@@ -125,7 +125,7 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
-    place = open_place(given["cwd"], flags=flags, trusting=given["trust"])
+    place = open_place(given["cwd"], flags=flags, trusting=given["trust"], asks=True)
     wanted = Wanted(
         review=given["from_review"], ci=given["from_ci"], reviewers=given["reviewers"], remote=given["remote"]
     )

@@ -65,7 +65,9 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
     limits = limits_of(given)
     given_budget = {} if given["budget"] is None else {BUDGET: None if given["budget"] == "none" else given["budget"]}
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
-    place = ensure_trust(open_place(given["cwd"], flags=flags, trusting=given["trust"]), given=given["trust"])
+    place = ensure_trust(
+        open_place(given["cwd"], flags=flags, trusting=given["trust"], asks=True), given=given["trust"]
+    )
     return drive_on(
         task_id,
         limits={**limits, **given_budget},

@@ -172,7 +172,7 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
 
     found = mentioned(chat, text)
     sys.stderr.write("".join(f"note: {printable(line)}\n" for line in found.shown))
-    return chat.say(text, notes=(*notes, *found.notes), sources=found.sources)
+    return chat.say(text, notes=(*notes, *found.notes), sources=found.sources, pictures=found.pictures)
 
 
 def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:

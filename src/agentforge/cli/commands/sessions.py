@@ -139,10 +139,10 @@ def rename(session: str, name: str, cwd: str | None) -> int:
 @cwd_option
 @json_option
 def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
-    """Begin a new session with the conversation of ID."""
+    """Begin a new session with the conversation of ID; of a damaged one with what can still be read."""
 
     place = open_working_place(cwd)
-    made = fork_session(place.environ, session, settings=place.settings, name=name)
+    made = fork_session(place.environ, session, settings=place.settings, name=name, tell=_tell)
     write_json({"session_id": made}) if as_json else click.echo(made)
     return 0
 
@@ -235,3 +235,7 @@ def _last(environ: Mapping[str, str]) -> str:
     if not rows:
         raise UsageError("there is no session yet", hint='begin one: agentforge run "..."')
     return rows[0].session_id
+
+
+def _tell(text: str) -> None:
+    click.echo(f"note: {printable(text)}", err=True)

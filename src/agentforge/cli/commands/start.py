@@ -159,7 +159,9 @@ def _start_one(
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
-    place = ensure_trust(open_place(given["cwd"], flags=flags, trusting=given["trust"]), given=given["trust"])
+    place = ensure_trust(
+        open_place(given["cwd"], flags=flags, trusting=given["trust"], asks=True), given=given["trust"]
+    )
     if not given["detach"]:
         from agentforge.cli.running.first_choice import with_model
 

@@ -17,8 +17,7 @@ from agentforge.cli.startup.options import json_option
 from agentforge.config.suite_record import LastRun, remember
 from agentforge.errors import VerificationFailed
 from agentforge.evals.attack_case import chosen_cases, everyday_commands
-from agentforge.evals.attack_report import attacks_summary, attacks_value
-from agentforge.evals.attack_run import refused_everyday, run_attacks
+from agentforge.evals.attack_run import attacks_summary, attacks_value, refused_everyday, run_attacks
 from agentforge.evals.case import playable
 from agentforge.evals.cheat_case import chosen_names, load_case
 from agentforge.evals.ground import Ground, scratch

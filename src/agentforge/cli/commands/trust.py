@@ -74,7 +74,7 @@ def grant_path(outer: tuple[bool, bool], path: str, as_json: bool, yes: bool) ->
 def list_projects(as_json: bool) -> int:
     """List the projects that are trusted, and whether they changed since."""
 
-    environ = open_place(None).environ
+    environ = open_place(None, trusting=True).environ
     rows = []
     for one in trusted_projects(environ):
         gone = not Path(one.project).is_dir()
@@ -110,7 +110,7 @@ def revoke(path: str) -> int:
 
 def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
 
-    place = open_place(path)
+    place = open_place(path, trusting=True)
     found = [trusted(top, place.environ) for top in tops_of(place)]
     if not all(_agree(one, place, quiet=as_json, yes=yes) for one in found):
         return 1
@@ -153,6 +153,6 @@ def _place_or_gone(path: str) -> tuple[Path, Place]:
 
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
-        return folder, open_place(None)
-    place = open_place(path)
+        return folder, open_place(None, trusting=True)
+    place = open_place(path, trusting=True)
     return tops_of(place)[0], place

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
     from agentforge.app.sessions.person import Person
     from agentforge.cli.startup.command_context import Place
+    from agentforge.events.kinds import Event
 
 OpenChat = Callable[[str, "Person"], "Chat"]
 _EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
@@ -51,7 +52,7 @@ class PlainFace:
         self._reader = _terminal_reader(place, self._words) if self._terminal else PipeReader()
         ask = self._reader.answer if isinstance(self._reader, TerminalReader) else None
         self._person = PlainPerson(sys.stdout, style=self._style, ask=ask)
-        self._chat = open_chat(session, self._person)
+        self._chat = self._listened_to(open_chat(session, self._person))
         self._code = 0
 
     def run(self) -> int:
@@ -73,6 +74,21 @@ class PlainFace:
         finally:
             self._close()
         return 0 if self._terminal else self._code
+
+    def _listened_to(self, chat: Chat) -> Chat:
+        """Hand over between two steps what the person types while the agent works."""
+        reader = self._reader
+        if not isinstance(reader, TerminalReader):
+            return chat
+
+        def arrived() -> tuple[Event, ...]:
+            for text in reader.typed_meanwhile():
+                chat.inbox.say(text)
+                self._remark(f"the agent reads this before its next step: {text}")
+            return chat.inbox.events()
+
+        chat.workshop.arrived = arrived
+        return chat
 
     def _remark(self, text: str) -> None:
         """Say what is no part of the conversation: behind a pipe it does not stand among the answers."""
@@ -104,7 +120,7 @@ class PlainFace:
             found = mentioned(self._chat, text)
             for line in found.shown:
                 self._person.line(self._style.paint(printable(line), "dim"))
-            result = self._chat.say(text, notes=found.notes, sources=found.sources)
+            result = self._chat.say(text, notes=found.notes, sources=found.sources, pictures=found.pictures)
         except _Ended:
             raise
         except KeyboardInterrupt:
@@ -119,6 +135,9 @@ class PlainFace:
             self._person.line(self._style.paint(printable(str(result.swarm["told"])), "dim"))
         for line in self._chat.work.lines():
             self._remark(line)
+        for (said, _), refused in self._chat.inbox.refused:
+            self._complain(f"not handed over: {said[:60]}: {refused}")
+        self._chat.inbox.refused = []
         if result.error is not None:
             return self._failed(result.error)
         if result.outcome != "completed":
@@ -160,7 +179,7 @@ class PlainFace:
         except AgentForgeError as error:
             return self._failed(error)
         self._chat.close()
-        self._chat = chat
+        self._chat = self._listened_to(chat)
         self._person.line(self._style.paint(self._head(), "dim"))
         return True
 

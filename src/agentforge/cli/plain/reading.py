@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -43,6 +45,7 @@ class TerminalReader:
 
     def __init__(self, typed: Typed, *, complete: Completer) -> None:
         self._typed = typed
+        self._kept: list[str] = []
         self._readline = _prepared(typed, complete)
 
     def read(self) -> str | None:
@@ -51,6 +54,8 @@ class TerminalReader:
         Raises:
             KeyboardInterrupt: Ctrl-C on an empty line; on a begun one it only clears the line.
         """
+        if self._kept:
+            return self._kept.pop(0)
         lines: list[str] = []
         while True:
             try:
@@ -70,6 +75,20 @@ class TerminalReader:
             text = "\n".join([*lines, line])
             self._typed.add(text)
             return text
+
+    def typed_meanwhile(self) -> list[str]:
+        """The messages that were typed while nobody asked for one; commands among them are kept for `read`."""
+        lines: list[str] = []
+        while select.select([sys.stdin], [], [], 0)[0]:
+            data = os.read(sys.stdin.fileno(), 65_536)
+            if not data:  # the end of the input: `read` meets it, too
+                break
+            lines += [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+        self._kept += [line for line in lines if line.lstrip().startswith("/")]
+        messages = [line for line in lines if not line.lstrip().startswith("/")]
+        for line in messages:
+            self._typed.add(line)
+        return messages
 
     def answer(self, prompt: str) -> str | None:
         """One line that is no message: it does not go into the history."""

@@ -13,7 +13,7 @@ from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.config.declined import decline, is_declined
 from agentforge.config.paths import project_tops
-from agentforge.config.steering import OF_A_CONVERSATION, OF_A_TASK
+from agentforge.config.steering import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
 from agentforge.config.trust import grant, require_trust, trusted
 from agentforge.store.log.clock import utc_now
 
@@ -65,7 +65,8 @@ def offer_trust(place: Place, *, given: bool = False) -> Place:
     """
     granted = False
     for top in tops_of(place):
-        if not trusted(top, place.environ, kinds=("mcp",)).pending((*OF_A_CONVERSATION, "protection")):
+        waiting = trusted(top, place.environ, kinds=("mcp",)).pending((*OF_A_CONVERSATION, "protection"))
+        if all(one.name in OF_OTHER_AGENTS for one in waiting):
             continue
         found = trusted(top, place.environ)
         if not given and (not _somebody_is_here() or is_declined(found, place.environ)):

@@ -28,13 +28,16 @@ class Place:
     flags: Mapping[str, object] = field(default_factory=dict)
 
 
-def open_place(cwd: str | None, *, flags: Mapping[str, object] | None = None, trusting: bool = False) -> Place:
+def open_place(
+    cwd: str | None, *, flags: Mapping[str, object] | None = None, trusting: bool = False, asks: bool = False
+) -> Place:
     """Read settings and environment for work in `cwd`; say what of the project's settings waits for trust.
 
     Args:
         cwd: a folder; None = the current one.
         flags: settings given on the command line, dotted key -> value.
         trusting: `ensure_trust` comes next and agrees, so that nothing has to be said.
+        asks: the command asks a model: what keeps a model or its key from being used is said.
     Raises:
         UsageError: no such folder.
         ConfigError: settings that are wrong.
@@ -44,7 +47,7 @@ def open_place(cwd: str | None, *, flags: Mapping[str, object] | None = None, tr
     settings = load(folder, environ, flags=flags)
     if settings.waiting and not trusting:
         _tell_once(waiting_words(settings))
-    for text in () if trusting else (*_unread(folder, environ), *_without_key(settings, environ)):
+    for text in (*_unread(folder, environ), *_without_key(settings, environ)) if asks and not trusting else ():
         _tell_once(text)
     return Place(cwd=folder, environ=environ, settings=settings, flags=flags or {})
 
@@ -95,13 +98,13 @@ def open_working_place(cwd: str | None, *, trusting: bool = False) -> Place:
         UsageError: no such folder, or one outside of the project that names it.
         ConfigError: settings that are wrong.
     """
-    place = open_place(cwd, trusting=trusting)
+    place = open_place(cwd, trusting=trusting, asks=True)
     wanted = place.settings.text("cwd")
     if cwd or not wanted:
         return place
     base = _base_of(place, wanted)
     folder = folder_of(str(base / Path(wanted).expanduser()))
-    return place if folder == place.cwd else open_place(str(folder), trusting=trusting)
+    return place if folder == place.cwd else open_place(str(folder), trusting=trusting, asks=True)
 
 
 def _base_of(place: Place, wanted: str) -> Path:

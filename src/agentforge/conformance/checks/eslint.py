@@ -11,7 +11,7 @@ from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, Site, crash_of
 from agentforge.conformance.programs.node_tools import NO_FILE, SUFFIXES, package_of, program_of
-from agentforge.conformance.repair.edits import Edit, applied
+from agentforge.conformance.repair.fix import Edit, applied
 
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")
 _ERROR = 2

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from agentforge.conformance.engine.configuration import tool_table
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, Site
-from agentforge.conformance.repair.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
+from agentforge.conformance.repair.fix import UNFORMATTED, format_command, repaired_files, unformatted
 
 
 def _skip(site: Site) -> str | None:

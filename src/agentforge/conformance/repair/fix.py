@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from agentforge.conformance.engine.check_engine import line_reader
 from agentforge.conformance.engine.finding import Finding, fingerprinted
-from agentforge.conformance.engine.site import Check, Site
-from agentforge.conformance.repair.ruff_edits import UNFORMATTED, format_command, repaired_files, unformatted
+from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Replace a part of a file.
+
+    Attributes:
+        start, end: offsets in characters, end exclusive.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def applied(text: str, repairs: Iterable[Sequence[Edit]]) -> str:
+    """Make repairs, each of one or more edits, in a text; one that touches what an earlier one changed is left out."""
+    chosen: list[Edit] = []
+    for repair in repairs:
+        if all(not _touches(edit, other) for edit in repair for other in chosen):
+            chosen += [edit for edit in repair if edit not in chosen]
+    for edit in sorted(chosen, key=lambda one: (one.start, one.end), reverse=True):
+        text = f"{text[: edit.start]}{edit.text}{text[edit.end :]}"
+    return text
+
+
+def offset_of(text: str, *, row: int, column: int) -> int:
+    """Turn a row and a column, both from 1, into an offset; a place behind the end is the end."""
+    lines = text.split("\n")
+    if row > len(lines):
+        return len(text)
+    before = sum(len(line) + 1 for line in lines[: row - 1])
+    return min(before + column - 1, len(text))
+
+
+def _touches(edit: Edit, other: Edit) -> bool:
+    """Whether two edits change the same place; the same edit asked for twice does not."""
+    return (
+        edit != other and edit.start < max(other.end, other.start + 1) and other.start < max(edit.end, edit.start + 1)
+    )
+
 
 _PASSES = 8
 
@@ -63,3 +106,66 @@ def _write(site: Site, contents: Mapping[str, bytes], *, paths: Sequence[str]) -
 
 def _untidy(path: str) -> Finding:
     return Finding(check="format", rule_id=UNFORMATTED, level="note", message="", path=path)
+
+
+UNFORMATTED = "unformatted"
+_SAFE = "safe"
+_SYNTAX = "invalid-syntax"
+_FAILED = 2
+
+
+def format_command() -> list[str]:
+    """ruff format with all its flags but the output format and the paths; it writes nothing."""
+    return [own_program("ruff"), "format", "--check", "--no-cache", "--quiet", "--force-exclude"]
+
+
+def unformatted(site: Site, paths: Sequence[str]) -> list[str]:
+    """Those of the files that ruff format would write otherwise; one that does not parse is not among them.
+
+    Raises:
+        CheckCrashedError: ruff ended in a way that means nothing.
+    """
+    rows = [row for row in _rows(site, format_command(), paths) if row["code"] == UNFORMATTED]
+    return list(dict.fromkeys(site.relative(row["filename"]) for row in rows))
+
+
+def repaired_files(site: Site, command: Sequence[str], findings: Sequence[Finding]) -> Mapping[str, bytes]:
+    """Give the contents of the files in which ruff has a safe edit for one of the findings.
+
+    Args:
+        command: ruff with all its flags but the output format and the paths.
+    Raises:
+        CheckCrashedError: ruff ended in a way that means nothing.
+    """
+    paths = sorted({finding.path for finding in findings})
+    wanted = {(finding.path, finding.rule_id, finding.line) for finding in findings}
+    whole = {(finding.path, finding.rule_id) for finding in findings if not finding.line}
+    repairs: dict[str, list[list[Edit]]] = {}
+    texts: dict[str, str] = {}
+    for row in _rows(site, command, paths):
+        path, rule = site.relative(row["filename"]), row["code"] or ""
+        meant = (path, rule, row["location"]["row"]) in wanted or (path, rule) in whole
+        if meant and row["fix"] and row["fix"]["applicability"] == _SAFE:
+            text = texts.setdefault(path, (site.checkout / path).read_bytes().decode("utf-8"))
+            repairs.setdefault(path, []).append([_edit(text, edit) for edit in row["fix"]["edits"]])
+    return {path: applied(texts[path], found).encode() for path, found in repairs.items()}
+
+
+def _rows(site: Site, command: Sequence[str], paths: Sequence[str]) -> list[dict[str, Any]]:
+    done = site.run_own([*command, "--output-format", "json", "--", *paths])
+    if done.exit_code not in (0, 1, 2):
+        raise crash_of(done)
+    try:
+        rows: list[dict[str, Any]] = json.loads(done.output)
+    except ValueError as exc:
+        raise crash_of(done) from exc
+    if done.exit_code == _FAILED and all(row["code"] != _SYNTAX for row in rows):
+        raise crash_of(done)  # a file that does not parse is no crash: other checks tell it
+    return rows
+
+
+def _edit(text: str, edit: Mapping[str, Any]) -> Edit:
+    start, end = (
+        offset_of(text, row=edit[key]["row"], column=edit[key]["column"]) for key in ("location", "end_location")
+    )
+    return Edit(start=start, end=end, text=edit["content"])

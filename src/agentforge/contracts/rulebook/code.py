@@ -160,12 +160,16 @@ def independent(case: Case) -> RuleOutcome:
     rows = measured.get("found") if isinstance(measured, Mapping) else ()
     found = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list | tuple) else []
     wrong = [
-        f"{text(row, 'call')} gives another result {text(row, 'circumstance')}{_became(row)}"
+        f"{text(row, 'call')} gives {_which(row)} result {text(row, 'circumstance')}{_became(row)}"
         for row in found
         if row.get("decides") is True
     ]
     fix = "compute the result from the arguments alone"
     return none_of(wrong, what="expected results that hold under some circumstances only", fix=fix)
+
+
+def _which(row: Mapping[str, object]) -> str:
+    return "its" if text(row, "circumstance").startswith("and ") else "another"
 
 
 def _became(row: Mapping[str, object]) -> str:

@@ -6,7 +6,7 @@ from agentforge.contracts.rule import Case, RuleOutcome, named, none_of
 
 
 def no_runner_hooks(case: Case) -> RuleOutcome:
-    """Measured: no file of RED defines or names a hook of the test runner that the base does not have."""
+    """Measured by older versions, whose contracts still name it: no file of RED adds a hook of the test runner."""
     fix = "write a fixture instead; a hook decides what becomes of tests"
     return none_of(case.fact_list("runner_hooks"), what="hooks of the test runner were added", fix=fix)
 

@@ -14,7 +14,7 @@ from typing import Any
 from agentforge.evals.history.commits import ChangedFile, Commit, History, Range
 from agentforge.evals.history.evidence import Evidence
 from agentforge.evals.history.requests import action_of, message_of
-from agentforge.testing.identity import file_of, name_of, without_parameters
+from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.code.symbols import Symbol, language_of, outline_of
 

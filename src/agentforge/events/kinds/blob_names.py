@@ -26,7 +26,9 @@ def blobs_named(event: Event) -> tuple[str, ...]:
     elif isinstance(event, kinds.ToolStarted):
         found += (item for item in event.touches.values() if not str(item).startswith("withheld:"))
     elif isinstance(event, kinds.ToolFinished):
-        found.append(event.output)
+        found += [event.output, *(row.get("digest") for row in event.pictures)]
+    elif isinstance(event, kinds.UserSaid | kinds.UserSteered):
+        found += (row.get("digest") for row in event.pictures)
     elif isinstance(event, kinds.StepFinished):
         found.append(event.patch)
     elif isinstance(event, kinds.FactsGathered):

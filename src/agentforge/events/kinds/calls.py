@@ -113,6 +113,7 @@ class ToolFinished(Event):
         redaction: {count, kinds} of the secrets that were taken out of the text; {} = none.
         hygiene: {sequences, controls, invisible, truncated}: terminal escapes and control characters that were removed, invisible
             characters that are shown by number, and the fields that were cut; {} = nothing.
+        pictures: images that go with it: {name, media_type, digest of the blob}.
         trust: "untrusted" = foreign text, fenced as data; "unmarked" = the fence is switched off; "" = no text, or an old log.
     """
 
@@ -134,6 +135,7 @@ class ToolFinished(Event):
     duration_ms: int = 0
     redaction: Json = field(default_factory=dict)
     hygiene: Json = field(default_factory=dict)
+    pictures: tuple[Json, ...] = ()
     trust: str = ""
 
 

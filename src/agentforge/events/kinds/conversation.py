@@ -22,6 +22,7 @@ class UserSaid(Event):
         turn: counts from 1 over the session.
         notes: what goes with the message: contents of files named by @, words of hooks, texts of skills.
         sources: where what nobody vouches for in the notes came from (events.taint), such as "repository" or "mcp".
+        pictures: images that go with the message: {name, media_type, digest of the blob}.
         as_stage: the name under which the turn's steps are counted and scripted: "chat", or a subagent's.
     """
 
@@ -30,6 +31,7 @@ class UserSaid(Event):
     notes: tuple[str, ...] = ()
     as_stage: str = "chat"
     sources: tuple[str, ...] = ()
+    pictures: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +39,13 @@ class UserSteered(Event):
     """The user said something while a turn went on; the model reads it before its next step.
 
     Attributes:
-        text, notes, sources: as of UserSaid.
+        text, notes, sources, pictures: as of UserSaid.
     """
 
     text: str
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    pictures: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

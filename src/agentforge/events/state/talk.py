@@ -27,6 +27,7 @@ class Entry:
         calls: of an assistant's message: {call_id, name, arguments (raw JSON)}.
         call_id, name, status, summary: of a tool's message.
         paths: files that the tool read or wrote.
+        pictures: images of a user's message or a tool's: {name, media_type, digest}.
         kept: of an assistant's message: sealed pieces that its model wants back, see ModelReplied.
     """
 
@@ -41,6 +42,7 @@ class Entry:
     summary: str = ""
     paths: tuple[str, ...] = ()
     kept: tuple[Json, ...] = ()
+    pictures: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def talk_from(value: Json) -> Talk:
 def _entry_from(value: Json) -> Entry:
     known = {name: item for name, item in value.items() if name in Entry.__dataclass_fields__}
     lists: dict[str, Any] = {
-        name: tuple(cast("list[object]", known[name])) for name in ("calls", "paths") if name in known
+        name: tuple(cast("list[object]", known[name])) for name in ("calls", "paths", "pictures") if name in known
     }
     values: dict[str, Any] = {**known, **lists}
     return Entry(**values)

@@ -54,7 +54,7 @@ def _user_said(state: RunState, event: conversing.UserSaid, _at: str) -> Talk:
     text = "\n\n".join((event.text, *event.notes))
     return _with(
         talk,
-        Entry(kind="user", turn=event.turn, text=text),
+        Entry(kind="user", turn=event.turn, text=text, pictures=event.pictures),
         turn=event.turn,
         open=True,
         said=event.text,
@@ -72,7 +72,11 @@ def _user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> T
     """Words within a turn: they stand where they were read, and are the current request from there on."""
     talk = state.talk
     entry = Entry(
-        kind="user", turn=talk.turn, step=state.turn.step, text="\n\n".join((_STEERS, event.text, *event.notes))
+        kind="user",
+        turn=talk.turn,
+        step=state.turn.step,
+        text="\n\n".join((_STEERS, event.text, *event.notes)),
+        pictures=event.pictures,
     )
     return _with(talk, entry, said=event.text, asked=(*talk.asked, event.text[:_ASKED_LENGTH])[-_ASKED_PINNED:])
 
@@ -128,6 +132,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> Talk
         status=event.status,
         summary=event.summary,
         paths=tuple(event.paths),
+        pictures=tuple(event.pictures),
     )
     return _with(
         talk,

@@ -17,9 +17,8 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.go.failures import collection_errors, folders_of, test_failure
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import Ground, borrowed, box
-from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome
+from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.workspace.processes.process import Completed

@@ -12,9 +12,8 @@ from pathlib import Path, PurePosixPath
 from agentforge.languages.java.failures import compile_errors
 from agentforge.languages.java.project import class_path, is_java_test
 from agentforge.languages.java.reports import outcomes_of, package_of, report_files
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import Ground, borrowed, box
-from agentforge.testing.outcome import Outcome, SuiteRun
+from agentforge.testing.outcome import Outcome, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.workspace.processes.process import Completed

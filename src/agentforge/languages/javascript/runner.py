@@ -13,9 +13,8 @@ from agentforge.languages.javascript.preparation import named_by_source, prepare
 from agentforge.languages.javascript.project import is_test
 from agentforge.languages.javascript.typescript_failures import compiler_failures
 from agentforge.testing.channel import Channel, Received
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box
-from agentforge.testing.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
 

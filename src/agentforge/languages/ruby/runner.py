@@ -10,9 +10,8 @@ from typing import Any
 from agentforge.languages.ruby.failures import failure_of
 from agentforge.languages.ruby.project import is_ruby_test
 from agentforge.testing.channel import Channel, Received
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import Ground, borrowed, box
-from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.workspace.files import walk

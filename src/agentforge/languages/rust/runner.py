@@ -15,9 +15,8 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.rust.failures import compile_error, panic
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import Ground, borrowed, box
-from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome
+from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.workspace.processes.process import Completed

@@ -9,10 +9,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.messages import Text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentforge.messages import ModelRequest
+    from agentforge.messages import Message, ModelRequest
 
 KNOWN: Mapping[str, str] = {
     "json_schema": "text that is valid against a schema, enforced while decoding",
@@ -21,11 +23,12 @@ KNOWN: Mapping[str, str] = {
     "continue": "goes on from a begun answer when told so by vLLM's flags",
     "stop": "ends at given texts",
     "seed": "samples that can be repeated",
+    "images": "images beside the text of a message",
 }
 
 _LLAMA_CPP = frozenset({"json_schema", "samples", "prefill", "stop", "seed"})
-_OPENAI = frozenset({"json_schema", "samples", "stop", "seed"})
-_ONE_ANSWER = frozenset({"json_schema", "stop", "seed"})
+_OPENAI = frozenset({"json_schema", "samples", "stop", "seed", "images"})
+_ONE_ANSWER = frozenset({"json_schema", "stop", "seed", "images"})
 
 _PROVIDERS: Mapping[str, frozenset[str]] = {
     "local": _LLAMA_CPP,
@@ -35,7 +38,7 @@ _PROVIDERS: Mapping[str, frozenset[str]] = {
     "openrouter": _ONE_ANSWER,
     "ollama": _ONE_ANSWER,
     "lmstudio": _ONE_ANSWER,
-    "anthropic": frozenset({"stop"}),
+    "anthropic": frozenset({"stop", "images"}),
 }
 _FIELDS: Mapping[str, str] = {
     "json_schema": r"response_format|json_schema|grammar|structured",
@@ -44,6 +47,7 @@ _FIELDS: Mapping[str, str] = {
     "continue": r"continue_final_message|add_generation_prompt",
     "stop": r"\bstop\b|stop_sequences",
     "seed": r"\bseed\b",
+    "images": r"image|vision|multi-?modal|modalit|content.{0,40}(?:string|text)",
 }
 
 
@@ -62,7 +66,18 @@ def within(request: ModelRequest, abilities: frozenset[str]) -> ModelRequest:
         prefill=request.prefill if prefills else "",
         stop=request.stop if "stop" in abilities else (),
         seed=request.seed if "seed" in abilities else None,
+        messages=request.messages if "images" in abilities else tuple(map(blind, request.messages)),
     )
+
+
+def blind(message: Message) -> Message:
+    """The message as a model reads it that sees no images: told which ones there are, and that it does not see them."""
+    if not message.pictures:
+        return message
+    told = "".join(
+        f"\n[{one.name}: an image. You cannot see images; say so if it matters.]" for one in message.pictures
+    )
+    return replace(message, parts=(*message.parts, Text(text=told)), pictures=())
 
 
 def used(request: ModelRequest, abilities: frozenset[str]) -> frozenset[str]:
@@ -74,11 +89,13 @@ def used(request: ModelRequest, abilities: frozenset[str]) -> frozenset[str]:
         "continue": bool(request.prefill),
         "stop": bool(request.stop),
         "seed": request.seed is not None,
+        "images": any(message.pictures for message in request.messages),
     }
     return frozenset(name for name in abilities if wished[name])
 
 
 def refused(words: str, asked: frozenset[str]) -> frozenset[str]:
-    """Which of the abilities that were made use of a server's refusal is about; all of them where it names none."""
+    """Which of the abilities that were made use of a server's refusal is about; where it names none, all of them but
+    images, which a server that does not see them names."""
     named = frozenset(name for name in asked if re.search(_FIELDS[name], words, re.IGNORECASE))
-    return named or asked
+    return named or asked - {"images"}

@@ -9,6 +9,7 @@ from agentforge.cancelling import pause
 from agentforge.errors import ModelAuthError, ModelError, ModelNotConfigured, ModelReplyBroken, ModelUnavailable
 from agentforge.installation import command_for
 from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.models.api.abilities import blind
 from agentforge.models.api.estimate import estimate_usage
 from agentforge.models.dialects.dialect import arguments_object
 from agentforge.models.dialects.refusals import back_off_s, error_for_status
@@ -17,7 +18,7 @@ from agentforge.models.transport.wire import MAX_REQUESTS, RETRIED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse, UserPromptPart
     from pydantic_ai.models import Model as ForeignModel, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
@@ -30,6 +31,10 @@ _FINISH: Mapping[str, FinishReason] = {
     "content_filter": "content_filter",
     "tool_call": "tool_calls",
 }
+
+
+_SEEING = ("google", "bedrock")
+"""Providers behind foreign libraries whose models take images."""
 
 
 class AdaptedModel:
@@ -197,7 +202,7 @@ def _parameters(request: ModelRequest) -> ModelRequestParameters:
 
 def _messages(messages: Sequence[Message], name: str) -> list[ModelMessage]:
     """Our messages as theirs; what this model wrote itself goes back as it wrote it."""
-    from pydantic_ai.messages import ModelRequest as Asked, SystemPromptPart, ToolReturnPart, UserPromptPart
+    from pydantic_ai.messages import ModelRequest as Asked, SystemPromptPart, ToolReturnPart
 
     names = {call.call_id: call.name for message in messages for call in message.tool_calls}
     made: list[ModelMessage] = []
@@ -210,13 +215,23 @@ def _messages(messages: Sequence[Message], name: str) -> list[ModelMessage]:
             called = str(message.tool_call_id)
             part = ToolReturnPart(tool_name=names.get(called, ""), content=message.text, tool_call_id=called)
         else:
-            part = (SystemPromptPart if message.role == "system" else UserPromptPart)(content=message.text)
+            part = SystemPromptPart(content=message.text) if message.role == "system" else _prompt(message, name)
         last = made[-1] if made else None
         if isinstance(last, Asked):
             last.parts = [*last.parts, part]
         else:
             made.append(Asked(parts=[part]))
     return made
+
+
+def _prompt(message: Message, name: str) -> UserPromptPart:
+    """What the user says; with its images where the provider's models see."""
+    from pydantic_ai.messages import BinaryContent, UserPromptPart
+
+    if not message.pictures or name.partition("/")[0] not in _SEEING:
+        return UserPromptPart(content=blind(message).text)
+    pictures = [BinaryContent(data=one.data, media_type=one.media_type) for one in message.pictures]
+    return UserPromptPart(content=[message.text, *pictures])
 
 
 def _said(message: Message, name: str) -> ModelMessage:

@@ -1,15 +1,16 @@
-"""A chain of models: where one fails the next is asked, and one that keeps failing is left alone for a while."""
+"""Models behind models: a chain that goes on with the next, and one that waits for its turn."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelError, ModelNotConfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentforge.messages import ModelReply, ModelRequest
     from agentforge.models.api.model import Model
@@ -118,3 +119,28 @@ class FallbackModel:
         known = [error for model in self._models if (error := self._breaker.last_error(model.name)) is not None]
         last = known[-1]
         return type(last)(last.message, hint="every model of the chain failed lately; wait a minute", requests=0)
+
+
+class LimitedModel:
+    """A model behind a limiter.
+
+    Args:
+        limiter: given the provider, returns when one more request may be sent.
+    """
+
+    def __init__(self, model: Model, provider: str, limiter: Callable[[str], None]) -> None:
+        self.name = model.name
+        self._model = model
+        self._provider = provider
+        self._limiter = limiter
+
+    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
+        """Wait for the turn, then ask."""
+        self._limiter(self._provider)
+        return self._model.complete(request, on_delta=on_delta)
+
+    def close(self) -> None:
+        """Close the model."""
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            close()

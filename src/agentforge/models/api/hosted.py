@@ -131,12 +131,13 @@ class HostedModel:
 
     def _within_spec(self, request: ModelRequest) -> ModelRequest:
         limit, temperature = self._spec.max_output_tokens, request.temperature
+        known = within(request, self.abilities)
         return replace(
-            within(request, self.abilities),
+            known,
             max_output_tokens=min(limit or request.max_output_tokens, request.max_output_tokens),
             temperature=self._spec.temperature if temperature is None else temperature,
             reasoning=request.reasoning or self._spec.reasoning,
-            messages=tuple(self._own(message) for message in request.messages),
+            messages=tuple(self._own(message) for message in known.messages),
         )
 
     def _own(self, message: Message) -> Message:

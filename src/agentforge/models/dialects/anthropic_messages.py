@@ -17,6 +17,7 @@ from agentforge.models.dialects.dialect import (
     Payload,
     arguments_object,
     as_count,
+    base64_of,
     joined,
     parse_object,
     raise_reported_error,
@@ -224,7 +225,11 @@ def _blocks(message: Message) -> list[Payload]:
         {"type": "tool_use", "id": call.call_id, "name": call.name, "input": arguments_object(call.arguments)}
         for call in message.tool_calls
     ]
-    return [*map(dict, message.kept), *_text_blocks(message), *calls]
+    pictures = [
+        {"type": "image", "source": {"type": "base64", "media_type": one.media_type, "data": base64_of(one)}}
+        for one in message.pictures
+    ]
+    return [*map(dict, message.kept), *pictures, *_text_blocks(message), *calls]
 
 
 def _text_blocks(message: Message) -> list[Payload]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
@@ -12,7 +13,7 @@ from agentforge.messages import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from agentforge.messages import FinishReason, ModelRequest, ToolCall
+    from agentforge.messages import FinishReason, ModelRequest, Picture, ToolCall
 
 Payload = dict[str, Any]
 """A provider's JSON object, as parsed."""
@@ -43,6 +44,16 @@ class Answer:
     usage: Usage | None
     others: tuple[str, ...] = ()
     kept: tuple[Payload, ...] = ()
+
+
+def base64_of(picture: Picture) -> str:
+    """The bytes of an image as providers take them."""
+    return b64encode(picture.data).decode("ascii")
+
+
+def data_url(picture: Picture) -> str:
+    """An image as an address that holds it."""
+    return f"data:{picture.media_type};base64,{base64_of(picture)}"
 
 
 class StreamReader(Protocol):

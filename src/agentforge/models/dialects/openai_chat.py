@@ -19,6 +19,7 @@ from agentforge.models.dialects.dialect import (
     Payload,
     arguments_object,
     as_count,
+    data_url,
     joined,
     parse_object,
     raise_reported_error,
@@ -27,7 +28,7 @@ from agentforge.models.dialects.dialect import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentforge.messages import FinishReason, Message, ModelRequest
+    from agentforge.messages import FinishReason, Message, ModelRequest, Picture
 
 _VERSION = r"v\d+[a-z0-9]*"
 _REASONING_NAME = r"o\d|gpt-(?:[5-9]|\d\d)"
@@ -257,6 +258,8 @@ def _begun(request: ModelRequest) -> list[Payload]:
 def _encode_message(message: Message) -> Payload:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
+    if message.pictures:
+        return {"role": message.role, "content": [*_text_part(message.text), *map(_image_part, message.pictures)]}
     if not message.tool_calls:
         return {"role": message.role, "content": message.text}
     calls = [
@@ -265,6 +268,14 @@ def _encode_message(message: Message) -> Payload:
     ]
     kept = {key: value for block in message.kept for key, value in block.items()}
     return {"role": message.role, "content": message.text or None, "tool_calls": calls, **kept}
+
+
+def _text_part(text: str) -> list[Payload]:
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+def _image_part(picture: Picture) -> Payload:
+    return {"type": "image_url", "image_url": {"url": data_url(picture)}}
 
 
 def _sent_arguments(call: ToolCall) -> str:

@@ -17,6 +17,7 @@ from agentforge.models.dialects.dialect import (
     Payload,
     arguments_object,
     as_count,
+    data_url,
     joined,
     parse_object,
     raise_reported_error,
@@ -160,7 +161,9 @@ def _items(message: Message) -> list[Payload]:
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.text}]
     kind = "output_text" if message.role == "assistant" else "input_text"
-    said = [{"role": message.role, "content": [{"type": kind, "text": message.text}]}] if message.text.strip() else []
+    content: list[Payload] = [{"type": kind, "text": message.text}] if message.text.strip() else []
+    content += [{"type": "input_image", "image_url": data_url(one)} for one in message.pictures]
+    said = [{"role": message.role, "content": content}] if content else []
     calls = [
         {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": _arguments(call)}
         for call in message.tool_calls

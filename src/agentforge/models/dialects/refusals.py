@@ -38,6 +38,30 @@ _TOO_LONG = (
 )
 
 
+_NO_TOOLS = (
+    "does not support tools",  # Ollama
+    "support tool use",  # OpenRouter: no endpoint that does
+    "tools is not supported",  # Groq, DeepSeek, Hugging Face
+    "tools are not supported",
+    "tool use is not supported",
+    "tool calling is not supported",
+    "function calling is not",  # Google, Azure
+    "enable-auto-tool-choice",  # vLLM, started without it
+    "requires --jinja",  # llama.cpp, started without it
+)
+_NO_STREAM = (
+    "stream is not supported",
+    "streaming is not supported",
+    "does not support stream",
+    "stream must be false",
+)
+_ABOUT_TOOLS = (
+    "this model calls no tools, and the agent works by them: choose another model, or start its server so that tools are"
+    " allowed (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)"
+)
+_ABOUT_STREAM = "AgentForge reads replies as a stream, and this model or its server sends none: choose another"
+
+
 def error_for_status(status: int, body: str, *, model: str, secret: str = "") -> ModelError:
     """Choose the narrowest error for a refused request.
 
@@ -56,6 +80,9 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         return ModelAuthError(f"{model} refused the key ({status}){shown}", hint="check the provider's API key")
     if status == 413 or (status in (400, 422, 500) and any(phrase in body.lower() for phrase in _TOO_LONG)):
         return ContextTooLong(f"the prompt is too long for {model} ({status}){shown}", hint=_longer(model))
+    lacking = _lacking(body.lower()) if 400 <= status <= 501 else ""
+    if lacking:
+        return ModelRequestRejected(f"{model} rejected the request ({status}){shown}", hint=lacking)
     if status == 404:
         return ModelNotFound(f"{model} is not known there (404){shown}", hint="check the model's name and the base URL")
     if status == 429:
@@ -64,6 +91,13 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
         return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
     hint = "redirects are not followed: set the base URL to where it leads" if 300 <= status < 400 else ""
     return ModelRequestRejected(f"{model} rejected the request ({status}){shown}", hint=hint)
+
+
+def _lacking(body: str) -> str:
+    """What the model or its server cannot do that the agent needs, and what to do about it; "" for every other refusal."""
+    if any(phrase in body for phrase in _NO_TOOLS):
+        return _ABOUT_TOOLS
+    return _ABOUT_STREAM if any(phrase in body for phrase in _NO_STREAM) else ""
 
 
 def _longer(model: str) -> str:

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.verification import notes
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.facts.dependence_text import dependency_lines
 from agentforge.pipeline.facts.inspection import inert_words
 from agentforge.pipeline.facts.roads import road_notes
 from agentforge.pipeline.facts.speed import speed_limits, speed_notes
 from agentforge.pipeline.model.base_line import cause_lines
-from agentforge.pipeline.model.stage import items, texts
+from agentforge.pipeline.model.stage import Json, items, texts
+
+_TOLD = 6
+
+
+def dependency_lines(measured: Json) -> list[str]:
+    """Sentences for the report about what differs under other circumstances and does not refuse."""
+    lines = list(dict.fromkeys(_lines(measured)))
+    more = (
+        [f"{len(lines) - _TOLD} more dependencies and effects are in the facts of GREEN"] if len(lines) > _TOLD else []
+    )
+    return [*lines[:_TOLD], *more]
+
+
+def _lines(measured: Json) -> Iterator[str]:
+    if measured.get("stopped") is True:
+        yield "not every circumstance was tried: the time for repeating calls was over"
+    for row in items(measured.get("found")):
+        if row.get("decides") is True:
+            continue
+        results = f": {row['before']} became {row['after']}" if row.get("before") and row.get("after") else ""
+        circumstance = str(row.get("circumstance"))
+        if circumstance.startswith("and "):
+            yield f"{row.get('call')} gives its result {circumstance}"
+        else:
+            yield f"{row.get('call')} gives another result {circumstance}{results}"
+    for row in items(measured.get("effects")):
+        detail = f" ({row['detail']})" if row.get("detail") else ""
+        yield f"{row.get('call')} has an effect of a kind that the base had not: {row.get('kind')}{detail}"
 
 
 def cost(state: RunState) -> dict[str, object]:

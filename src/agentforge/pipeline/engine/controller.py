@@ -177,7 +177,7 @@ class Performer:
 
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
         """Run the commands that a contract names."""
-        from agentforge.pipeline.engine.command_rules import command_results
+        from agentforge.pipeline.engine.judgement import command_results
 
         return command_results(contract, self._runtime)
 

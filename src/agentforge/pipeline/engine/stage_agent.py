@@ -16,13 +16,12 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.stage_policy import stage_approval
-from agentforge.pipeline.engine.two_artifacts import stage_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.model.prompt_text import framed_constraints
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
-from agentforge.pipeline.model.stage import Stage, texts
+from agentforge.pipeline.model.stage import Stage, action_of, texts
 from agentforge.pipeline.plugins.stage_order import last_measured
 from agentforge.safety.policy.scope import WriteScope
 from agentforge.safety.text.redaction import redact
@@ -34,6 +33,44 @@ from agentforge.workspace.files.file_access import digest_file
 if TYPE_CHECKING:
     from agentforge.guest.choice import GuestChoice
     from agentforge.models.api.model import Model
+
+_SUBMIT = "submit_artifact"
+
+
+def stage_ahead(stage: Stage, state: RunState, runtime: Runtime) -> Stage | None:
+    """Return the stage whose draft the current reply may hold, too; None where it must be asked for on its own.
+
+    It must stand directly behind this one, be needed for the request, be done by the same model, and nobody may want to look at
+    the first artifact before the second is made.
+    """
+    if not stage.ahead or stage.name in state.approve or state.mode != "autonomous":
+        return None
+    if state.profile or state.workflow or state.tests or state.answers:
+        return None
+    order = list(runtime.stages)
+    if order[order.index(stage.name) + 1 :][:1] != [stage.ahead]:
+        return None
+    following = runtime.stages[stage.ahead]
+    same_model = runtime.models(stage.name).name == runtime.models(following.name).name
+    return (
+        following
+        if same_model and runtime.guests(following.name) is None and action_of(state) in following.actions
+        else None
+    )
+
+
+def with_ahead(tools: Mapping[str, Tool], ahead: Stage | None) -> dict[str, Tool]:
+    """The tools of a stage, where `submit_artifact` takes the draft of the stage ahead as one more argument."""
+    if ahead is None or _SUBMIT not in tools:
+        return dict(tools)
+    submit = tools[_SUBMIT]
+    properties = {**_properties(submit), ahead.name: {"type": "object"}}
+    return {**tools, _SUBMIT: replace(submit, parameters={**submit.parameters, "properties": properties})}
+
+
+def _properties(tool: Tool) -> dict[str, object]:
+    value = tool.parameters.get("properties")
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 _GOAL_CHARS = 300

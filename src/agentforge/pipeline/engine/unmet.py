@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.disputes import BASE, GIVEN
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.testing.identity import file_of, name_of, without_parameters
+from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.effects.observed_effects import clauses
 from agentforge.verification.source.test_hashes import test_functions
 

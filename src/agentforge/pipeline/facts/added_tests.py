@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentforge.events.state.run_state import Reopening, RunState
-from agentforge.pipeline.facts.evasion import words_of_people
 from agentforge.pipeline.facts.examples import asserted_in
-from agentforge.pipeline.facts.runner_configuration import red_facts
+from agentforge.pipeline.facts.source_findings import words_of_people
 from agentforge.pipeline.facts.test_adequacy import mutant_text
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.measurement import Measured
@@ -58,7 +57,6 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     listed = {mutant_text(row) for row in state.reopened.findings if row.get("rule") == "survivor"}
     answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
-    facts |= red_facts(state, runtime, tree=tree)
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
 

@@ -19,7 +19,7 @@ from agentforge.pipeline.model.run_dependencies import specified
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.verification.stages.declared_tests import weakened
+from agentforge.verification.stages.existing_tests import weakened
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.files.patchformat import parse_patch
 

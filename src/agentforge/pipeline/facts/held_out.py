@@ -16,8 +16,8 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.refuted_checks import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
-from agentforge.pipeline.ledger.claiming import claims_of_asks
 from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.promises import claims_of_asks
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples import claims, claims_javascript

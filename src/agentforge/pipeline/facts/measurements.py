@@ -15,18 +15,17 @@ from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
 from agentforge.pipeline.engine.unmet import unmet_facts
-from agentforge.pipeline.facts import early_facts as early, runner_configuration as steering
+from agentforge.pipeline.facts import early_facts as early
 from agentforge.pipeline.facts.added_tests import measure_added
 from agentforge.pipeline.facts.conformance_facts import compared
 from agentforge.pipeline.facts.contradictions import disputes
-from agentforge.pipeline.facts.evasion import deceptions, words_of_people
 from agentforge.pipeline.facts.examples import asserted_in, wanted_in
 from agentforge.pipeline.facts.held_out import outside_facts
 from agentforge.pipeline.facts.impact import looked_at_first
 from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
-from agentforge.pipeline.facts.out_of_scope import unasked
 from agentforge.pipeline.facts.repeated_calls import repeated_facts
 from agentforge.pipeline.facts.roads import road_facts
+from agentforge.pipeline.facts.source_findings import check_facts, deceptions, unasked, words_of_people
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
 from agentforge.pipeline.facts.test_adequacy import strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
@@ -51,7 +50,7 @@ from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.material import measure_plan
 from agentforge.suite.test_environment import run_tree
-from agentforge.testing.identity import file_of, name_of, without_parameters
+from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.verification.stages.front import (
@@ -161,7 +160,6 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         for text in examples
     ]
     facts["asks"] = untold_values(state, sources)
-    facts |= steering.red_facts(state, runtime, tree=tree)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
 
@@ -259,7 +257,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         {"path": item.path, "status": item.status, "added": item.added or 0, "removed": item.removed or 0}
         for item in runtime.git.changed(base, tree)
     ]
-    facts |= steering.green_facts(state, runtime, tree=tree)
+    facts |= check_facts(state, runtime, tree=tree)
     with underway("runs the checks on what was changed"):
         conformance = compared(state, runtime, tree=tree, settled=_mapping(red.get("frozen_files"))).facts()
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))

@@ -11,10 +11,9 @@ from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.python.imports import reached
 from agentforge.languages.symbols import Symbol, symbols_of
-from agentforge.pipeline.facts.evasion import words_of_people
 from agentforge.pipeline.facts.held_out import claims_of
 from agentforge.pipeline.facts.impact import within_share
-from agentforge.pipeline.facts.out_of_scope import changed_product, unasked_in_calls
+from agentforge.pipeline.facts.source_findings import changed_product, unasked_in_calls, words_of_people
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
@@ -30,7 +29,7 @@ from agentforge.verification.examples.claims import Claim
 from agentforge.verification.source.mentions import speaks_of_time
 from agentforge.verification.stages.plain_process_checks import assertions_of_tests
 
-_VERSION = 3
+_VERSION = 4
 _LANGUAGES = {"python": PYTHON, "javascript": JAVASCRIPT}
 _SHARE, _LEAST_S, _MOST_S = 0.25, 30.0, 90.0
 """What repeating calls may take, as a share of the whole suite's time, and in seconds for a quick and for a slow one."""
@@ -79,8 +78,8 @@ def dependency_facts(
     language = _LANGUAGES.get(rig.plan.language)
     if language is None or (rig.plan.language == "python" and not rig.plan.interpreter):
         return {}
-    of_time = speaks_of_time(outside(words_of_people(state)))
-    key = _key(rig, base, tree, claims=claims, symbols=symbols, tests=tests, recorded=recorded, of_time=of_time)
+    told = outside(words_of_people(state))
+    key = _key(rig, base, tree, claims=claims, symbols=symbols, tests=tests, recorded=recorded, told=told)
     known = rig.cache.recall(key) if rig.cache is not None else None
     if known is not None:
         return {"dependencies": known}
@@ -93,7 +92,8 @@ def dependency_facts(
             tree=tree,
             within_s=seconds_for(state),
             language=language,
-            of_time=of_time,
+            of_time=speaks_of_time(told),
+            told=told,
         )
     except ToolchainError:
         return {}
@@ -160,12 +160,12 @@ def _calls(
 
 def _key(
     rig: Rig, base: str, tree: str, *, claims: Sequence[Claim], symbols: Sequence[Symbol], tests: Sequence[str],
-    recorded: Sequence[Mapping[str, Any]], of_time: bool,
+    recorded: Sequence[Mapping[str, Any]], told: str,
 ) -> dict[str, object]:  # fmt: skip
     key = {
         "repeated": _VERSION, "base": base, "tree": tree, "plan": plan_digest(rig.plan), "sandbox": rig.confinement,
         "claims": [one.text for one in claims], "hidden": [one.hidden for one in claims], "tests": sorted(tests),
         "symbols": [[one.name, one.file, one.signature] for one in symbols], "recorded": [dict(one) for one in recorded],
-        "of_time": of_time,
+        "told": told,
     }  # fmt: skip
     return {"repeated": digest_value(key)}  # what is held out stands in no file but the log

@@ -13,7 +13,7 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import Sight
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.pictures import BlobStore
     from agentforge.conformance.engine.check_engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.events.kinds import Event

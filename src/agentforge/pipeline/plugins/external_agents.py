@@ -28,7 +28,7 @@ from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, takes
 from agentforge.workspace.sandbox.mounts import is_hidden
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import BlobStore
+    from agentforge.agent.pictures import BlobStore
     from agentforge.events.kinds import ToolFinished
     from agentforge.events.state.run_state import RunState
 

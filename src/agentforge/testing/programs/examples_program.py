@@ -10,14 +10,13 @@ import contextlib
 import io
 import json
 import os
-import signal
 import sys
-import time
 import types
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentforge.testing.programs.plain_program import _collected, _enter, _imported, _message, _write
+    from agentforge.testing.programs.plain_program import _enter, _forked, _imported, _message, _opened, _write
 
 _SAID_MOST = 20_000
 
@@ -27,39 +26,11 @@ def main(setup: dict[str, Any]) -> None:
 
     Side effects: leaves by `os._exit`.
     """
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    descriptor, nonce = setup.pop("descriptor"), setup.pop("nonce")
-    os.set_inheritable(descriptor, False)
+    descriptor, nonce = _opened(setup)
     for number, text in enumerate(setup["texts"]):
-        rows = _examples_in_child(setup, text, descriptor)
+        rows, _ = _forked(partial(_run_text, setup, text), descriptor, setup["timeout_s"])
         _write(descriptor, json.dumps({"number": number, "rows": rows, "nonce": nonce}).encode("ascii") + b"\n")
     os._exit(0)
-
-
-def _examples_in_child(setup: dict[str, Any], text: dict[str, Any], descriptor: int) -> list[Any]:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        os.close(descriptor)
-        os.setpgid(0, 0)
-        _run_text(setup, text, writing)
-    os.close(writing)
-    data, _ = _collected(reading, time.monotonic() + setup["timeout_s"])
-    os.close(reading)
-    for target in (-child, child):
-        try:
-            os.kill(target, signal.SIGKILL)
-        except OSError:
-            continue  # it is gone already
-    os.waitpid(child, 0)
-    rows = []
-    for line in data.split(b"\n"):
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            continue  # the closing mark, or a line that was cut when the child ended
-    return rows
 
 
 def _run_text(setup: dict[str, Any], text: dict[str, Any], writing: int) -> None:

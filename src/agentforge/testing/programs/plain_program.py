@@ -17,6 +17,7 @@ import signal
 import sys
 import time
 import types
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,29 +35,40 @@ def main(setup: dict[str, Any]) -> None:
 
     Side effects: leaves by `os._exit`.
     """
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    descriptor, nonce = setup.pop("descriptor"), setup.pop("nonce")
-    os.set_inheritable(descriptor, False)
+    descriptor, nonce = _opened(setup)
     for number, group in enumerate(setup["groups"]):
         for _ in range(group["repeat"]):
-            rows, ended = _in_child(setup, group, descriptor)
+            rows, ended = _forked(partial(_child, setup, group), descriptor, group["timeout_s"])
             record = {"group": number, "rows": rows, "ended": ended, "nonce": nonce}
             _write(descriptor, json.dumps(record).encode("ascii") + b"\n")
     _write(descriptor, json.dumps({"finished": True, "nonce": nonce}).encode("ascii") + b"\n")
     os._exit(0)
 
 
-def _in_child(setup: dict[str, Any], group: dict[str, Any], descriptor: int) -> tuple[list[Any], str]:
-    """Run one group in a forked child; returns what it told, and how it ended: done, ended early, or timed out."""
+def _opened(setup: dict[str, Any]) -> tuple[int, str]:
+    """Take the pipe to the caller and the nonce of its records out of the instructions; stdin is read no further."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    descriptor, nonce = setup.pop("descriptor"), setup.pop("nonce")
+    os.set_inheritable(descriptor, False)
+    return descriptor, nonce
+
+
+def _forked(run: Callable[[int], None], descriptor: int, timeout_s: float) -> tuple[list[Any], str]:
+    """Run something in a forked child, which writes to the pipe that it is given and leaves; see `_told_by`."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         os.close(descriptor)
         os.setpgid(0, 0)
-        _child(setup, group, writing)
+        run(writing)
     os.close(writing)
-    data, late = _collected(reading, time.monotonic() + group["timeout_s"])
+    return _told_by(child, reading, timeout_s)
+
+
+def _told_by(child: int, reading: int, timeout_s: float) -> tuple[list[Any], str]:
+    """Wait for a child and end what is left of it; returns its rows, and how it ended: done, ended early, or timed out."""
+    data, late = _collected(reading, time.monotonic() + timeout_s)
     os.close(reading)
     for target in (-child, child):
         try:

@@ -20,12 +20,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentforge.testing.programs.plain_program import _collected, _encoder, _enter, _imported, _message, _write
+    from agentforge.testing.programs.plain_program import _encoder, _enter, _imported, _message, _told_by, _write
     from agentforge.testing.programs.stand_ins_program import _in_a_test, _stand_in
 
-_FINISHED = b"\n\n"
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _SHORT_S = 0.05
 _PLACE = [""]
@@ -80,25 +77,10 @@ def _carried_out(setup: dict[str, Any], run: dict[str, Any]) -> tuple[list[Any],
     with contextlib.suppress(BrokenPipeError):  # it ended before it read anything: the rows say so
         _write(feeding, text.encode())
     os.close(feeding)
-    data, late = _collected(reading, time.monotonic() + run["timeout_s"])
-    os.close(reading)
-    for target in (-child, child):
-        try:
-            os.kill(target, signal.SIGKILL)
-        except OSError:
-            continue  # it is gone already
-    os.waitpid(child, 0)
+    rows, ended = _told_by(child, reading, run["timeout_s"])
     for path, away in hidden:
         os.rename(away, path)
-    return list(_lines(data)), "timed out" if late else "done" if data.endswith(_FINISHED) else "ended early"
-
-
-def _lines(data: bytes) -> Iterator[Any]:
-    for line in data.split(b"\n"):
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue  # the closing mark, or a line that was cut when the child ended
+    return rows, ended
 
 
 def _become(setup: dict[str, Any], run: dict[str, Any], script: int, writing: int, unused: tuple[int, ...]) -> None:
@@ -283,7 +265,7 @@ class _Watch:
     def _told(self, event: str, arguments: tuple[Any, ...]) -> None:
         kind = _EVENTS.get(event, "file")
         if kind != "file":
-            what = arguments[-1] if event == "socket.connect" else arguments[0] if arguments else ""
+            what = arguments[-1] if event in ("socket.connect", "socket.sendto") else arguments[0] if arguments else ""
             return self._add(kind, f"{event} {what}")
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], (str, bytes)) else ""
         if not path or path in self.source or path.endswith((".pyc", ".so")) or "__pycache__" in path:

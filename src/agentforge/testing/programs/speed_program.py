@@ -10,15 +10,15 @@ import ast
 import gc
 import json
 import os
-import signal
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge.testing.programs.plain_program import _collected, _encoder, _enter, _message, _write
+    from agentforge.testing.programs.plain_program import _encoder, _enter, _forked, _message, _opened, _write
     from agentforge.testing.programs.replay_program import _shape
 
 _BATCH_S = 0.01
@@ -34,32 +34,10 @@ def main(setup: dict[str, Any]) -> None:
 
     Side effects: leaves by `os._exit`.
     """
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    descriptor, nonce = setup.pop("descriptor"), setup.pop("nonce")
-    os.set_inheritable(descriptor, False)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        os.close(descriptor)
-        os.setpgid(0, 0)
-        _of_statement(setup, writing)
-    os.close(writing)
-    data, late = _collected(reading, time.monotonic() + setup["timeout_s"])
-    for target in (-child, child):
-        try:
-            os.kill(target, signal.SIGKILL)
-        except OSError:
-            continue  # it is gone already
-    os.waitpid(child, 0)
-    for line in data.split(b"\n"):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue  # the closing mark, or a line that was cut when the child ended
+    descriptor, nonce = _opened(setup)
+    rows, ended = _forked(partial(_of_statement, setup), descriptor, setup["timeout_s"])
+    for row in [*rows, *([{"late": True}] if ended == "timed out" else ())]:
         _write(descriptor, json.dumps({**row, "nonce": nonce}).encode("ascii") + b"\n")
-    if late:
-        _write(descriptor, json.dumps({"late": True, "nonce": nonce}).encode("ascii") + b"\n")
     os._exit(0)
 
 

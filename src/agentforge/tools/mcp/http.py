@@ -26,7 +26,11 @@ class Answers:
     async def heard(self, response: Any) -> None:
         """Remember an answer that refuses, until a better one comes."""
         status = response.status_code
-        hint = f"; log in: /mcp login {self._spec.name}" if status == 401 else ""
+        hint = (
+            f"; log in: agentforge mcp login {self._spec.name}, or /mcp login {self._spec.name}"
+            if status == 401
+            else ""
+        )
         to = f" to {response.headers.get('location', '')[:200]}" if 300 <= status < 400 else ""
         self._said = f"HTTP {status} {response.reason_phrase}{to}{hint}" if status >= 300 else ""
 

@@ -13,9 +13,8 @@ from typing import Any
 from agentforge.languages.catalogue import is_compiled, of_runner
 from agentforge.languages.mutant import Mutant
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, sound
-from agentforge.testing.identity import file_of
 from agentforge.testing.launch import remove
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.underway import counter
 from agentforge.verification.counterexamples.mutant_score import NOTHING_TO_MUTATE, Bounds, nothing_run, score_of
 from agentforge.verification.mutation.choice import choose

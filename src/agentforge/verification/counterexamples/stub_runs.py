@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -107,14 +107,12 @@ def noticed_by_targets(
     entries: Sequence[Mapping[str, Any]],
     *,
     runs: Mapping[str, SuiteRun],
-    hollow: Collection[str],
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs of tests that another stub makes fail by what it gives, where other targets refuse this
     one. `Numbers come in the order of their values` may hold of one stub by chance, and is a whole test beside the others.
 
     Args:
         living: "any value" stands for `empty` and `other` together.
-        hollow: tests that by their shape assert nothing.
     """
     targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
     failing = {nodeid for name, run in runs.items() if name != "raises" for nodeid in run.failing_ids}
@@ -123,11 +121,7 @@ def noticed_by_targets(
         parts = (stub,) if stub in runs else ("empty", "other")
         return all((targets - {nodeid}) & set(runs[part].failing_ids) for part in parts if part in runs)
 
-    return frozenset(
-        (stub, nodeid)
-        for stub, nodeid in living
-        if nodeid in failing and nodeid.partition("[")[0] not in hollow and refused(stub, nodeid)
-    )
+    return frozenset((stub, nodeid) for stub, nodeid in living if nodeid in failing and refused(stub, nodeid))
 
 
 def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:

@@ -7,6 +7,7 @@ nothing to do with the call, and the base did not have that dependency. Everythi
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ MOST_CALLS = 200
 _LISTED = 20
 _OF_A_PLACE = {"elsewhere", "no_tests", "user"}
 _RUN_S = 8.0
+_REACHED = re.compile(r"socket\.(?:(?:connect|sendto) \('(?P<address>[^']+)'|getaddrinfo (?!None\b)(?P<name>\S+))")
+_LOOPBACK = re.compile(r"localhost$|127\.|::1$|0\.0\.0\.0$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +145,14 @@ def calls_of(
 
 def measure_dependencies(
     rig: Rig, calls: Sequence[Call], *, base_tree: str, tree: str, within_s: float, language: Language = PYTHON,
-    of_time: bool = False,
+    of_time: bool = False, told: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Repeat calls under other circumstances and compare.
 
     Args:
         within_s: seconds for everything; what was not measured by then is not told.
         of_time: the request speaks of time, so that the clock may be an input.
+        told: the words of people; a host that they name may be reached.
     Returns:
         {calls, circumstances, found: [{call, circumstance, before, after, contradicts, decides}],
         effects: [{call, kind, detail}], cpu_s, stopped: the time was over before everything was measured}.
@@ -173,6 +177,8 @@ def measure_dependencies(
     steady_ones = [(calls[number], plain.replies[number]) for number in known if number in steady]
     rows = [*_made_for_tests(place, steady_ones), *rows, *_beside(calls, plain, first[2])]
     effects = _new_effects(place, calls, plain)
+    if any(row["kind"] == "network" for row in effects):
+        rows = [*_needless_reach(calls, plain, told), *rows]
     spent = sum(run.cpu_s for run in (*first, *runs))
     tried = len(first) + len(runs)
     return {"calls": len(known), "circumstances": tried, "found": rows[:_LISTED], "effects": effects[:_LISTED],
@@ -321,6 +327,26 @@ def _beside(calls: Sequence[Call], plain: Replayed, repeated: Replayed) -> list[
             found.append({"call": call.text, "circumstance": "when the caller changed the result of the call before",
                           "before": "", "after": "", "contradicts": False, "decides": False})  # fmt: skip
     return found
+
+
+def _needless_reach(calls: Sequence[Call], plain: Replayed, told: str) -> list[dict[str, Any]]:
+    """Calls that reach for another machine, of which nobody spoke, and give what is expected of them without an answer."""
+    found = {}
+    for number, kind, detail in plain.effects:
+        call, match = calls[number], _REACHED.match(detail) if kind == "network" else None
+        host = (match["address"] or match["name"]) if match is not None else ""
+        expected = bool(call.returns or call.raises) and not call.contradicted_by(dict(plain.replies[number].first))
+        if host and expected and not _LOOPBACK.match(host) and not _names_host(f"{told} {call.probe.source}", host):
+            circumstance = f"and reaches for {host}, which the request does not name"
+            found[host] = {"call": call.text, "circumstance": circumstance, "before": "", "after": "",
+                           "contradicts": False, "decides": True}  # fmt: skip
+    return list(found.values())
+
+
+def _names_host(words: str, host: str) -> bool:
+    """Whether words hold a host, or a part of its name: `Yahoo` for finance.yahoo.com."""
+    labels = [one for one in host.split(".") if len(one) > 2 and not one.isdigit()]
+    return any(re.search(rf"(?i)(?<!\w){re.escape(one)}(?!\w)", words) for one in (host, *labels[:-1]))
 
 
 def _new_effects(place: _Ground, calls: Sequence[Call], plain: Replayed) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 
 from agentforge.suite.test_environment import Rig
-from agentforge.testing.identity import file_of
+from agentforge.testing.outcome import file_of
 from agentforge.verification.examples.claims import literal
 from agentforge.verification.examples.plain_answers import Answer
 from agentforge.verification.examples.plain_javascript import NodeProbe, evaluate_in_node

@@ -1,1 +1,1 @@
-"""What the source of a change shows by itself: suppressions, vacuous tests, changed checks, public names."""
+"""What the source of a change shows by itself: suppressions, changed checks, public names."""

@@ -1,69 +1,36 @@
-"""Finds new product code that can only deceive a verifier or its reader: patched clocks and built-ins, and what its parts find.
+"""Finds new product code that replaces the clock, chance or a built-in of its process.
 
-It sees what stands in the source: assignments to clock, chance and built-ins. Objects that claim to be others are seen through
-where results are compared (`typed.py`); what a result depends on is measured (`dependencies.py`). What is done behind the
-caller's back: `side_effects.py`; code in texts: `hidden_code.py`.
+Objects that claim to be others are seen through where results are compared (`typed_comparison.py`); what a result depends on,
+and what a call does beside giving it, is measured (`measured_dependencies.py`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from agentforge.verification.effects.undeclared_effects import REACHING, effects
-from agentforge.verification.source.hidden_code import hidden_code
-from agentforge.verification.source.mentions import with_parts_of_names
-
-Read = Callable[[str], bytes | None]
+from agentforge.verification.source.new_places import Place, Read, new_places
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deception:
-    """One place that the base does not have."""
-
-    path: str
-    line: int
-    text: str
-
-
-def new_deceptions(changed: Iterable[str], *, before: Read, after: Read, told: str = "") -> tuple[Deception, ...]:
-    """List the suspicious places of the changed product files that the base does not have; one that only moved is not new.
-
-    Files that reached for the network or other programs before may do more of it.
+def new_replacements(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
+    """List the places of changed product files that replace such a thing, and did not at the base.
 
     Args:
-        changed: product files; see `runners.product`.
-        told: the words of the request and of people's answers: what they speak of by name is no deception.
+        changed: product files; see `stages/product_files.py`.
     """
-    found: list[Deception] = []
-    told = with_parts_of_names(told)
-    modules = [path for path in changed if path.endswith(".py")]
-    known = Counter(text for path in modules for _, text in _places(before(path) or b"", told))
-    habits = tuple(kind for kind in REACHING if any(text.startswith(kind) for text in known))
-    for path in modules:
-        data = after(path)
-        if data is None:
-            continue
-        for line, text in _places(data, told):
-            if known[text] > 0:
-                known[text] -= 1
-            elif not text.startswith(habits):
-                found.append(Deception(path=path, line=line, text=text))
-    return tuple(found)
+    return new_places([path for path in changed if path.endswith(".py")], _replacements, before=before, after=after)
 
 
-def _places(data: bytes, told: str) -> list[tuple[int, str]]:
+def _replacements(_path: str, data: bytes) -> list[tuple[int, str]]:
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return []
-    return sorted({*_patches(tree), *effects(tree, told=told), *hidden_code(tree, told=told)})
+    return sorted(set(_patches(tree)))
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -6,11 +6,9 @@ import ast
 import io
 import re
 import tokenize
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
-Read = Callable[[str], bytes | None]
+from agentforge.verification.source.new_places import Place, Read, new_places
 
 _COMMENT = re.compile(
     r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
@@ -31,39 +29,17 @@ _RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
 _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
-    """One suppression that the base does not have."""
-
-    path: str
-    line: int
-    text: str
-
-
-def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Suppression, ...]:
+def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
     """List suppressions of the changed files that the base does not have; one that only moved is not new."""
-    found: list[Suppression] = []
-    for path in changed:
-        data = after(path)
-        if data is None:
-            continue
-        known = Counter(text for _line, text in _suppressions(path, before(path)))
-        for line, text in _suppressions(path, data):
-            if known[text] > 0:
-                known[text] -= 1
-            else:
-                found.append(Suppression(path=path, line=line, text=text[:200]))
-    return tuple(found)
+    return new_places(changed, _suppressions, before=before, after=after)
 
 
 def suppressed_lines(path: str, data: bytes | None) -> list[str]:
     """The lines of a file that suppress something, stripped."""
-    return [text for _line, text in _suppressions(path, data)]
+    return [text for _line, text in _suppressions(path, data or b"")]
 
 
-def _suppressions(path: str, data: bytes | None) -> Iterator[tuple[int, str]]:
-    if data is None:
-        return
+def _suppressions(path: str, data: bytes) -> Iterator[tuple[int, str]]:
     if path.endswith(".py"):
         yield from _of_python(data)
     elif path.endswith(_OTHER_LANGUAGES):
@@ -109,3 +85,43 @@ def _runner_asked(tree: ast.Module) -> Iterator[int]:
 def _asks_modules(node: ast.Compare) -> bool:
     named = isinstance(node.left, ast.Constant) and node.left.value in _RUNNERS
     return named and any(isinstance(one, ast.Attribute) and one.attr == "modules" for one in node.comparators)
+
+
+_NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_ANY = re.compile(r"#\s*(?:noqa|type:|pragma:|pylint:|mypy:|pyright:|ruff:|nosec|fmt:|ty:)|skip|xfail", re.IGNORECASE)
+_COVERAGE = re.compile(r"#\s*pragma:\s*no\s*(?:cover|branch)\b", re.IGNORECASE)
+_DEFECTS = ("E9", "F4", "F5", "F6", "F7", "F8", "F9", "B", "S", "PLE", "ASYNC", "BLE", "TRY")
+"""Rules that hide a defect, not a taste: nobody's practice excuses a new one. F401 and F403 are about taste in a package."""
+_TASTE = ("F401", "F403")
+
+
+def by_practice(found: Sequence[Place], *, before: Read) -> tuple[list[Place], list[Place]]:
+    """Part new suppressions into those that are refused and those that are only told.
+
+    Told is a `# noqa: CODE` alone on its line, whose every code is of taste and is suppressed by the same code in the same
+    file at the base, and a `# pragma: no cover`: which lines no test runs is measured without heeding it. Bare ones, type
+    ignores, skips and everything else are refused.
+    """
+    refused: list[Place] = []
+    told: list[Place] = []
+    for one in found:
+        codes = _codes(one.text)
+        practised = {code for text in suppressed_lines(one.path, before(one.path)) for code in _codes(text)}
+        is_told = _is_of_coverage(one.text) or (codes and codes <= practised)
+        (told if is_told else refused).append(one)
+    return refused, told
+
+
+def _is_of_coverage(line: str) -> bool:
+    """Whether a line only tells the project's own measurement of coverage to look away."""
+    return bool(_COVERAGE.search(line)) and len(_ANY.findall(line)) == 1
+
+
+def _codes(line: str) -> frozenset[str]:
+    """The codes of taste that a line suppresses; none when it suppresses anything else, too."""
+    match = _NOQA.search(line)
+    if match is None or len(_ANY.findall(line)) != 1:
+        return frozenset()
+    codes = frozenset(code.upper() for code in re.split(r"[,\s]+", match["codes"]))
+    grave = any(code.startswith(_DEFECTS) and code not in _TASTE for code in codes)
+    return frozenset() if grave else codes

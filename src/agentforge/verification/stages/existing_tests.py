@@ -1,13 +1,19 @@
-"""Existing tests that a tree changes or deletes, and those that only got more rows."""
+"""Tests that the base has: which of them a change alters, ends or declares."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentforge.verification.source.test_hashes import function_hashes, test_functions
+from agentforge.languages.python.stubs import declaration
+from agentforge.languages.symbols import Symbol
+from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.outcome import SuiteRun, without_parameters
+from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
+from agentforge.verification.stages.endings import lacks, without_imports
+from agentforge.workspace.code.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
 
@@ -74,3 +80,127 @@ def _extends(before: ast.expr, after: ast.expr) -> bool:
 def _frame(node: ast.Call) -> tuple[str, ...]:
     """What of `parametrize` must stay: the names, and every keyword but the ids of the rows."""
     return (ast.dump(node.args[0]), *(ast.dump(one) for one in node.keywords if one.arg != "ids"))
+
+
+_LISTED = 50
+
+
+def broken_under_old_text(
+    rig: Rig,
+    tree: str,
+    *,
+    changed: Iterable[str],
+    base_tree: str,
+    passed: Collection[str],
+    edits: Edits,
+    gone: Collection[str] = (),
+) -> tuple[str, ...] | None:
+    """Run the tests of the base as they stood there, data and fixtures included, and list those that no longer pass.
+
+    A change of tests and their data may hide what it broke: a golden file written anew, a widened tolerance in a constant.
+
+    Args:
+        passed: ids that passed at the base.
+        gone: names that the specification removes: a file that cannot be loaded for want of one runs without that import.
+    Returns:
+        () when nothing of the base's tests was changed; None when the run is no evidence.
+    """
+    files: Mapping[str, bytes] = {
+        path: data for path in changed if is_test_path(path) and (data := rig.git.show(base_tree, path)) is not None
+    }
+    if not files:
+        return ()
+    concerned = passed if any(not _holds_tests(path, data) for path, data in files.items()) else ()
+    wanted = sorted({one.partition("::")[0] for one in concerned} | {path for path in files if _is_run(path, passed)})
+    if not wanted:
+        return ()
+    run = run_old(rig, tree, tests=wanted, files=files, edits=edits, gone=gone)
+    if not sound(run, rig.plan):
+        return None
+    lost = frozenset(one.id for one in run.collection_errors if one.id in files and not one.id.endswith(".py"))
+    beside = [path for path in wanted if path not in lost]
+    held = set(run.passed_ids)
+    if lost and beside:  # a compiler refuses the tests beside such a file, too: they run beside its new text
+        rest = {path: data for path, data in files.items() if path not in lost}
+        again = run_old(rig, tree, tests=beside, files=rest, edits=edits, gone=gone)
+        if not sound(again, rig.plan):
+            return None
+        held |= {one for one in again.passed_ids if one.partition("::")[0] not in lost}
+    kept = _kept_in_lost_files(rig, tree, base_tree, lost)
+    ran = [one for one in passed if one.partition("::")[0] in wanted and without_parameters(one) not in kept]
+    return tuple(sorted(one for one in ran if one not in held)[:_LISTED])
+
+
+def run_old(
+    rig: Rig, tree: str, *, tests: Sequence[str], files: Mapping[str, bytes], edits: Edits, gone: Collection[str]
+) -> SuiteRun:
+    """Run tests with old texts of some files; a file that lacks a name which is to go runs without its import.
+
+    That excuses nothing: a test that needs the name fails for want of it.
+    """
+    run = run_tree(rig, tree, tests=tests, edits=Edits(files={**edits.files, **files}))
+    lost = {one.id for one in run.collection_errors if gone and lacks(one.failure, gone)}
+    bare = {path: without_imports(data, gone) for path, data in files.items() if path in lost and path.endswith(".py")}
+    return run_tree(rig, tree, tests=tests, edits=Edits(files={**edits.files, **files, **bare})) if bare else run
+
+
+def _kept_in_lost_files(rig: Rig, tree: str, base_tree: str, lost: Collection[str]) -> frozenset[str]:
+    """Tests that stand word for word in the new text of a file whose old text does not compile any more.
+
+    A compiler refuses a whole file for one call with the old signature. What the other tests of the file show is shown by the new
+    text, in which they run as they stood.
+    """
+    before = freeze(sorted(lost), read=rig.read(base_tree)).tests
+    after = freeze(sorted(lost), read=rig.read(tree)).tests
+    return frozenset(name for name, digest in before.items() if after.get(name) == digest)
+
+
+def _holds_tests(path: str, data: bytes) -> bool:
+    """Whether a file holds tests; anything else (data, fixtures, conftest.py) may serve every test."""
+    return path.endswith(".py") and bool(tuple(test_functions(data)))
+
+
+def _is_run(path: str, passed: Collection[str]) -> bool:
+    return any(one.partition("::")[0] == path for one in passed)
+
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NOTHING_SAID = frozenset({"Any", "object"})
+
+
+def weakened(symbol: Symbol, data: bytes | None) -> str:
+    """What of a declared signature a definition gives up; empty when it keeps it, and where nothing can be told.
+
+    A parameter that `*args` takes now, and a declared type that is `Any` or `object` now. Other spellings of a type, further
+    parameters with defaults and missing annotations are a matter of taste.
+    """
+    told, there = declaration(symbol), _definition(symbol, data)
+    if not isinstance(told, _Function) or there is None:
+        return ""
+    before, after = _annotations(told), _annotations(there)
+    swallowed = there.args.vararg is not None or there.args.kwarg is not None
+    given_up = [name for name in before if name not in after and name not in ("self", "cls")]
+    if swallowed and given_up and told.args.vararg is None and told.args.kwarg is None:
+        return f"takes *args or **kwargs instead of the declared {', '.join(given_up)}"
+    loose = [
+        name for name, kind in before.items() if kind and kind not in _NOTHING_SAID and after.get(name) in _NOTHING_SAID
+    ]
+    return f"gives up the declared type of {', '.join(loose)}" if loose else ""
+
+
+def _definition(symbol: Symbol, data: bytes | None) -> _Function | None:
+    try:
+        body = ast.parse(data or b"").body
+    except (SyntaxError, ValueError):
+        return None
+    for part in symbol.owner.split(".") if symbol.owner else []:
+        body = next((one.body for one in body if isinstance(one, ast.ClassDef) and one.name == part), [])
+    found = [one for one in body if isinstance(one, _Function) and one.name == symbol.last]
+    return found[0] if len(found) == 1 and not found[0].decorator_list else None
+
+
+def _annotations(node: _Function) -> dict[str, str]:
+    """Parameter -> last name of its type, and `the result`; empty without one."""
+    plain = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    kinds = {one.arg: one.annotation for one in plain} | {"the result": node.returns}
+    return {name: ast.unparse(kind).rpartition(".")[2] if kind is not None else "" for name, kind in kinds.items()}

@@ -11,16 +11,14 @@ from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.agent_report import failing_text
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
-from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import SuiteRun, TestOutcome, run_value
+from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.runner_configuration import steering_changes
-from agentforge.verification.source.suppressions import new_suppressions
+from agentforge.verification.source.suppressions import by_practice, new_suppressions
 from agentforge.verification.source.test_hashes import Frozen, compare, freeze
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
-from agentforge.verification.stages.conventions import by_practice
 from agentforge.verification.stages.endings import ended_in
-from agentforge.verification.stages.old_tests import broken_under_old_text, run_old
+from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 
 _LISTED = 50

@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree
+from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
 from agentforge.testing.plan import plan_digest
 from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.null_implementations_by_text import hollow_by_text
@@ -21,11 +21,9 @@ from agentforge.verification.examples.plain_javascript import check_javascript
 from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions
 from agentforge.verification.examples.rerun_assertions_javascript import repeated_in_node
 from agentforge.verification.examples.suite_claims import Asserted
-from agentforge.verification.source.test_hashes import test_functions
-from agentforge.verification.source.vacuity import NEVER_RAN, conditional_only, counted
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 7
+_VERSION = 8
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
@@ -108,7 +106,7 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
-    return _facts(verdict, (*again, *looked_up), hollow, _never_asserting(rig, given, tree))
+    return _facts(verdict, (*again, *looked_up), hollow)
 
 
 def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
@@ -121,7 +119,7 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
             rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
         )
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
-        return _facts(verdict, again, hollow, ())
+        return _facts(verdict, again, hollow)
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
     if rig.plan.runner != "junit":
         hollow = hollow_by_text(
@@ -149,30 +147,8 @@ def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
     return {one.call.partition("(")[0].rpartition(".")[2]: type(literal(one.returns)).__name__ for one in told}
 
 
-def _never_asserting(rig: Rig, given: Outside, tree: str) -> tuple[str, ...]:
-    """Tests whose assertions all stand in loops or under conditions, and of which none was executed on this tree."""
-    wanted = {nodeid.partition("[")[0] for nodeid in (*given.targets, *given.guards)}
-    files: dict[str, bytes | None] = {}
-    suspects: set[str] = set()
-    for path in sorted({name.partition("::")[0] for name in wanted}):
-        data = given.edits.files.get(path) or rig.git.show(tree, path) or b""
-        own = {name for name, node, _ in test_functions(data) if f"{path}::{name}" in wanted and conditional_only(node)}
-        if own:
-            files[path] = counted(data, own)
-            suspects |= {f"{path}::{name}" for name in own}
-    if not suspects:
-        return ()
-    run = run_tree(rig, tree, tests=sorted(files), edits=Edits(files={**given.edits.files, **files}))
-    return tuple(
-        nodeid
-        for nodeid, one in run.outcomes.items()
-        if nodeid.partition("[")[0] in suspects and one.failure is not None and NEVER_RAN in one.failure.message
-    )
-
-
-def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str], idle: Sequence[str]) -> dict[str, Any]:
+def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
     held_out = verdict.value()
     held_out["failed"] += [{"requirement": "", "text": text} for text in again]
     weak = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
-    weak += [{"id": nodeid, "text": "passes without executing any of its assertions"} for nodeid in idle]
     return {"held_out": held_out, "tests_too_weak": weak}

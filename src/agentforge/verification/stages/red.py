@@ -10,8 +10,7 @@ from agentforge.languages.catalogue import of_runner
 from agentforge.languages.stub_variant import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
-from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import SuiteRun, TestOutcome, run_value
+from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
 from agentforge.verification.counterexamples.stub_runs import (
     impatient,
@@ -26,8 +25,6 @@ from agentforge.verification.counterexamples.stub_runs import (
 )
 from agentforge.verification.counterexamples.stubs import variants
 from agentforge.verification.source.test_hashes import duplicates, freeze
-from agentforge.verification.source.vacuity import vacuous_tests
-from agentforge.verification.source.vacuity_javascript import ASSERTS_NOTHING
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.endings import imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
@@ -51,7 +48,7 @@ def measure_red(
     Returns:
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
         no_implementation_exists, declared_missing, undeclared, turned_guard, stub_survivors, stubs_noticed, stubs_run,
-        collection_errors, duplicates, existing_changed, vacuous, product_changed, already_there, frozen,
+        collection_errors, duplicates, existing_changed, product_changed, already_there, frozen,
         frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
     """
     symbols = symbols_of(suite.symbols)
@@ -76,8 +73,7 @@ def measure_red(
     made = taken(made, stub_runs, rig)
     unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
     living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
-    vacuous = _vacuous(rig, red_tree, suite, entries, known, runs=[run, *stub_runs.values()])
-    seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run, vacuous=vacuous)
+    seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run)
     noticed = _noticed(living, patience, red_tree, suite, seen)
     stubs = stub_control(stub_runs, made, patience, base_tree=base_tree, files=suite.files) if worth else "not needed"
     facts = {
@@ -92,7 +88,6 @@ def measure_red(
         "stubs_run": len(stub_runs),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
-        "vacuous": vacuous,
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
@@ -116,7 +111,7 @@ def _nothing_to_run(
             "stubs_noticed",
             "collection_errors",
         ),
-        *("existing_changed", "vacuous", "duplicates", "problems"),
+        *("existing_changed", "duplicates", "problems"),
     )
     return {
         **{name: [] for name in nothing},
@@ -175,35 +170,6 @@ def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str
     return {"frozen": dict(frozen.tests), "frozen_files": dict(frozen.files)}
 
 
-def _vacuous(
-    rig: Rig,
-    red_tree: str,
-    suite: Suite,
-    entries: Sequence[Mapping[str, Any]],
-    known: frozenset[str],
-    *,
-    runs: Sequence[SuiteRun],
-) -> list[dict[str, str]]:
-    """Tests of RED's own that cannot fail; those that the user supplied are the user's.
-
-    Args:
-        runs: at the base and against stubs; a test that failed by an assertion in one of them asserts something.
-    """
-    names = {str(entry["id"]).partition("[")[0] for entry in entries}
-    symbols = symbols_of(suite.symbols)
-    units, files = {symbol.last for symbol in symbols}, {symbol.file for symbol in symbols}
-    paths = [path for path in suite.files if path not in suite.support]
-    found = vacuous_tests(paths, read=rig.read(red_tree), names=names, units=units, known=known, files=files)
-    asserting = {
-        without_parameters(nodeid) for run in runs for nodeid, one in run.outcomes.items() if _by_assertion(one)
-    }
-    return [{"id": nodeid, "text": why} for nodeid, why in found if why != ASSERTS_NOTHING or nodeid not in asserting]
-
-
-def _by_assertion(outcome: TestOutcome) -> bool:
-    return outcome.failure is not None and outcome.failure.exc_type.endswith("AssertionError")
-
-
 def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
     """Hear the files that do not compile only because of their neighbours in one package: without these they run."""
     guilty = {one.id for one in run.collection_errors if one.failure is not None and one.failure.file == one.id}
@@ -260,13 +226,12 @@ def _own(changed: Sequence[str], suite: Suite) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What RED's runs came to: the tests, the stubs and a run against each, the run without a stub, and what asserts nothing."""
+    """What RED's runs came to: the tests, the stubs and a run against each, and the run without a stub."""
 
     entries: Sequence[Mapping[str, Any]]
     made: Sequence[Variant]
     runs: Mapping[str, SuiteRun]
     plain: SuiteRun
-    vacuous: Sequence[Mapping[str, str]]
 
 
 def _noticed(
@@ -274,7 +239,7 @@ def _noticed(
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs that prove no weakness: another target refuses the stub, or the target fails by what the
     base does, and the suite as a whole refuses the stub. `assert f("") is None` is a whole test where others say more."""
-    by_targets = noticed_by_targets(living, seen.entries, runs=seen.runs, hollow={row["id"] for row in seen.vacuous})
+    by_targets = noticed_by_targets(living, seen.entries, runs=seen.runs)
     absent = {str(entry["id"]) for entry in seen.entries if entry["kind"] != "target" or entry["absent"]}
     pairs = [pair for pair in living if pair[1] not in absent]
     if not pairs:

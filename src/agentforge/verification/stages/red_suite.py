@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.testing.identity import means
+from agentforge.testing.outcome import means
 from agentforge.workspace.code.relevance import is_test_path
 
 GUARDING = ("refactor", "delete", "analyze")

@@ -8,8 +8,7 @@ from typing import Any
 from agentforge.languages.stub_variant import Variant
 from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.coverage import traced_of
-from agentforge.testing.identity import file_of, without_parameters
-from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, TestOutcome
+from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, TestOutcome, file_of, without_parameters
 from agentforge.verification.source.test_hashes import Read
 from agentforge.verification.stages.classification import (
     Expectation,

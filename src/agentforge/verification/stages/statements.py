@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agentforge.verification.mutation.source import is_speaking
 
+_BROAD = frozenset({"Exception", "BaseException"})
 _SHOWING = frozenset({"__repr__", "__str__"})
 _ELSEWHERE = {"typing": ("TYPE_CHECKING",), "typing_extensions": ("TYPE_CHECKING",), "sys": ("version_info",)}
 _NO_CODE = (ast.Global, ast.Nonlocal, ast.Pass, ast.Try)
@@ -194,6 +195,12 @@ def _of_block(of: _Reading, body: Sequence[ast.stmt], *, owner: str, inert: bool
             )  # fmt: skip
         name = ".".join(part for part in (owner, node.name) if part) if _is_scope(node) else owner  # type: ignore[attr-defined]  # a scope has a name
         deeper = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for one in getattr(node, "handlers", []):
+            if _swallows(one):
+                yield Statement(
+                    path=of.path, first=one.lineno, last=one.lineno, owner=name, inert=inert, defines=False, inside=inside,
+                    shape=_dumped(one, nameless=of.nameless),
+                )  # fmt: skip
         for block in _blocks(node):
             quiet = inert or _is_aside(node, of) or _cleans_up(node, block)
             yield from _of_block(of, block, owner=name, inert=quiet, inside=deeper)
@@ -275,6 +282,21 @@ def _cleans_up(node: ast.stmt, block: Sequence[ast.stmt]) -> bool:
     *before, last = block
     again = isinstance(last, ast.Raise) and last.exc is None
     return again and all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in before)
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler takes every exception and neither looks at it nor calls, raises or keeps anything.
+
+    What it does may be little, but that it does it instead of failing has weight: a test has to run it.
+    """
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if not any(kind is None or ast.unparse(kind).rpartition(".")[2] in _BROAD for kind in kinds):
+        return False
+    quiet = (ast.Pass, ast.Return, ast.Continue, ast.Break)
+    return all(
+        isinstance(one, quiet) and not any(isinstance(part, (ast.Call, ast.Name)) for part in ast.walk(one))
+        for one in handler.body
+    )
 
 
 def _is_of_import(handler: ast.ExceptHandler) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
@@ -12,8 +13,9 @@ from agentforge.languages.symbols import Symbol
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.small_models.checks.input_neighbours import probes
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
-from agentforge.pipeline.small_models.reading.request_parser import confirmed_claims
-from agentforge.pipeline.small_models.reading.unshown_wishes import calls_with, unshown
+from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, confirmed_claims
+from agentforge.pipeline.small_models.reading.unverified_wishes import calls_with, unshown
+from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.suite.test_environment import Edits
 from agentforge.verification.examples.plain_answers import Answer
 from agentforge.verification.examples.plain_check import Probe, evaluate, judge, resolve
@@ -30,6 +32,8 @@ _MOST_NAMED = 4
 _SHOWN_OPTIONS = 3
 _LONGEST_CALL_S = 10.0
 _LONGEST_ANSWER = 1000
+_MOST_ASKED = 2
+_NAMES = "The request names "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,3 +185,44 @@ def _split(calls: Sequence[str], first: tuple[str, ...], second: tuple[str, ...]
         question=f"What must {call} give? The examples of {unit.name} leave it open: {one} or {other}?",
         options=(one, other)[:_SHOWN_OPTIONS],
     )
+
+
+def forgotten(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split | None:
+    """Something that the request names and neither an example nor the sample does, as a question; None there is none.
+
+    Args:
+        text: the unit's file with the chosen sample.
+    """
+    claims, module = claims_by_unit(state)[unit.name], ast.parse(text)
+    node = find_definition(module, unit.name)
+    if state.tests or node is None or not claims or not claims_of_request(state.request):
+        return None
+    taken = named_in(module, node)
+    left = [one for one in unshown(state.request, claims) if not any(one in told for told in taken)]
+    asked = [item for item in state.escalations.values() if item.question.startswith(_NAMES)]
+    left = [one for one in left if not any(repr(one) in item.question for item in asked)]
+    if not left or len(asked) >= _MOST_ASKED:
+        return None
+    call = next(iter(calls_with(calls_of(state, runtime, unit), left[:1])), claims[0].call)
+    given = answers_near(state, runtime, unit, text, [call])[0]
+    question = (
+        f"{_NAMES}{left[0]!r}; no example of {unit.name} shows it, and no sample takes it up. What must {call} give? "
+        f"The sample gives {given}. An example of your own is an answer, too: {unit.last}(...) -> ..."
+    )
+    return Split(call=call, question=question, options=(given,))
+
+
+def named_in(module: ast.Module, node: ast.stmt) -> list[str]:
+    """What a definition names: its texts and names, and the texts of the module's constants that it uses."""
+    used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    kept: list[ast.AST] = [node]
+    for one in module.body:
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target] if isinstance(one, ast.AnnAssign) else []
+        kept += [one for target in targets if isinstance(target, ast.Name) and target.id in used]
+    texts = [one for part in kept for one in ast.walk(part)]
+    doc = ""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        doc = ast.get_docstring(node, clean=False) or ""
+    told = [one.value for one in texts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    numbers = [ast.unparse(one) for one in texts if isinstance(one, ast.UnaryOp)]
+    return [*(one for one in told if one != doc), *numbers, *used]

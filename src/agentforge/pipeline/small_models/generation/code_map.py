@@ -24,7 +24,6 @@ from agentforge.pipeline.small_models.reading.request_parser import (
     paths_of,
     words_of,
 )
-from agentforge.pipeline.small_models.reading.side_wishes import names_beside
 from agentforge.pipeline.small_models.reading.stateful_examples import (
     ClassSeen,
     Scene,
@@ -33,6 +32,7 @@ from agentforge.pipeline.small_models.reading.stateful_examples import (
     scene_values,
     scenes_of,
 )
+from agentforge.pipeline.small_models.reading.unverified_wishes import names_beside
 from agentforge.pipeline.small_models.refactoring.requests import Mechanical, measured_change
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.workspace.code.relevance import is_test_path

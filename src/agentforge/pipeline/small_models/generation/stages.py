@@ -11,7 +11,7 @@ from agentforge.pipeline.small_models.generation import drafts
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person, scenes, units_of
 from agentforge.pipeline.small_models.reading.bug_reports import is_report, report_draft, report_questions
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, confirmed_claims
-from agentforge.pipeline.small_models.reading.side_wishes import questions_beside
+from agentforge.pipeline.small_models.reading.unverified_wishes import questions_beside
 from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
 
 _MOST_ASKED = 3

@@ -25,6 +25,7 @@ from agentforge.pipeline.small_models.checks.output_agreement import (
     agreement,
     answers_near,
     calls_of,
+    forgotten,
     holds,
     is_confirmed,
     only_answer,
@@ -34,7 +35,6 @@ from agentforge.pipeline.small_models.generation.dead_code import Chosen, choose
 from agentforge.pipeline.small_models.generation.memory import holds_number, remembers
 from agentforge.pipeline.small_models.generation.test_writer import tests_wanted
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
-from agentforge.pipeline.small_models.reading.forgotten_wishes import forgotten
 from agentforge.pipeline.small_models.refactoring.splices import (
     Unusable,
     answer_in,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
@@ -20,9 +20,8 @@ from agentforge.python_refactoring.project import Project, member_references, mo
 from agentforge.python_refactoring.project_files import Read, contents, read_project
 from agentforge.python_refactoring.removal import definitions
 from agentforge.python_refactoring.request import Wanted, wanted_from
-from agentforge.testing.identity import without_parameters
+from agentforge.testing.outcome import without_parameters
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
-from agentforge.verification.source.vacuity import vacuous_tests
 from agentforge.workspace.code.relevance import is_test_path
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, want
     for nodeids, change in ((affected, "changed"), (plan.ended, "removed")):
         for path, _, name in (nodeid.partition("::") for nodeid in nodeids):
             symbols.append({"name": name.replace("::", "."), "file": path, "kind": "function", "change": change})
-    functions = _showing(project, plan, wanted)
+    functions, sound = _showing(project, plan, wanted), _passed_at_base(state, runtime)
     return {
         "told": plan.told,
         "criterion": f"{plan.told}, and every test that is left passes",
@@ -139,7 +138,7 @@ def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, want
         "created": [path for path in products if path not in project.sources and path not in project.plain],
         "symbols": symbols,
         "seen": _seen(plan),
-        "functions": [one for one in functions if one in _sound(state, runtime, project, functions)][:_MOST_TESTS],
+        "functions": [one for one in functions if one in sound][:_MOST_TESTS],
         "ended_files": [path for path, text in tests.items() if text is None],
     }
 
@@ -186,16 +185,14 @@ def _showing(project: Project, plan: Plan, wanted: Wanted) -> list[str]:
     return out
 
 
-def _sound(state: RunState, runtime: Runtime, project: Project, functions: Sequence[str]) -> set[str]:
-    """Those that passed at the base and assert something."""
+def _passed_at_base(state: RunState, runtime: Runtime) -> set[str]:
+    """The test functions of which every case passed at the base."""
     digest = state.evidence.get("baseline")
     base = json.loads(runtime.blobs.get(digest)) if digest else {}
     outcomes: Mapping[str, str] = base.get("outcomes") or dict.fromkeys(base.get("passed_ids", ()), "passed")
     passed = {without_parameters(nodeid) for nodeid in base.get("passed_ids", ())}
     bad = {without_parameters(nodeid) for nodeid, outcome in outcomes.items() if outcome != "passed"}
-    paths = sorted({nodeid.partition("::")[0] for nodeid in functions})
-    empty = vacuous_tests(paths, read=lambda path: project.sources[path].text.encode(), names=set(functions), units=())
-    return (passed - bad) - {nodeid for nodeid, _ in empty}
+    return passed - bad
 
 
 def _seen(plan: Plan) -> list[dict[str, object]]:

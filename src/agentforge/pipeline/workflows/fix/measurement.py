@@ -13,9 +13,8 @@ from agentforge.conformance.repair.fix import fix_findings
 from agentforge.events.state.run_state import RunState
 from agentforge.globs import matches
 from agentforge.pipeline.facts.conformance_facts import checks_of, report_on, reports, site_on
-from agentforge.pipeline.facts.evasion import deceptions
 from agentforge.pipeline.facts.repeated_calls import repaired_facts
-from agentforge.pipeline.facts.runner_configuration import green_facts, red_facts
+from agentforge.pipeline.facts.source_findings import check_facts, deceptions
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
@@ -41,7 +40,6 @@ _NO_GUARDS: Mapping[str, object] = {
     "frozen": {},
     "frozen_files": {},
     "unguarded": [],
-    "runner_hooks": [],
     "existing_changed": [],
     "controls": {"held": True},
 }
@@ -102,7 +100,6 @@ def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         with_stubs=False,
     )
     passing = passing_ids(_evidence(state, runtime, "baseline"), facts)
-    facts |= red_facts(state, runtime, tree=tree)
     facts["unguarded"] = unguarded(targets_of(state), runtime.rig(), tree=tree, passing=passing)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
@@ -130,7 +127,7 @@ def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts, evidence = measure_green(
         bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
     )
-    facts |= green_facts(state, runtime, tree=tree)
+    facts |= check_facts(state, runtime, tree=tree)
     if facts["no_regressions"]:
         facts |= repaired_facts(state, runtime, tree=tree)
     facts["deceptions"] = deceptions(state, runtime, tree=tree)

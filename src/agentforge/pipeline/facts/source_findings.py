@@ -1,4 +1,4 @@
-"""What a change did to public names that the request does not speak of and the specification does not declare."""
+"""What the source of a change shows: replaced built-ins, altered checks, names that nobody asked to change."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
-from agentforge.pipeline.facts.evasion import words_of_people
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files
 from agentforge.pipeline.model.stage import Json
+from agentforge.safety.text.boundary import outside
+from agentforge.verification.source.ci_changes import check_changes
+from agentforge.verification.source.evasion import new_replacements
 from agentforge.verification.source.out_of_scope_changes import (
     Asked,
     unasked_behaviour,
@@ -22,7 +24,34 @@ from agentforge.verification.stages.product_files import product_files
 if TYPE_CHECKING:
     from agentforge.suite.test_environment import Rig
 
-    pass
+
+def words_of_people(state: RunState) -> str:
+    """What people asked for: the request, and what they answered since; never what a model wrote."""
+    answers = [item.resolution.text for item in state.escalations.values() if item.resolution is not None]
+    return "\n".join([state.request, *answers])
+
+
+def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
+    """Places of the changed product files that replace clock, chance or built-ins, and did not at the base."""
+
+    base = state.trees["baseline"]
+    own = set(suite_files(state))
+    changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
+    found = new_replacements(
+        product_files(runtime.git, tree, changed, roots=runtime.rig().plan.roots),
+        before=lambda path: runtime.git.show(base, path),
+        after=lambda path: runtime.git.show(tree, path),
+    )
+    return [{"path": one.path, "line": one.line, "text": one.text} for one in found]
+
+
+def check_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
+    """Which checks of the project a tree alters."""
+
+    base, read = state.trees["baseline"], runtime.rig().read
+    changed = [item.path for item in runtime.git.changed(base, tree)]
+    asked = outside(state.request)  # what others wrote may not ask for it
+    return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=asked))}
 
 
 def unasked(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> list[str]:
