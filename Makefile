@@ -15,11 +15,12 @@ setup: .venv/.ready ## Make .venv with everything in it; instant when nothing ch
 .venv/.ready: pyproject.toml uv.lock requirements.lock scripts/setup.sh
 	@bash scripts/setup.sh
 
-check: setup ## Check format, lint, types and floors.
+check: setup ## Check format, lint, types, floors and the words of the documentation.
 	$(PYTHON) -m ruff format --check src tests scripts
 	$(PYTHON) -m ruff check src tests scripts
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports --no-cache
+	.venv/bin/codespell -D - -D docs/vocabulary.txt
 
 conform: setup ## Check this repository with its own conformance engine.
 	.venv/bin/agentforge conformance check

@@ -151,7 +151,9 @@ def _served(
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="Few tasks and a short trail: shows that everything works.")
+    parser.add_argument(
+        "--quick", action="store_true", help="Few tasks and a short trail: shows that everything works."
+    )
     options = parser.parse_args()
     tasks, records = _SHORT if options.quick else _LONG
     with tempfile.TemporaryDirectory(prefix="agentforge-bench-") as name:

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from agentforge.evals.case_file import FileTree, read_mapping, read_tree, write_files
 from agentforge.evals.honest_case import load_own, tricked_names
-from agentforge.pipeline.examination.written_tests import file_in, place_beside, says_and_code, stands_in
+from agentforge.pipeline.examination.settlement import file_in, place_beside, says_and_code, stands_in
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import implementations, outline_of
 

@@ -92,6 +92,14 @@ def test_a_server_of_the_project_stands_in_a_file_that_others_read_and_waits_for
     assert _json(capsys, "mcp", "get", "odd")["state"] == "ready"
 
 
+def test_what_will_hinder_a_server_is_told_when_it_is_added(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mcp", "add", "a", "-e", "A=${NO_SUCH}", "--", "npx", "-y", "x"]) == 0
+    told = capsys.readouterr().err
+    assert "NO_SUCH is not set" in told and "set network = true" in told
+    assert run(["mcp", "add", "b", "--network", "--", "npx", "-y", "x"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_server_that_cannot_start_says_why_and_what_to_do(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("mcp")
     run(["mcp", "add", "gone", "--", "no-such-program"])

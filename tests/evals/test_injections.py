@@ -12,8 +12,7 @@ import pytest
 from agentforge.cli.startup.entry import run
 from agentforge.errors import ConfigError, UsageError
 from agentforge.evals import injection_case
-from agentforge.evals.canary import Canary
-from agentforge.evals.injection_case import chosen_injections, injection_names, load_injection
+from agentforge.evals.injection_case import Canary, chosen_injections, injection_names, load_injection
 from agentforge.evals.injection_run import run_injection
 
 if TYPE_CHECKING:

@@ -18,3 +18,9 @@ def test_ruff_is_content(root: Path, arguments: tuple[str, ...]) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_documentation_keeps_to_the_vocabulary(root: Path) -> None:
+    words = ["-D", "-", "-D", "docs/vocabulary.txt"]
+    done = subprocess.run([sys.executable, "-m", "codespell_lib", *words], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

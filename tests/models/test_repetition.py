@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.models.dialects.repetition import LEAST, repeats_itself
+from agentforge.models.api.hosted import LEAST, repeats_itself
 
 CODE = "".join(f"def f{number}(a):\n    return a + {number}\n" for number in range(60))
 

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from agentforge.pipeline.examination.settlement import disputed, measured_rows, ruled_rows
-from agentforge.pipeline.examination.written_tests import file_in, place_beside, says_and_code, stands_in
+from agentforge.pipeline.examination.settlement import (
+    disputed,
+    file_in,
+    measured_rows,
+    place_beside,
+    ruled_rows,
+    says_and_code,
+    stands_in,
+)
 
 _REQUEST = "Add slug(text). A slug of 'A_b' is 'a-b', too.\nWhat is refused today stays refused."
 _PYTHON = """import slugs

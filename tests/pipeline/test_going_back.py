@@ -12,8 +12,8 @@ from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState, StageState
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.facts.test_adequacy import reaching_nothing
-from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.effects import Ask, Reopen, StartStage, SubmitKept
+from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

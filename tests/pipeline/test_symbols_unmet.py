@@ -52,7 +52,7 @@ def unmet(**symbol: Any) -> list[Any]:
 def test_the_tree_bears_out_what_the_specification_declares(
     change: str, name: str, file: str, reasons: list[str]
 ) -> None:
-    assert unmet(change=change, name=name, file=file) == reasons
+    assert unmet(change=change, name=name, file=file) == [f"{name} {reason}" for reason in reasons]
 
 
 def test_constants_are_not_looked_for() -> None:

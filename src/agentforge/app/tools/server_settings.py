@@ -74,20 +74,21 @@ def may_use_project(root: Path, environ: Mapping[str, str]) -> bool:
     return all(trusted(top, environ, kinds={"mcp"}).holds({"mcp"}) for top in project_tops(root, environ))
 
 
-def add_server(name: str, table: Table, *, scope: Scope, cwd: Path, environ: Mapping[str, str]) -> Path:
+def add_server(name: str, table: Table, *, scope: Scope, cwd: Path, environ: Mapping[str, str]) -> tuple[Path, str]:
     """Write a server down.
 
     Args:
         table: command, args, env or url, headers, as in the settings.
         cwd: where the project is looked for.
     Returns:
-        The file that holds it now: the user's config.toml, or the project's `.mcp.json`, which other agents read, too.
+        The file that holds it now: the user's config.toml, or the project's `.mcp.json`, which other agents read, too; and
+        what will hinder the server from starting, "" when nothing is known.
     Raises:
         ConfigError: the server makes no sense, or the file cannot be changed; nothing was written.
         UsageError: a server of this name stands there.
     """
     file = config_dir(environ) / "config.toml" if scope == "user" else project_tops(cwd, environ)[0] / OF_PROJECT[0]
-    read_spec(name, table, environ=environ, origin=str(file), project=scope == "project")
+    spec = read_spec(name, table, environ=environ, origin=str(file), project=scope == "project")
     if name in _written(file):
         raise UsageError(
             f"{file} has a server {name!r} already", hint=f"agentforge mcp remove {name} --scope {scope}, then add it"
@@ -97,7 +98,7 @@ def add_server(name: str, table: Table, *, scope: Scope, cwd: Path, environ: Map
     else:
         kind = "http" if "url" in table else "stdio"
         _put_json(file, name, {"type": kind, **table})
-    return file
+    return file, spec.advice
 
 
 def remove_server(name: str, *, scope: Scope | None, cwd: Path, environ: Mapping[str, str]) -> Path:

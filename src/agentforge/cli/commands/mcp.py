@@ -33,7 +33,7 @@ _SCOPES = ("user", "project")
     usual="serve",
     epilog="""\b
 Examples:
-  agentforge mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  agentforge mcp add files --network -- npx -y @modelcontextprotocol/server-filesystem .
   agentforge mcp add tracker https://tracker.example.org/mcp --header "Authorization: Bearer ${TRACKER_TOKEN}"
   agentforge mcp list
   agentforge mcp                                        (serves this repository to another agent)
@@ -109,7 +109,7 @@ class _WithCommand(click.Command):
     cls=_WithCommand,
     epilog="""\b
 Examples:
-  agentforge mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  agentforge mcp add files --network -- npx -y @modelcontextprotocol/server-filesystem .
   agentforge mcp add db --env "DATABASE_URL=${DATABASE_URL}" --network -- uvx some-database-server
   agentforge mcp add tracker https://tracker.example.org/mcp --header "Authorization: Bearer ${TRACKER_TOKEN}"
   agentforge mcp add notes --scope project -- python tools/notes_server.py
@@ -140,7 +140,11 @@ def add(name: str, target: tuple[str, ...], scope: str, as_json: bool, cwd: str 
 
     place = open_place(cwd)
     server = _table(name, target, scope=scope, given=given)
-    file = server_settings.add_server(name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ)
+    file, advice = server_settings.add_server(
+        name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ
+    )
+    if advice:
+        click.echo(f"note: {printable(advice)}", err=True)
     if as_json:
         write_json({"name": name, "scope": scope, "file": str(file), "settings": server})
         return 0

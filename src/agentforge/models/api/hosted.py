@@ -14,7 +14,6 @@ from agentforge.messages import ModelReply, Usage
 from agentforge.models.api.abilities import of_provider, refused, used, within
 from agentforge.models.api.estimate import estimate_usage
 from agentforge.models.dialects.dialect import parse_object
-from agentforge.models.dialects.repetition import repeats_itself
 from agentforge.models.transport.connection import HttpConnection
 from agentforge.models.transport.sse import EventSplitter
 from agentforge.models.transport.wire import Wire
@@ -26,6 +25,20 @@ if TYPE_CHECKING:
     from agentforge.models.api.model import ModelSpec
     from agentforge.models.dialects.dialect import Answer, Dialect, StreamReader
     from agentforge.models.transport.connection import Connection, Response
+
+LEAST = 900
+"""Characters at the end that must be one piece again and again."""
+
+_LONGEST_PIECE = 220
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the end of a text is nothing but one piece of at most 220 characters, at least four times."""
+    tail = text[-LEAST:]
+    if len(tail) < LEAST:
+        return False
+    return any(tail[piece:] == tail[:-piece] for piece in range(1, _LONGEST_PIECE + 1))
+
 
 _SPARE_BYTES = 500_000
 _TOKEN_BYTES = 600

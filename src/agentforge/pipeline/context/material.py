@@ -42,7 +42,7 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     if state.workflow == SPLIT:
-        from agentforge.pipeline.workflows.split.material import gather_plan
+        from agentforge.pipeline.workflows.split.parts import gather_plan
 
         return gather_plan(state)
     if state.workflow:

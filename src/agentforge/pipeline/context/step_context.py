@@ -14,7 +14,7 @@ from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
 from agentforge.events.state.run_state import FinishedStep, RunState
-from agentforge.pipeline.model.attempt_limits import attempts_allowed
+from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.text.boundary import unwrap
 from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_file, read_text

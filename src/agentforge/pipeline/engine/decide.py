@@ -13,7 +13,6 @@ from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.engine.disputes import unmet_question
 from agentforge.pipeline.engine.kept_work import kept_submission
 from agentforge.pipeline.engine.refuted_checks import CHECKS, check_choices
-from agentforge.pipeline.model.attempt_limits import attempts_allowed
 from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.effects import (
     Ask,
@@ -28,7 +27,7 @@ from agentforge.pipeline.model.effects import (
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.model.revisits import ending, reopening
+from agentforge.pipeline.model.revisits import attempts_allowed, ending, reopening
 from agentforge.pipeline.model.rollback import going_back, sending_back
 from agentforge.pipeline.model.run_dependencies import await_next, unmet
 from agentforge.pipeline.model.stage import Question, Stage, action_of, items

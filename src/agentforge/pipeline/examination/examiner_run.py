@@ -29,8 +29,7 @@ from agentforge.pipeline.context.excerpts import code_view, likely_views
 from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
-from agentforge.pipeline.examination.settlement import Row, disputed, measured_rows, ruled_rows
-from agentforge.pipeline.examination.written_tests import file_in, place_beside
+from agentforge.pipeline.examination.settlement import Row, disputed, file_in, measured_rows, place_beside, ruled_rows
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.effects import StartStage
 from agentforge.pipeline.model.prompt_text import terms_of

@@ -168,9 +168,9 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         if there is False and content is not None and change == "new" and path.endswith(".py"):
             there = name in _imported(content)
         if change == "removed" and there:
-            unmet.append({"name": name, "path": path, "reason": "is declared removed and is still there"})
+            unmet.append({"name": name, "path": path, "reason": f"{name} is declared removed and is still there"})
         if change == "new" and there is False and item.get("kind") in ("function", "method", "class"):
-            unmet.append({"name": name, "path": path, "reason": "is declared new and is not there"})
+            unmet.append({"name": name, "path": path, "reason": f"{name} is declared new and is not there"})
         elif change != "removed" and path.endswith(".py"):
             unmet += _given_up(item, content)
     return unmet

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from agentforge.agent.effects import Effect
 from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.pipeline.model.attempt_limits import stuck_and_answered
 from agentforge.pipeline.model.effects import Ask, MeasureBaseline
+from agentforge.pipeline.model.revisits import stuck_and_answered
 from agentforge.pipeline.model.stage import Json, items, texts
 
 AGAIN, WITHOUT, LONGER = "again", "go on", "longer"

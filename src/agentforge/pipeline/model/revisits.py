@@ -1,6 +1,7 @@
 """The road back: when what GREEN measured shows that the tests are too weak, RED is opened again to add some. Pure.
 
-A fact `weak_tests` {findings: [{rule, path, message}], returns, ask} of GREEN starts it, whoever wrote the findings.
+A fact `weak_tests` {findings: [{rule, path, message}], returns, ask} of GREEN starts it, whoever wrote the findings. Here is
+also how many attempts a stage has: the count restarts whenever a human answers, or has the stage done again.
 """
 
 from __future__ import annotations
@@ -9,9 +10,30 @@ from collections.abc import Mapping
 
 from agentforge.agent.effects import Effect, Stop
 from agentforge.events.kinds.choices import fixed
-from agentforge.events.state.run_state import RunState
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, EndReopening, Reopen
 from agentforge.pipeline.model.stage import Json, Stage, items
+
+
+def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
+    """The number of the last attempt before a human is asked (again)."""
+    answered = [item.context.get("attempt") for item in stuck_and_answered(state, stage)]
+    since = state.stages[stage].since if stage in state.stages else 0
+    before = max((number for number in answered if isinstance(number, int)), default=0)
+    before = max(before, since)
+    if not by_model:  # nobody would do it differently the second time
+        return before + 1
+    # What was laid back and measured again is no attempt of the model.
+    again = before == since and state.kept.get(stage, {}).get("measured") is True
+    return before + state.limits.attempts + again
+
+
+def stuck_and_answered(state: RunState, stage: str) -> list[Escalation]:
+    """How a stage was stuck and a human said how to go on."""
+    return [
+        item for item in state.escalations.values() if item.stage == stage and item.kind == "stuck" and item.resolution
+    ]
+
 
 ATTEMPTS = 2
 """Submissions of a stage that was opened again before the run goes on without what it was to add."""

@@ -13,8 +13,7 @@ from agentforge.suite.test_environment import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
 from agentforge.verification.examples.plain_check import Probe
-from agentforge.verification.examples.tests_of_checkout import paths_of_tests
-from agentforge.verification.examples.user_environment import everyday, furnish
+from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
 
 _NOT_STARTED = (1, 2, 126, 127)
 _YEARS_S = 11 * 365.25 * 24 * 3600.0

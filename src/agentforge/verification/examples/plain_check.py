@@ -26,9 +26,8 @@ from agentforge.verification.examples.exact_numbers import number_of, of_a_known
 from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
 from agentforge.verification.examples.plain_answers import Answer, answers_of, genuine_records
-from agentforge.verification.examples.tests_of_checkout import paths_of_tests
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
-from agentforge.verification.examples.user_environment import everyday, furnish
+from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
 from agentforge.workspace.files.file_access import remove_tree
 
 Read = Callable[[str], bytes | None]

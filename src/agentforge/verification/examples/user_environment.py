@@ -11,13 +11,25 @@ import time
 import zlib
 from dataclasses import replace
 from hashlib import sha1
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agentforge.testing.launch import Ground
     from agentforge.workspace.sandbox.box import Box
+
+_FOLDERS = ("test", "tests")
+_PATTERNS = ("test_*.py", "*_test.py", "conftest.py")
+
+
+def paths_of_tests(checkout: Path) -> list[str]:
+    """Folders of tests at the top, and test files elsewhere, relative to the checkout."""
+    found = [name for name in _FOLDERS if (checkout / name).is_dir()]
+    for pattern in _PATTERNS:
+        files = (file.relative_to(checkout).as_posix() for file in checkout.rglob(pattern))
+        found += [file for file in files if PurePosixPath(file).parts[0] not in _FOLDERS]
+    return list(dict.fromkeys(found))
+
 
 _OF_A_TEST_RUN = frozenset(
     {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONPATH", "COVERAGE_FILE", "XDG_CACHE_HOME"}
